@@ -13,6 +13,7 @@ let c: [Target] = [
     .systemLibrary(name: "CMicroHTTPD", path: "Sources/C/CMicroHTTPD"),
     .systemLibrary(name: "CDeflate", path: "Sources/C/CDeflate"),
     .systemLibrary(name: "CZlib", path: "Sources/C/CZlib"),
+    .systemLibrary(name: "COpenSSL", path: "Sources/C/COpenSSL"),
     .systemLibrary(name: "CSeccomp", path: "Sources/C/CSeccomp"),
     .systemLibrary(name: "CYAML", path: "Sources/C/CYAML"),
     .systemLibrary(name: "CJansson", path: "Sources/C/CJansson"),
@@ -61,6 +62,7 @@ let bindings: [Target] = [
     room("Bindings", "Zimg", ["CZimg"]),
     room("Bindings", "Deflate", ["CDeflate"]),
     room("Bindings", "Zlib", ["CZlib"]),
+    room("Bindings", "OpenSSL", ["COpenSSL"]),
     room("Bindings", "WebP", ["CWebP"]),
     room("Bindings", "AVIF", ["CAVIF"]),
     room("Bindings", "Seccomp", ["CSeccomp"]),
@@ -117,7 +119,10 @@ let runtime: [Target] = [
 let stages: [Target] = [
     room(
         "Stages", "Downloading",
-        ["Curl", "Zlib", "Linux", "ImageModel", "Messages", "StageContract", "Configuration"]),
+        [
+            "Curl", "Zlib", "OpenSSL", "Linux", "ImageModel", "Messages", "StageContract",
+            "Configuration",
+        ]),
     room(
         "Stages", "Caching",
         ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),

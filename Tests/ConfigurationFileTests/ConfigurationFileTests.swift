@@ -37,6 +37,65 @@ import Testing
         #expect(configuration.presets["a"]?.output.maxBytes == 102_400)
     }
 
+    @Test func aRuleSaysWhatBecomesOfTransfers() throws {
+        let configuration = try read(
+            Self.rule(
+                """
+                request: {rewrite: {scheme: http, host: 'o:8', path-prefix: /v, query: a=b},
+                remove-headers: Accept, require-headers: [X-A, X-B]},
+                response: {status: {404: 200, any: 201}, headers: {ETag: '"e"'},
+                remove-headers: [Cache-Control]},
+                decrypt: [base64, {aes-256-gcm: /k}, gzip],
+                credentials: {user: ann, password-file: /p, method: digest},
+                client-certificate: {certificate: /c.pem, key: /c.key}, cookies: shop
+                """.split(separator: "\n").joined(separator: " ")))
+        let rule = try #require(configuration.profiles["default"]?.rules.first?.transfer)
+        #expect(rule.rewrite?.scheme == "http" && rule.rewrite?.host == "o:8")
+        #expect(rule.rewrite?.pathPrefix == "/v" && rule.rewrite?.query == "a=b")
+        #expect(rule.removedHeaders == ["Accept"] && rule.requiredHeaders == ["X-A", "X-B"])
+        #expect(rule.response?.statuses == [404: 200] && rule.response?.everyStatus == 201)
+        #expect(rule.response?.headers == [HTTPHeader(name: "ETag", value: "\"e\"")])
+        #expect(rule.response?.removedHeaders == ["Cache-Control"])
+        #expect(rule.decryptors == [.base64, .aes256GCM(keyFile: "/k"), .gzip])
+        #expect(rule.credential == .password(.digest, user: "ann", file: "/p"))
+        #expect(rule.certificate == ClientCertificate(path: "/c.pem", keyPath: "/c.key"))
+        #expect(rule.cookieJar == "shop")
+        #expect(configuration.secretFiles == ["/k", "/p"])
+    }
+
+    @Test(arguments: [
+        ("request: {rewrite: {path-prefix: v}}", "path-prefix: expected a path"),
+        ("request: {remove-headers: Host}", "remove-headers: expected the name of a header"),
+        ("request: {rewrite: {scheme: ftp}}", "scheme: expected one of http, https"),
+        ("response: {status: {404: 99}}", "404: expected a status from 200 to 599"),
+        ("response: {status: {none: 200}}", "status: 'none' is no status"),
+        ("response: {headers: {Content-Encoding: gzip}}", "'Content-Encoding' cannot be set"),
+        ("decrypt: rot13", "decrypt: expected one of gzip, base64"),
+        ("decrypt: [gzip, gzip, gzip, gzip, gzip]", "decrypt: at most 4"),
+        ("credentials: {user: ann}", "credentials: say user and password-file, or bearer-file"),
+        ("credentials: {bearer-file: /a, method: basic}", "credentials: say user"),
+        ("credentials: {bearer-file: hush}", "bearer-file: expected an absolute path"),
+        ("client-certificate: {certificate: /a}", "client-certificate: say certificate and key"),
+        ("cookies: 'a b'", "cookies: expected a name"),
+    ]) func aRuleOfTransfersIsObjectedTo(_ line: String, _ words: String) {
+        let found = problems(Self.rule(line))
+        #expect(found.contains { $0.contains(words) }, "\(found)")
+        #expect(!found.contains { $0.contains("hush") })
+    }
+
+    @Test func downloadsAreSet() throws {
+        let set = try read("downloads: {transfers: 6, user-agent: a/1, connect-timeout: 3s}")
+            .downloads
+        #expect(set.transfersMax == 6)
+        #expect(set.texts == [.userAgent: "a/1", .connectTimeout: "3s"])
+        #expect(
+            problems("downloads: {transfers: 0}").first?.contains("transfers: expected") == true)
+        #expect(
+            problems("downloads: {redirect-limit: -1}").first?.contains("redirect-limit") == true)
+        let long = String(repeating: "image/png,", count: 30) + "image/png"
+        #expect(!problems("downloads: {accept-type: '\(long)'}").isEmpty)
+    }
+
     @Test func theExampleSaysWhatItSays() throws {
         let path = RepositoryRoot.file("Examples/imagebus.yaml")
         let configuration = try ConfigurationFile.read(path)
@@ -55,14 +114,18 @@ import Testing
         #expect(configuration.serializers["small"] == .transcode(.webp, quality: 70))
         let profile = try #require(configuration.profiles["default"])
         #expect(profile.cache == "products" && profile.transformer == nil)
-        #expect(profile.rules.count == 3)
+        #expect(profile.rules.count == 4)
         #expect(profile.rules[0].sets == .retryFailed)
         #expect(profile.rules[0].clears == .lowPriority)
         #expect(profile.rules[0].blocks == [.httpStatus(404): true, .error(.badImageData): false])
         #expect(profile.rules[1].identity == "partner-7")
         #expect(profile.rules[2].download == false)
         #expect(profile.rules[2].ignoresCacheControl == true)
-        #expect(configuration.secretFiles == ["/run/secrets/partner-key", "/run/secrets/s3"])
+        #expect(
+            configuration.secretFiles == [
+                "/run/secrets/image-key", "/run/secrets/origin-password",
+                "/run/secrets/partner-key", "/run/secrets/s3",
+            ])
         #expect(configuration.profiles["thumbs"]?.transformer == "icon")
     }
 

@@ -32,12 +32,12 @@ final class DownloadBench: Sendable {
         _ place: String, id: UInt64 = 1, headers: [HTTPHeader] = [],
         bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000,
         validators: Validators? = nil, sources: [String] = [], loader: FetchLoader = .http,
-        wantsProgress: Bool = true
+        wantsProgress: Bool = true, terms: TransferTerms = TransferTerms()
     ) {
         let url = place.hasPrefix("/") ? origin.url(place) : place
         let work = FetchWork(
             url: url, headers: headers, bodyBytesMax: bodyBytesMax, validators: validators,
-            sources: sources, loader: loader)
+            sources: sources, loader: loader, terms: terms)
         downloader.start(
             Job(
                 id: JobID(id), attempt: 1, work: .fetch(work), millisecondsLeft: millisecondsLeft,

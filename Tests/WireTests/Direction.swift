@@ -75,6 +75,8 @@ extension Direction {
             Sent(kind: .release, type: ReleaseBlocks.self),
             Sent(kind: .touched, type: TouchedBlocks.self),
             Sent(kind: .cacheSettings, type: CacheSettingsMessage.self, isReadInPart: true),
+            Sent(
+                kind: .downloadSettings, type: DownloadSettingsMessage.self, isReadInPart: true),
             Sent(kind: .drain, type: DrainMessage.self),
             Sent(kind: .refused, type: Refusal.self, isReadInPart: true),
         ], { try $0.workerCommand() }, { try Frames($0) })
@@ -91,6 +93,7 @@ extension Direction {
             Sent(kind: .blacklistCommand, type: BlacklistCommand.self),
             Sent(kind: .cacheCommand, type: CacheCommand.self),
             Sent(kind: .piece, type: Piece.self), Sent(kind: .taken, type: TakenBytes.self),
+            Sent(kind: .downloadsCommand, type: DownloadsOrder.self),
             Sent(kind: .drainCommand, type: DrainOrder.self),
             Sent(kind: .goodbye, type: GoodbyeReason.self, isReadInPart: true),
         ], { try $0.clientMessage() }, { try Frames($0) })

@@ -171,6 +171,14 @@ extension FieldDrawer {
         if container == "ImageFacts.exif", field == "Detail.name" {
             return ExifField.allCases[log.values.number(0...12)].rawValue
         }
+        if container == "DownloadSettings.settings", field.hasPrefix("Detail.") {
+            let names = ["redirect-limit", "continuation-limit", "low-speed"]
+            return field == "Detail.name"
+                ? names[log.values.number(0...2)] : "\(log.values.number(2...9) as Int)"
+        }
+        if field == "Decryptor.key" {
+            return (0..<64).map { _ in "\(log.values.number(0...9) as Int)" }.joined()
+        }
         if field == "NamedStep.name" { return "vendor.step-\(log.values.number(0...9) as Int)" }
         if log.breaks(field, limit: limit) { return String(repeating: "x", count: limit + 1) }
         // A byte beyond ASCII takes three once a URL is percent-encoded.

@@ -5,6 +5,7 @@ struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
+    private var jar: CookieJar?
 
     init(_ library: CurlLibrary) throws(CurlError) {
         guard let pointer = curl_easy_init() else { throw CurlError(CURLE_OUT_OF_MEMORY) }
@@ -57,6 +58,24 @@ struct EasyHandle: ~Copyable {
             headers = longer
         }
         try check(ccurl_set_list(pointer, CURLOPT_HTTPHEADER, headers))
+    }
+
+    /// Takes part in a jar of cookies, which is emptied where it has too many.
+    mutating func share(_ jar: CookieJar) throws(CurlError) {
+        try check(ccurl_set_pointer(pointer, CURLOPT_SHARE, jar.pointer))
+        self.jar = jar
+        // Without it the handle neither sends nor takes cookies; no file has this name.
+        try set(.cookieFile, "")
+        if countCookies() > CookieJar.cookiesMax { try set(.cookies, "ALL") }
+    }
+
+    private func countCookies() -> Int {
+        var list: UnsafeMutablePointer<curl_slist>?
+        guard ccurl_get_list(pointer, CURLINFO_COOKIELIST, &list) == CURLE_OK else { return 0 }
+        defer { curl_slist_free_all(list) }
+        var (count, next) = (0, list)
+        while let cookie = next { (count, next) = (count + 1, cookie.pointee.next) }
+        return count
     }
 
     func string(_ info: CURLINFO) -> String? {

@@ -11,7 +11,15 @@ public struct ResponseHead: Hashable, Sendable {
         public let name: String
         /// Without white space around it; bytes that are no UTF-8 are replaced.
         public let value: String
+
+        /// A field of a response, as it is to be taken.
+        public init(name: String, value: String) {
+            (self.name, self.value) = (name.lowercased(), value)
+        }
     }
+
+    /// A head as somebody wants it to be taken.
+    public init(status: Int, fields: [Field]) { (self.status, self.fields) = (status, fields) }
 
     /// From a status line, `HTTP/1.1 200 OK` or `HTTP/2 200`; nil for any other line.
     init?(statusLine line: UnsafeRawBufferPointer) {
@@ -63,6 +71,14 @@ public struct ResponseHead: Hashable, Sendable {
     /// Whether the image is said to be at another location, which is named.
     public var isRedirect: Bool {
         (300..<400).contains(status) && !(value("location") ?? "").isEmpty
+    }
+
+    /// Whether a name and a password are asked for, as a digest (RFC 7616 §3.3).
+    var asksForDigest: Bool {
+        status == 401
+            && fields.contains {
+                $0.name == "www-authenticate" && $0.value.lowercased().hasPrefix("digest ")
+            }
     }
 
     /// Whether another head of the same exchange follows (RFC 9110 §15.2).

@@ -17,8 +17,10 @@ public final class Transfer {
             addressGuard: policy.proxy == nil
                 ? policy.addressGuard.allowing(request.allowedAddresses) : nil,
             bodyBytesMax: request.bodyBytesMax,
-            followsRedirects: request.followsRedirects)
+            followsRedirects: request.followsRedirects,
+            answersDigest: request.authentication.answersDigest)
         try set(request)
+        try set(request.authentication)
         try set(policy)
         try setFixedOptions(request)
         try setCallbacks()
@@ -79,6 +81,23 @@ public final class Transfer {
         try easy.set(.userName, signing.accessKeyID)
         try easy.set(.password, signing.secretAccessKey)
     }
+
+    private func set(_ authentication: TransferAuthentication) throws(CurlError) {
+        if let (method, user, password) = authentication.password {
+            try easy.set(
+                .authentication, method == .digest ? ccurl_auth_digest : ccurl_auth_basic)
+            try easy.set(.userName, user)
+            try easy.set(.password, password)
+        }
+        if let (path, keyPath) = authentication.certificate {
+            try easy.set(.clientCertificate, path)
+            try easy.set(.clientKey, keyPath)
+        }
+        if let cookies = authentication.cookies { try easy.share(cookies) }
+    }
+
+    /// It has ended: the sink hears of a head that was taken for a question.
+    func settle() { context.settle() }
 
     private func set(_ policy: TransferPolicy) throws(CurlError) {
         try easy.set(.userAgent, policy.userAgent)

@@ -7,6 +7,10 @@ final class TransferContext {
     private let addressGuard: AddressGuard?
     private let bodyBytesMax: Int64
     private let followsRedirects: Bool
+    /// Whether libcurl answers the next question of who asks.
+    private var answersDigest: Bool
+    /// A head that asked who asks, until it is known whether libcurl answers it.
+    private var question: ResponseHead?
     private var head: ResponseHead?
     private var headBytes = 0
     private var bodyBytes: Int64 = 0
@@ -27,8 +31,9 @@ final class TransferContext {
 
     init(
         sink: any TransferSink, addressGuard: AddressGuard?, bodyBytesMax: Int64,
-        followsRedirects: Bool
+        followsRedirects: Bool, answersDigest: Bool = false
     ) {
+        self.answersDigest = answersDigest
         self.sink = sink
         self.addressGuard = addressGuard
         self.bodyBytesMax = bodyBytesMax
@@ -61,11 +66,26 @@ final class TransferContext {
             return false
         }
         guard !ended.isInterim, !(followsRedirects && ended.isRedirect) else { return true }
+        question = nil
+        if answersDigest, ended.asksForDigest {
+            (answersDigest, question) = (false, ended)
+            return true
+        }
         hasHead = true
         return sink.receive(ended)
     }
 
+    /// A question that libcurl did not answer is the response. False: the sink refused it.
+    @discardableResult
+    func settle() -> Bool {
+        guard let question = question.take() else { return true }
+        hasHead = true
+        return sink.receive(question)
+    }
+
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        // libcurl keeps the body of a question to itself.
+        guard settle() else { return .refused }
         guard bodyBytes + Int64(bytes.count) <= bodyBytesMax else {
             violation = .bodyTooLarge
             return .refused

@@ -1,10 +1,14 @@
 /// One GET.
-public struct TransferRequest: Sendable {
+public struct TransferRequest {
     /// Absolute http or https URL; user info in it becomes basic authentication.
     public var url: String
     /// Header fields that are added, or that replace a default of the same name. Names and values
     /// must not hold line breaks.
     public var headers: [(name: String, value: String)]
+    /// Names of headers that are not sent, though they would be by themselves.
+    public var removedHeaders: [String] = []
+    /// Who asks.
+    public var authentication = TransferAuthentication()
     /// Bytes of the body at most, counted as they come: content codings are not undone.
     public var bodyBytesMax: Int64
     /// Milliseconds for everything, redirects included.
@@ -37,10 +41,13 @@ public struct TransferRequest: Sendable {
         guard given.allSatisfy({ !$0.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } }) else {
             return nil
         }
-        let names = Set(headers.map { $0.name.lowercased() })
+        let removed = Set(removedHeaders.map { $0.lowercased() })
+        let names = Set(headers.map { $0.name.lowercased() }).union(removed)
         // libcurl 7.88 signs "accept-encoding" before "accept", which no server does.
         if signing != nil { return given }
+        // A name without a value takes back what libcurl would add.
         return Self.defaults.filter { !names.contains($0.name) }.map(\.line) + given
+            + removed.sorted().map { "\($0):" }
     }
 
     /// Source bytes are stored, so they are asked for as they are.

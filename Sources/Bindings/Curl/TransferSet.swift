@@ -9,7 +9,7 @@ internal import CCurl
 public struct TransferSet: ~Copyable {
     private let multi: MultiHandle
     private let library: CurlLibrary
-    private let policy: TransferPolicy
+    private var policy: TransferPolicy
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
 
     /// A set without transfers.
@@ -31,6 +31,17 @@ public struct TransferSet: ~Copyable {
 
     /// What wakes `wait` from any thread.
     public var waker: TransferWaker { TransferWaker(multi: multi) }
+
+    /// What holds for transfers that are started from now on. Which addresses may be connected to
+    /// stays, since connections are shared.
+    public mutating func adopt(_ policy: TransferPolicy) {
+        let addressGuard = self.policy.addressGuard
+        self.policy = policy
+        self.policy.addressGuard = addressGuard
+    }
+
+    /// An empty jar of cookies.
+    public func makeJar() throws(CurlError) -> CookieJar { try CookieJar(library) }
 
     /// Starts a transfer; nothing is sent before the next `perform`. The sink is held until the
     /// transfer is let go.
@@ -82,6 +93,7 @@ public struct TransferSet: ~Copyable {
             // The message dies with the removal.
             curl_multi_remove_handle(multi.pointer, easy)
             guard let transfer = transfers.removeValue(forKey: easy) else { continue }
+            if code == CURLE_OK { transfer.settle() }
             return (transfer, transfer.error(code))
         }
         return nil

@@ -51,6 +51,18 @@ static inline CURLcode ccurl_get_string(CURL *easy, CURLINFO info, const char **
     return curl_easy_getinfo(easy, info, value);
 }
 
+static inline CURLcode ccurl_get_list(CURL *easy, CURLINFO info, struct curl_slist **value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLSHcode ccurl_share_cookies(CURLSH *share) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+}
+
+// Macros with casts, which Swift does not import.
+static const long ccurl_auth_basic = (long)CURLAUTH_BASIC;
+static const long ccurl_auth_digest = (long)CURLAUTH_DIGEST;
+
 static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -1762,6 +1762,231 @@ void   imagebus__v1__s3_credentials__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__s3_credentials__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__transfer_terms__init
+                     (Imagebus__V1__TransferTerms         *message)
+{
+  static const Imagebus__V1__TransferTerms init_value = IMAGEBUS__V1__TRANSFER_TERMS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__transfer_terms__get_packed_size
+                     (const Imagebus__V1__TransferTerms *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__transfer_terms__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__transfer_terms__pack
+                     (const Imagebus__V1__TransferTerms *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__transfer_terms__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__transfer_terms__pack_to_buffer
+                     (const Imagebus__V1__TransferTerms *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__transfer_terms__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__TransferTerms *
+       imagebus__v1__transfer_terms__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__TransferTerms *)
+     protobuf_c_message_unpack (&imagebus__v1__transfer_terms__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__transfer_terms__free_unpacked
+                     (Imagebus__V1__TransferTerms *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__transfer_terms__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__status_change__init
+                     (Imagebus__V1__StatusChange         *message)
+{
+  static const Imagebus__V1__StatusChange init_value = IMAGEBUS__V1__STATUS_CHANGE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__status_change__get_packed_size
+                     (const Imagebus__V1__StatusChange *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__status_change__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__status_change__pack
+                     (const Imagebus__V1__StatusChange *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__status_change__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__status_change__pack_to_buffer
+                     (const Imagebus__V1__StatusChange *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__status_change__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__StatusChange *
+       imagebus__v1__status_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__StatusChange *)
+     protobuf_c_message_unpack (&imagebus__v1__status_change__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__status_change__free_unpacked
+                     (Imagebus__V1__StatusChange *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__status_change__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__decryptor__init
+                     (Imagebus__V1__Decryptor         *message)
+{
+  static const Imagebus__V1__Decryptor init_value = IMAGEBUS__V1__DECRYPTOR__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__decryptor__get_packed_size
+                     (const Imagebus__V1__Decryptor *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__decryptor__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__decryptor__pack
+                     (const Imagebus__V1__Decryptor *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__decryptor__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__decryptor__pack_to_buffer
+                     (const Imagebus__V1__Decryptor *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__decryptor__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Decryptor *
+       imagebus__v1__decryptor__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Decryptor *)
+     protobuf_c_message_unpack (&imagebus__v1__decryptor__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__decryptor__free_unpacked
+                     (Imagebus__V1__Decryptor *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__decryptor__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__credential__init
+                     (Imagebus__V1__Credential         *message)
+{
+  static const Imagebus__V1__Credential init_value = IMAGEBUS__V1__CREDENTIAL__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__credential__get_packed_size
+                     (const Imagebus__V1__Credential *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__credential__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__credential__pack
+                     (const Imagebus__V1__Credential *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__credential__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__credential__pack_to_buffer
+                     (const Imagebus__V1__Credential *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__credential__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Credential *
+       imagebus__v1__credential__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Credential *)
+     protobuf_c_message_unpack (&imagebus__v1__credential__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__credential__free_unpacked
+                     (Imagebus__V1__Credential *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__credential__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__certificate__init
+                     (Imagebus__V1__Certificate         *message)
+{
+  static const Imagebus__V1__Certificate init_value = IMAGEBUS__V1__CERTIFICATE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__certificate__get_packed_size
+                     (const Imagebus__V1__Certificate *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__certificate__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__certificate__pack
+                     (const Imagebus__V1__Certificate *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__certificate__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__certificate__pack_to_buffer
+                     (const Imagebus__V1__Certificate *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__certificate__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Certificate *
+       imagebus__v1__certificate__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Certificate *)
+     protobuf_c_message_unpack (&imagebus__v1__certificate__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__certificate__free_unpacked
+                     (Imagebus__V1__Certificate *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__certificate__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__query__init
                      (Imagebus__V1__Query         *message)
 {
@@ -3625,6 +3850,51 @@ void   imagebus__v1__cache_settings__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__cache_settings__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__download_settings__init
+                     (Imagebus__V1__DownloadSettings         *message)
+{
+  static const Imagebus__V1__DownloadSettings init_value = IMAGEBUS__V1__DOWNLOAD_SETTINGS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__download_settings__get_packed_size
+                     (const Imagebus__V1__DownloadSettings *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__download_settings__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__download_settings__pack
+                     (const Imagebus__V1__DownloadSettings *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__download_settings__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__download_settings__pack_to_buffer
+                     (const Imagebus__V1__DownloadSettings *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__download_settings__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__DownloadSettings *
+       imagebus__v1__download_settings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__DownloadSettings *)
+     protobuf_c_message_unpack (&imagebus__v1__download_settings__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__download_settings__free_unpacked
+                     (Imagebus__V1__DownloadSettings *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__download_settings__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__client_hello__init
                      (Imagebus__V1__ClientHello         *message)
 {
@@ -4820,6 +5090,51 @@ void   imagebus__v1__drain_report__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__drain_report__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__downloads_command__init
+                     (Imagebus__V1__DownloadsCommand         *message)
+{
+  static const Imagebus__V1__DownloadsCommand init_value = IMAGEBUS__V1__DOWNLOADS_COMMAND__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__downloads_command__get_packed_size
+                     (const Imagebus__V1__DownloadsCommand *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__downloads_command__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__downloads_command__pack
+                     (const Imagebus__V1__DownloadsCommand *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__downloads_command__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__downloads_command__pack_to_buffer
+                     (const Imagebus__V1__DownloadsCommand *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__downloads_command__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__DownloadsCommand *
+       imagebus__v1__downloads_command__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__DownloadsCommand *)
+     protobuf_c_message_unpack (&imagebus__v1__downloads_command__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__downloads_command__free_unpacked
+                     (Imagebus__V1__DownloadsCommand *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__downloads_command__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 #define imagebus__v1__unit__field_descriptors NULL
@@ -7705,7 +8020,7 @@ const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor =
   (ProtobufCMessageInit) imagebus__v1__validators__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[9] =
 {
   {
     "url",
@@ -7768,6 +8083,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[8] 
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "terms",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Fetch, terms),
+    &imagebus__v1__transfer_terms__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "file",
     16,
     PROTOBUF_C_LABEL_NONE,
@@ -7806,19 +8133,20 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[8] 
 };
 static const unsigned imagebus__v1__fetch__field_indices_by_name[] = {
   2,   /* field[2] = body_bytes_max */
-  6,   /* field[6] = data */
-  5,   /* field[5] = file */
+  7,   /* field[7] = data */
+  6,   /* field[6] = file */
   1,   /* field[1] = headers */
-  7,   /* field[7] = s3 */
+  8,   /* field[8] = s3 */
   4,   /* field[4] = sources */
+  5,   /* field[5] = terms */
   0,   /* field[0] = url */
   3,   /* field[3] = validators */
 };
 static const ProtobufCIntRange imagebus__v1__fetch__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 16, 5 },
-  { 0, 8 }
+  { 16, 6 },
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
 {
@@ -7828,7 +8156,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
   "Imagebus__V1__Fetch",
   "imagebus.v1",
   sizeof(Imagebus__V1__Fetch),
-  8,
+  9,
   imagebus__v1__fetch__field_descriptors,
   imagebus__v1__fetch__field_indices_by_name,
   2,  imagebus__v1__fetch__number_ranges,
@@ -8025,6 +8353,365 @@ const ProtobufCMessageDescriptor imagebus__v1__s3_credentials__descriptor =
   imagebus__v1__s3_credentials__field_indices_by_name,
   1,  imagebus__v1__s3_credentials__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__s3_credentials__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__transfer_terms__field_descriptors[9] =
+{
+  {
+    "removed_headers",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__TransferTerms, n_removed_headers),
+    offsetof(Imagebus__V1__TransferTerms, removed_headers),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "required_headers",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__TransferTerms, n_required_headers),
+    offsetof(Imagebus__V1__TransferTerms, required_headers),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "statuses",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__TransferTerms, n_statuses),
+    offsetof(Imagebus__V1__TransferTerms, statuses),
+    &imagebus__v1__status_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "response_headers",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__TransferTerms, n_response_headers),
+    offsetof(Imagebus__V1__TransferTerms, response_headers),
+    &imagebus__v1__header__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "removed_response_headers",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__TransferTerms, n_removed_response_headers),
+    offsetof(Imagebus__V1__TransferTerms, removed_response_headers),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "decryptors",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__TransferTerms, n_decryptors),
+    offsetof(Imagebus__V1__TransferTerms, decryptors),
+    &imagebus__v1__decryptor__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "credential",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__TransferTerms, credential),
+    &imagebus__v1__credential__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "certificate",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__TransferTerms, certificate),
+    &imagebus__v1__certificate__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cookie_jar",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__TransferTerms, cookie_jar),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__transfer_terms__field_indices_by_name[] = {
+  7,   /* field[7] = certificate */
+  8,   /* field[8] = cookie_jar */
+  6,   /* field[6] = credential */
+  5,   /* field[5] = decryptors */
+  0,   /* field[0] = removed_headers */
+  4,   /* field[4] = removed_response_headers */
+  1,   /* field[1] = required_headers */
+  3,   /* field[3] = response_headers */
+  2,   /* field[2] = statuses */
+};
+static const ProtobufCIntRange imagebus__v1__transfer_terms__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__transfer_terms__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.TransferTerms",
+  "TransferTerms",
+  "Imagebus__V1__TransferTerms",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__TransferTerms),
+  9,
+  imagebus__v1__transfer_terms__field_descriptors,
+  imagebus__v1__transfer_terms__field_indices_by_name,
+  1,  imagebus__v1__transfer_terms__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__transfer_terms__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__status_change__field_descriptors[2] =
+{
+  {
+    "from",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusChange, from),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "to",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusChange, to),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__status_change__field_indices_by_name[] = {
+  0,   /* field[0] = from */
+  1,   /* field[1] = to */
+};
+static const ProtobufCIntRange imagebus__v1__status_change__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__status_change__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.StatusChange",
+  "StatusChange",
+  "Imagebus__V1__StatusChange",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__StatusChange),
+  2,
+  imagebus__v1__status_change__field_descriptors,
+  imagebus__v1__status_change__field_indices_by_name,
+  1,  imagebus__v1__status_change__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__status_change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__decryptor__field_descriptors[2] =
+{
+  {
+    "kind",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Decryptor, kind),
+    &imagebus__v1__decryptor_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Decryptor, key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__decryptor__field_indices_by_name[] = {
+  1,   /* field[1] = key */
+  0,   /* field[0] = kind */
+};
+static const ProtobufCIntRange imagebus__v1__decryptor__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__decryptor__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Decryptor",
+  "Decryptor",
+  "Imagebus__V1__Decryptor",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Decryptor),
+  2,
+  imagebus__v1__decryptor__field_descriptors,
+  imagebus__v1__decryptor__field_indices_by_name,
+  1,  imagebus__v1__decryptor__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__decryptor__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__credential__field_descriptors[3] =
+{
+  {
+    "method",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Credential, method),
+    &imagebus__v1__credential_method__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Credential, user),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "password",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Credential, password),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__credential__field_indices_by_name[] = {
+  0,   /* field[0] = method */
+  2,   /* field[2] = password */
+  1,   /* field[1] = user */
+};
+static const ProtobufCIntRange imagebus__v1__credential__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__credential__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Credential",
+  "Credential",
+  "Imagebus__V1__Credential",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Credential),
+  3,
+  imagebus__v1__credential__field_descriptors,
+  imagebus__v1__credential__field_indices_by_name,
+  1,  imagebus__v1__credential__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__credential__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__certificate__field_descriptors[2] =
+{
+  {
+    "path",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Certificate, path),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key_path",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Certificate, key_path),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__certificate__field_indices_by_name[] = {
+  1,   /* field[1] = key_path */
+  0,   /* field[0] = path */
+};
+static const ProtobufCIntRange imagebus__v1__certificate__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__certificate__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Certificate",
+  "Certificate",
+  "Imagebus__V1__Certificate",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Certificate),
+  2,
+  imagebus__v1__certificate__field_descriptors,
+  imagebus__v1__certificate__field_indices_by_name,
+  1,  imagebus__v1__certificate__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__certificate__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[4] =
@@ -11637,6 +12324,44 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_settings__descriptor =
   (ProtobufCMessageInit) imagebus__v1__cache_settings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor imagebus__v1__download_settings__field_descriptors[1] =
+{
+  {
+    "settings",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__DownloadSettings, n_settings),
+    offsetof(Imagebus__V1__DownloadSettings, settings),
+    &imagebus__v1__detail__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__download_settings__field_indices_by_name[] = {
+  0,   /* field[0] = settings */
+};
+static const ProtobufCIntRange imagebus__v1__download_settings__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__download_settings__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DownloadSettings",
+  "DownloadSettings",
+  "Imagebus__V1__DownloadSettings",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__DownloadSettings),
+  1,
+  imagebus__v1__download_settings__field_descriptors,
+  imagebus__v1__download_settings__field_indices_by_name,
+  1,  imagebus__v1__download_settings__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__download_settings__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[5] =
 {
   {
@@ -14713,6 +15438,44 @@ const ProtobufCMessageDescriptor imagebus__v1__drain_report__descriptor =
   (ProtobufCMessageInit) imagebus__v1__drain_report__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor imagebus__v1__downloads_command__field_descriptors[1] =
+{
+  {
+    "command",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DownloadsCommand, command),
+    &imagebus__v1__download_command__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__downloads_command__field_indices_by_name[] = {
+  0,   /* field[0] = command */
+};
+static const ProtobufCIntRange imagebus__v1__downloads_command__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__downloads_command__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DownloadsCommand",
+  "DownloadsCommand",
+  "Imagebus__V1__DownloadsCommand",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__DownloadsCommand),
+  1,
+  imagebus__v1__downloads_command__field_descriptors,
+  imagebus__v1__downloads_command__field_indices_by_name,
+  1,  imagebus__v1__downloads_command__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__downloads_command__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCEnumValue imagebus__v1__priority__enum_values_by_number[3] =
 {
   { "PRIORITY_LOW", "IMAGEBUS__V1__PRIORITY__PRIORITY_LOW", 0 },
@@ -15263,5 +16026,91 @@ const ProtobufCEnumDescriptor imagebus__v1__transfer__descriptor =
   imagebus__v1__transfer__enum_values_by_name,
   3,
   imagebus__v1__transfer__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__decryptor_kind__enum_values_by_number[3] =
+{
+  { "DECRYPTOR_KIND_AES_256_GCM", "IMAGEBUS__V1__DECRYPTOR_KIND__DECRYPTOR_KIND_AES_256_GCM", 0 },
+  { "DECRYPTOR_KIND_GZIP", "IMAGEBUS__V1__DECRYPTOR_KIND__DECRYPTOR_KIND_GZIP", 1 },
+  { "DECRYPTOR_KIND_BASE64", "IMAGEBUS__V1__DECRYPTOR_KIND__DECRYPTOR_KIND_BASE64", 2 },
+};
+static const ProtobufCIntRange imagebus__v1__decryptor_kind__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__decryptor_kind__enum_values_by_name[3] =
+{
+  { "DECRYPTOR_KIND_AES_256_GCM", 0 },
+  { "DECRYPTOR_KIND_BASE64", 2 },
+  { "DECRYPTOR_KIND_GZIP", 1 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__decryptor_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DecryptorKind",
+  "DecryptorKind",
+  "Imagebus__V1__DecryptorKind",
+  "imagebus.v1",
+  3,
+  imagebus__v1__decryptor_kind__enum_values_by_number,
+  3,
+  imagebus__v1__decryptor_kind__enum_values_by_name,
+  1,
+  imagebus__v1__decryptor_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__credential_method__enum_values_by_number[2] =
+{
+  { "CREDENTIAL_METHOD_BASIC", "IMAGEBUS__V1__CREDENTIAL_METHOD__CREDENTIAL_METHOD_BASIC", 0 },
+  { "CREDENTIAL_METHOD_DIGEST", "IMAGEBUS__V1__CREDENTIAL_METHOD__CREDENTIAL_METHOD_DIGEST", 1 },
+};
+static const ProtobufCIntRange imagebus__v1__credential_method__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__credential_method__enum_values_by_name[2] =
+{
+  { "CREDENTIAL_METHOD_BASIC", 0 },
+  { "CREDENTIAL_METHOD_DIGEST", 1 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__credential_method__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.CredentialMethod",
+  "CredentialMethod",
+  "Imagebus__V1__CredentialMethod",
+  "imagebus.v1",
+  2,
+  imagebus__v1__credential_method__enum_values_by_number,
+  2,
+  imagebus__v1__credential_method__enum_values_by_name,
+  1,
+  imagebus__v1__credential_method__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__download_command__enum_values_by_number[2] =
+{
+  { "DOWNLOAD_COMMAND_SUSPEND", "IMAGEBUS__V1__DOWNLOAD_COMMAND__DOWNLOAD_COMMAND_SUSPEND", 0 },
+  { "DOWNLOAD_COMMAND_RESUME", "IMAGEBUS__V1__DOWNLOAD_COMMAND__DOWNLOAD_COMMAND_RESUME", 1 },
+};
+static const ProtobufCIntRange imagebus__v1__download_command__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__download_command__enum_values_by_name[2] =
+{
+  { "DOWNLOAD_COMMAND_RESUME", 1 },
+  { "DOWNLOAD_COMMAND_SUSPEND", 0 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__download_command__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DownloadCommand",
+  "DownloadCommand",
+  "Imagebus__V1__DownloadCommand",
+  "imagebus.v1",
+  2,
+  imagebus__v1__download_command__enum_values_by_number,
+  2,
+  imagebus__v1__download_command__enum_values_by_name,
+  1,
+  imagebus__v1__download_command__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -119,6 +119,14 @@ public final class ImagebusClient: Sendable {
         }
     }
 
+    /// Has no transfer begin until `resume`, or has them begin again; those that run go on. Returns
+    /// the status after that. For operators, as `blacklist`.
+    public func downloads(_ command: DownloadCommand) async throws(ImageError) -> StatusReport {
+        try await ask(.downloads(command)) {
+            if case .status(let report) = $0 { report } else { nil }
+        }
+    }
+
     /// Has the processes of a kind, or of one pool of it, finish what they hold and end; their
     /// supervisors start the next ones. Returns how many were told, before they have ended:
     /// `status` shows them as `draining`.

@@ -43,6 +43,7 @@
 @_exported public import struct Messages.BlacklistReport
 @_exported public import struct Messages.CacheStatus
 @_exported public import struct Messages.DecodeAccount
+@_exported public import enum Messages.DownloadCommand
 @_exported public import struct Messages.EntryCount
 @_exported public import struct Messages.EntryDescription
 @_exported public import struct Messages.EntryPage

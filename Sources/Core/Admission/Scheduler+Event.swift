@@ -38,6 +38,11 @@ public enum SchedulerEvent: Hashable, Sendable {
     case blacklist(ClientID, BlacklistCommand)
     /// An operator asks about, or removes, an entry of the cache.
     case cache(ClientID, CacheCommand)
+    /// An operator suspends transfers, or lets them go on.
+    case downloads(DownloadCommand)
+    /// The configuration says how many transfers there may be at a time; `nil`: as many as workers
+    /// take.
+    case transfersMax(Int?)
     /// A client no longer reads these large blocks of `results/`.
     case clientReleased(ClientID, [BlockID])
     /// A client's connection ended.

@@ -15,6 +15,7 @@ extension Scheduler {
             hits: hits.count,
             quarantined: deriver.dispatcher.quarantined.count,
             blacklisted: hits.denyList.live(at: now).count,
+            hasSuspendedDownloads: deriver.dispatcher.transfers.isSuspended,
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map {
                     ($0, deriver.dispatcher.liveBytes(of: $0))

@@ -102,6 +102,8 @@ public struct Scheduler: Sendable {
         case .cancelGroupOfAny(let group): cancelGroupOfAny(group)
         case .blacklist(let client, let command): obey(command, of: client)
         case .cache(let client, let command): obey(command, of: client)
+        case .downloads(let command): obey(command)
+        case .transfersMax(let count): deriver.limitTransfers { $0.heldMax = count }
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(

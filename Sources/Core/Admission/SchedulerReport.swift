@@ -33,6 +33,8 @@ public struct SchedulerReport: Hashable, Sendable {
     public var quarantined: Int
     /// Sources that are refused for a while.
     public var blacklisted: Int
+    /// Whether no transfer may begin.
+    public var hasSuspendedDownloads: Bool
     /// Bytes in use of what each kind of worker made.
     public var liveBytes: [WorkerKind: UInt64]
     /// How long cancelled jobs kept their workers, by stage.

@@ -9,6 +9,7 @@ extension Configuration {
         var parts: [String] = []
         if sources != old.sources { parts.append("sources") }
         if caches != old.caches || cacheSettings != old.cacheSettings { parts.append("caches") }
+        if downloads != old.downloads { parts.append("downloads") }
         parts += Self.changed("preset", presets, old.presets)
         parts += Self.changed("key-filter", keyFilters, old.keyFilters)
         parts += Self.changed("serializer", serializers, old.serializers)

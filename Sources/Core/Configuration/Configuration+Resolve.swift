@@ -107,7 +107,10 @@ extension Configuration {
             draft.request.context.fallback, of: resolution.request)
         let request = resolution.request
         resolution.terms.overlays = request.overlays.map { overlay($0, of: request) }
-        if !isUpload { try add(draft.headers, to: &resolution) }
+        if !isUpload {
+            try add(draft.headers, to: &resolution)
+            if let rule = draft.transfer { try addTransfer(rule, url, to: &resolution) }
+        }
         resolution.identityName = draft.identity
         resolution.request.context = draft.remainder
         return resolution
@@ -229,6 +232,12 @@ extension Configuration {
 
     // MARK: - Headers
 
+    /// The content of a secret file.
+    func secret(_ path: String) throws(ImageError) -> String {
+        guard let secret = secrets[path] else { throw missingSecret(path) }
+        return secret
+    }
+
     /// Without it the transfer cannot be made.
     func missingSecret(_ path: String) -> ImageError {
         let reason = secretFaults[path] ?? "it was not read"
@@ -249,8 +258,8 @@ extension Configuration {
             case .text(let text):
                 resolution.request.headers.append(HTTPHeader(name: header.name, value: text))
             case .file(let path):
-                guard let secret = secrets[path] else { throw missingSecret(path) }
-                resolution.request.headers.append(HTTPHeader(name: header.name, value: secret))
+                resolution.request.headers.append(
+                    HTTPHeader(name: header.name, value: try secret(path)))
                 resolution.secretHeaders.insert(name)
             }
         }

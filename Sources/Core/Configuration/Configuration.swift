@@ -16,6 +16,8 @@ public struct Configuration: Hashable, Sendable {
     public var caches: Set<String> = []
     /// What is set of caches, by name; that of `defaultName` is of all that say nothing themselves.
     public var cacheSettings: [String: CacheSettings] = [:]
+    /// What is set of downloads, in the place of options of `serve`.
+    public var downloads = DownloadSettings()
     /// Steps and output by name.
     public var presets: [String: Preset] = [:]
     /// What makes keys of URLs, by name.
@@ -44,12 +46,12 @@ public struct Configuration: Hashable, Sendable {
 
     /// Paths of all secret files, in order.
     public var secretFiles: [String] {
-        let headers = profiles.values.flatMap(\.rules).flatMap(\.headers)
-        return Set(
-            headers.compactMap { header in
-                if case .file(let path) = header.value { path } else { nil }
-            }
-        ).union(credentialsFiles).sorted()
+        let rules = profiles.values.flatMap(\.rules)
+        let headers = rules.flatMap(\.headers).compactMap { header in
+            if case .file(let path) = header.value { path } else { nil }
+        }
+        return Set(headers + rules.flatMap(\.transfer.secretFiles))
+            .union(credentialsFiles).sorted()
     }
 
     /// Paths of those that have credentials of S3, and no line.

@@ -56,6 +56,8 @@ public struct Rule: Hashable, Sendable {
     public var blocks: [BlockCause: Bool] = [:]
     /// Headers for the origin; those of the same name are replaced.
     public var headers: [RuleHeader] = []
+    /// What is said of the transfer besides its headers.
+    public var transfer = TransferRule()
     /// Stands in keys for the secrets of the rules; credentials of clients count beside it.
     public var identity: String?
 

@@ -14,6 +14,8 @@ struct ResolutionDraft {
     private(set) var blocks: [BlockCause: Bool] = [:]
     private(set) var headers: [RuleHeader] = []
     private(set) var identity: String?
+    /// What rules say of the transfer; `nil`: nothing.
+    private(set) var transfer: TransferRule?
     /// What is left of the context: what the reply needs, and what is refused by name.
     private(set) var remainder = RequestContext()
 
@@ -53,6 +55,11 @@ struct ResolutionDraft {
         limits.merge(rule.limits)
         blocks.merge(rule.blocks) { $1 }
         headers += rule.headers
+        if rule.transfer != TransferRule() {
+            var merged = transfer ?? TransferRule()
+            merged.merge(rule.transfer)
+            transfer = merged
+        }
         if let identity = rule.identity { self.identity = identity }
     }
 

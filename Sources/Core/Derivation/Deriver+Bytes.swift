@@ -63,11 +63,12 @@ extension Deriver {
     /// Headers are for origins that clients and rules choose; what else is asked gets none of them.
     func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
-            url: order.image.url,
+            url: order.terms.askedURL ?? order.image.url,
             headers: order.terms.loader == .http ? order.image.headers : [],
             bodyBytesMax: order.terms.limits[.body].map { min(limits.bodyBytesMax, UInt64($0)) }
                 ?? limits.bodyBytesMax, validators: validators,
-            sources: order.terms.sources, loader: order.terms.loader)
+            sources: order.terms.sources, loader: order.terms.loader,
+            terms: order.terms.transferOfItsOwn)
     }
 
     /// Whether the bytes are here already, or are being fetched since the cache does not have them.

@@ -9,8 +9,8 @@ extension Dispatcher {
     }
 
     private mutating func dispatch(in pool: PoolID) {
-        while jobs.queued(in: pool) > 0, hasBudget(pool), let worker = roster.next(of: pool),
-            let next = nextJob(of: pool)
+        while jobs.queued(in: pool) > 0, hasBudget(pool), isOpen(pool),
+            let worker = roster.next(of: pool), let next = nextJob(of: pool)
         {
             assign(next, to: worker)
         }

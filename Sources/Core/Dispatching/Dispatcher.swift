@@ -24,6 +24,9 @@ package struct Dispatcher: Sendable {
     var jobs: JobTable
     var numbers = Numbers()
 
+    /// Whether transfers may begin.
+    package var transfers = TransferGate()
+
     // What is read, and by how many.
     var ledger: BlockLedger
     /// Bytes of pixels that do not count as output of decoders, since who keeps them may be waiting

@@ -17,6 +17,10 @@ public struct LoadTerms: Hashable, Sendable {
     public var ignoresCacheControl: Bool
     /// Patterns of URLs, one of which every redirect has to match as well; empty: it need not.
     public var sources: [String]
+    /// What a rule has asked instead of the URL of the request; the key stays that of the request.
+    public var askedURL: String?
+    /// What rules say of its transfer.
+    public var transfer: TransferTerms
     /// Limits that the configuration sets for it, narrower than those of the process.
     public var limits: LimitSettings
     /// Which failures put the URL on the blacklist, and which do not, against the loader's own
@@ -45,6 +49,7 @@ public struct LoadTerms: Hashable, Sendable {
         mayDownload = true
         ignoresCacheControl = false
         sources = []
+        transfer = TransferTerms()
         limits = LimitSettings()
         blocks = [:]
         serializer = .asIs

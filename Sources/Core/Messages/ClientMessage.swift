@@ -31,6 +31,9 @@ public enum ClientMessage: Hashable, Sendable {
     /// The processes of a kind, or of one pool of it, finish what they have and end; on `admin/`
     /// only.
     case drain(WorkerKind, PoolName? = nil)
+    /// Begin no transfers until `resume`, or begin them again; on `admin/` only. Answered by a
+    /// status.
+    case downloads(DownloadCommand)
     /// The client ends in order; whose connection ends without it has died.
     case goodbye
 }

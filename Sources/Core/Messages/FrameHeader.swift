@@ -66,6 +66,8 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case cacheStatus = 20
     /// `CacheSettings`
     case cacheSettings = 21
+    /// `DownloadSettings`
+    case downloadSettings = 22
     /// `ClientHello`
     case clientHello = 32
     /// `ClientWelcome`
@@ -104,4 +106,6 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case cacheCommand = 49
     /// `CacheReport`
     case cacheReport = 50
+    /// `DownloadCommand`
+    case downloadsCommand = 53
 }

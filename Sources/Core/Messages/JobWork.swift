@@ -71,13 +71,18 @@ public struct FetchWork: Hashable, Sendable {
     public var sources: [String]
     /// Who obtains the bytes.
     public var loader: FetchLoader
+    /// What rules say of it, but for the URL, which is said above; the cookie jar is named after
+    /// the identity as well.
+    public var terms: TransferTerms
 
     /// Describes a transfer.
     public init(
         url: String, headers: [HTTPHeader], bodyBytesMax: UInt64, validators: Validators? = nil,
-        sources: [String] = [], loader: FetchLoader = .http
+        sources: [String] = [], loader: FetchLoader = .http,
+        terms: TransferTerms = TransferTerms()
     ) {
         self.loader = loader
+        self.terms = terms
         self.url = url
         self.headers = headers
         self.bodyBytesMax = bodyBytesMax

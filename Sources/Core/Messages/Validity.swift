@@ -24,7 +24,7 @@ public struct Validity: Hashable, Sendable {
     }
 
     /// That of what the cache keeps.
-    public init(_ metadata: StoredMetadata) {
+    package init(_ metadata: StoredMetadata) {
         self.init(
             expiry: metadata.expiry, etag: metadata.etag, lastModified: metadata.lastModified)
     }

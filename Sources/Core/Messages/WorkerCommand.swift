@@ -18,6 +18,8 @@ public enum WorkerCommand: Hashable, Sendable {
     case touched([BlockID])
     /// Cache: what the configuration sets of the caches, all of it.
     case cacheSettings([NamedCacheSettings])
+    /// Download: what the configuration sets of transfers, all of it.
+    case downloadSettings(DownloadSettings)
     /// Take nothing new, finish what you have, write what is unwritten, end.
     case drain
     /// The session is over: you broke the protocol.

@@ -3,6 +3,7 @@ import CommandLineInterface
 extension Command {
     /// What this version does.
     static let all: [Command] = [
-        .serve, .get, .prefetch, .status, .health, .cache, .blacklist, .cancel, .drain, .config,
+        .serve, .get, .prefetch, .status, .health, .cache, .blacklist, .downloads, .cancel,
+        .drain, .config,
     ]
 }

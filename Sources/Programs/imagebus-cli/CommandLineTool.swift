@@ -69,6 +69,8 @@ enum CommandLineTool {
             return CancelTool.run(try CancelOptions(read, environment: environment))
         case Command.drain.name:
             return DrainTool.run(try DrainOptions(read, environment: environment))
+        case Command.downloads.name:
+            return DownloadsTool.run(try DownloadsOptions(read, environment: environment))
         case Command.config.name:
             return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
         default:

@@ -35,6 +35,8 @@ final class DownloadExecutor: JobExecutor {
 
     func adjust(_ adjustment: JobAdjustment) { downloader.adjust(adjustment) }
 
+    func adopt(_ settings: DownloadSettings) { downloader.adopt(settings) }
+
     func release(_ blocks: [BlockID]) { for block in blocks { arena.free(block) } }
 
     func finished(_ id: JobID) { running.remove(id) }

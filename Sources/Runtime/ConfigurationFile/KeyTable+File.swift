@@ -1,5 +1,6 @@
 import Configuration
 import ImageModel
+import Messages
 import YAML
 
 /// Words that mean something where a name could stand.
@@ -10,6 +11,7 @@ extension KeyTable where Target == Configuration {
     static let file = KeyTable([
         Row("sources", .sources) { $0.sources = $1 },
         Row("caches", .caches) { ($0.caches, $0.cacheSettings) = ($1.names, $1.settings) },
+        Row("downloads", .map(.downloads, DownloadSettings.init), \.downloads),
         Row("presets", .named(.preset, except: reserved), \.presets),
         Row(
             "key-filters", .named(.map(.keyFilter, KeyFilter.init), except: reserved),
@@ -58,6 +60,12 @@ extension KeyTable where Target == Rule {
         Row("block", .blocks, \.blocks),
         Row("headers", .headers, \.headers),
         Row("identity", .name, \.identity),
+        Row("request", .map(.request, TransferRule.init)) { $0.transfer.merge($1) },
+        Row("response", .map(.response, ResponseChange.init), \.transfer.response),
+        Row("decrypt", .decryptors, \.transfer.decryptors),
+        Row("credentials", .credential, \.transfer.credential),
+        Row("client-certificate", .certificate, \.transfer.certificate),
+        Row("cookies", .name, \.transfer.cookieJar),
     ]).adding(limits(\.limits))
 }
 

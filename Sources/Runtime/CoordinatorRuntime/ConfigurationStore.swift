@@ -79,6 +79,9 @@ struct ConfigurationStore {
         }.sorted { $0.name < $1.name }
     }
 
+    /// What is set of downloads.
+    var downloads: DownloadSettings { configuration.downloads }
+
     /// What a request becomes. Without a configuration, one that asks for nothing of it stays as it
     /// is.
     func resolve(_ image: ImageRequest, isUpload: Bool) throws(ImageError) -> Resolution {

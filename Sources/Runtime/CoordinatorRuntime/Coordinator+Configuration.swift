@@ -108,10 +108,11 @@ extension Coordinator {
                 "SIGHUP: there is no configuration to load anew: see --config")
         }
         do throws(ConfigurationFileError) {
-            let settings = configuration.cacheSettings
+            let (settings, downloads) = (configuration.cacheSettings, configuration.downloads)
             let changes = try configuration.reload(at: now)
             forgetNames()
             if configuration.cacheSettings != settings { tellCaches(at: now) }
+            if configuration.downloads != downloads { tellDownloads(at: now) }
             bootstrap.log.info(
                 "configuration loaded", ["file": .string(path), "changed": .string(changes)])
             tellNotes()
@@ -130,6 +131,17 @@ extension Coordinator {
             send(
                 .toWorker(.cacheSettings(configuration.cacheSettings)), to: peer.id, at: now)
         }
+    }
+
+    /// Transfers that begin from now on are made as the configuration says now.
+    private mutating func tellDownloads(at now: Instant) {
+        for peer in peers.all {
+            guard case .worker(let pool, _) = peer.role, pools[pool].kind == .download else {
+                continue
+            }
+            send(.toWorker(.downloadSettings(configuration.downloads)), to: peer.id, at: now)
+        }
+        handle(.transfersMax(configuration.downloads.transfersMax), at: now)
     }
 
     /// What a reload may have changed is found out anew.

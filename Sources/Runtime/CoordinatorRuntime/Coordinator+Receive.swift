@@ -134,6 +134,10 @@ extension Coordinator {
         case .cache(let command):
             guard gateway.listener == .admin else { throw .unexpectedKind(.cacheCommand) }
             entry(command, of: client, at: now)
+        case .downloads(let command):
+            guard gateway.listener == .admin else { throw .unexpectedKind(.downloadsCommand) }
+            handle(.downloads(command), at: now)
+            send(.toClient(.status(report(at: now))), to: id, at: now)
         case .reprioritise(let token, let priority):
             handle(.reprioritise(client, token, priority), at: now)
         case .reprioritiseGroup(let group, let priority):
@@ -248,6 +252,9 @@ extension Coordinator {
         // set something.
         if pools[pool].kind == .cache {
             send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: id, at: now)
+        }
+        if pools[pool].kind == .download {
+            send(.toWorker(.downloadSettings(configuration.downloads)), to: id, at: now)
         }
         let joined = SchedulerEvent.workerJoined(
             WorkerID(id), kind: pools[pool].kind, incarnation: hello.incarnation,

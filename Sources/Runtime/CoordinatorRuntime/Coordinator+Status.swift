@@ -69,6 +69,7 @@ extension Coordinator {
             ("blacklisted", UInt64(brain.blacklisted)), ("prefetched", counted.prefetched),
             ("prefetches", UInt64(brain.prefetches)),
             ("waitingPrefetches", UInt64(brain.waitingPrefetches)),
+            ("downloadsSuspended", brain.hasSuspendedDownloads ? 1 : 0),
             ("crashes", counted.crashes), ("quarantined", UInt64(brain.quarantined)),
             ("liveRequests", UInt64(brain.liveRequests)), ("liveJobs", UInt64(brain.liveJobs)),
             ("liveBlocks", UInt64(brain.liveBlocks)), ("indexedHits", UInt64(brain.hits)),

@@ -121,6 +121,7 @@ public struct Coordinator: ~Copyable {
         self.bootstrap = bootstrap
         renewLateResolution()
         joinAsProducer(at: began)
+        handle(.transfersMax(configuration.downloads.transfersMax), at: began)
     }
 
     /// libzmq aborts the process where it has no descriptor for a connection.

@@ -47,14 +47,19 @@ struct IdentityDigest: ~Copyable {
 
     private static func identity(of resolution: Resolution, _ digest: SharedDigest) -> String? {
         let userInfo = userInfo(of: resolution.request.url)
+        let rules = resolution.terms.transfer.secrets
         // Most requests: nothing of them has to be put in order.
-        guard userInfo != nil || !resolution.request.headers.isEmpty else { return nil }
+        guard userInfo != nil || !resolution.request.headers.isEmpty || !rules.isEmpty else {
+            return nil
+        }
         let headers = SourceKey(resolution.request).headers.filter {
             $0.isCredential || resolution.secretHeaders.contains($0.name)
         }
-        guard userInfo != nil || !headers.isEmpty else { return nil }
+        guard userInfo != nil || !headers.isEmpty || !rules.isEmpty else { return nil }
         guard let name = resolution.identityName else {
-            return digest.digest(parts(userInfo, headers), of: "")
+            return rules.isEmpty
+                ? digest.digest(parts(userInfo, headers), of: "")
+                : digest.digest(rules + [""] + parts(userInfo, headers), of: "rules,")
         }
         let shown = headers.filter { !resolution.secretHeaders.contains($0.name) }
         // No list of credentials begins so: a length has digits.

@@ -4,7 +4,11 @@ extension Resolution {
     /// Whether values of secret files are in it, or in what is laid over its image: it may become
     /// another one without a reload.
     var hasSecrets: Bool {
-        !secretHeaders.isEmpty || terms.overlays.contains { !$0.secretHeaders.isEmpty }
+        hasOwnSecrets || terms.overlays.contains(where: \.hasOwnSecrets)
+    }
+
+    private var hasOwnSecrets: Bool {
+        !secretHeaders.isEmpty || !terms.transfer.secrets.isEmpty
     }
 }
 

@@ -27,6 +27,8 @@ extension MessageEncoder {
             try prepare(.release, limit: limit, ReleaseBlocks(blocks: blocks))
         case .status: try prepare(.status, limit: limit, StatusMessage())
         case .blacklist(let command): try prepare(.blacklistCommand, limit: limit, command)
+        case .downloads(let command):
+            try prepare(.downloadsCommand, limit: limit, DownloadsOrder(command: command))
         case .cache(let command): try prepare(.cacheCommand, limit: limit, command)
         case .piece(let piece): try prepare(.piece, limit: limit, piece)
         case .taken(let bytes): try prepare(.taken, limit: limit, TakenBytes(count: bytes))
@@ -80,6 +82,8 @@ extension MessageDecoder {
         }
     }
 
+    private func downloads(_ order: DownloadsOrder) -> ClientMessage { .downloads(order.command) }
+
     private func drain(_ order: DrainOrder) -> ClientMessage { .drain(order.kind, order.pool) }
 
     /// What only an operator may say.
@@ -91,6 +95,8 @@ extension MessageDecoder {
             .blacklist(try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack))
         case .cacheCommand:
             .cache(try decode(body, limit: limit, imagebus__v1__cache_command__unpack))
+        case .downloadsCommand:
+            downloads(try decode(body, limit: limit, imagebus__v1__downloads_command__unpack))
         case .drainCommand:
             drain(try decode(body, limit: limit, imagebus__v1__drain_command__unpack))
         default: throw .unexpectedKind(kind)

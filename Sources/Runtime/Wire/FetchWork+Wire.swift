@@ -25,5 +25,6 @@ extension FetchWork: WireMessage {
             throw .field("Fetch.sources", .tooLong(limit: MessageLimits.sourcesBytesMax))
         }
         try loader(map, wire)
+        try map.part(&terms, unless: terms.isEmpty, &wire.pointee.terms, "Fetch.terms")
     }
 }

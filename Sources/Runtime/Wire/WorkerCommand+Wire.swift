@@ -19,6 +19,9 @@ extension MessageEncoder {
             try prepare(.touched, limit: limit, TouchedBlocks(blocks: blocks))
         case .cacheSettings(let caches):
             try prepare(.cacheSettings, limit: limit, CacheSettingsMessage(caches: caches))
+        case .downloadSettings(let settings):
+            try prepare(
+                .downloadSettings, limit: limit, DownloadSettingsMessage(settings: settings))
         case .drain: try prepare(.drain, limit: limit, DrainMessage())
         case .refused(let error):
             try prepare(.refused, limit: limit, Refusal(error: error, token: nil))
@@ -59,6 +62,10 @@ extension MessageDecoder {
             return .cacheSettings(
                 (try decode(body, limit: limit, imagebus__v1__cache_settings__unpack)
                     as CacheSettingsMessage).caches)
+        case .downloadSettings:
+            return .downloadSettings(
+                (try decode(body, limit: limit, imagebus__v1__download_settings__unpack)
+                    as DownloadSettingsMessage).settings)
         case .drain:
             _ = try decode(body, limit: limit, imagebus__v1__drain__unpack) as DrainMessage
             return .drain

@@ -21,6 +21,8 @@ public protocol JobExecutor: AnyObject {
     func touched(_ blocks: [BlockID])
     /// The configuration sets this of the caches, and nothing else.
     func adopt(_ settings: [NamedCacheSettings])
+    /// The configuration sets this of transfers, and nothing else.
+    func adopt(_ settings: DownloadSettings)
     /// What a coordinator that knows nothing of this process has to hear besides its segments.
     func announcements() -> [WorkerMessage]
     /// The connection ended: cancel everything, no outcome that comes from now on is wanted. Blocks
@@ -47,6 +49,8 @@ extension JobExecutor {
     public func touched(_ blocks: [BlockID]) {}
     /// Nothing.
     public func adopt(_ settings: [NamedCacheSettings]) {}
+    /// Nothing.
+    public func adopt(_ settings: DownloadSettings) {}
     /// Segments are all there is.
     public func announcements() -> [WorkerMessage] { [] }
     /// Nothing.

@@ -35,6 +35,7 @@ extension WorkerLoop {
             flushIfReleased()
         case .touched(let blocks): executor.touched(blocks)
         case .adopt(let settings): executor.adopt(settings)
+        case .adoptDownloads(let settings): executor.adopt(settings)
         case .sendOutcome(let outcome):
             handedOver.add(outcome.result.references)
             send(.outcome(outcome))

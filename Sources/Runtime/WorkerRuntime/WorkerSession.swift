@@ -42,6 +42,8 @@ struct WorkerSession {
         case touched([BlockID])
         /// The configuration sets this of the caches.
         case adopt([NamedCacheSettings])
+        /// The configuration sets this of transfers.
+        case adoptDownloads(DownloadSettings)
         /// Send this outcome; it frees the job's place.
         case sendOutcome(JobOutcome)
         /// Nobody wants what this outcome names.
@@ -117,6 +119,7 @@ struct WorkerSession {
         case (.release(let blocks), _): [.release(blocks)]
         case (.touched(let blocks), _): [.touched(blocks)]
         case (.cacheSettings(let settings), _): [.adopt(settings)]
+        case (.downloadSettings(let settings), _): [.adoptDownloads(settings)]
         case (.drain, _): leave(.drained)
         case (.refused, _): leaveNow(.terminated)
         }

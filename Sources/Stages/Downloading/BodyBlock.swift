@@ -44,6 +44,11 @@ struct BodyBlock {
         return min(doubled, expected)
     }
 
+    /// The bytes.
+    var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: block.bytes[..<count])
+    }
+
     /// What the bytes look like.
     var format: ImageFormat? { block.format(length: count) }
 

@@ -31,6 +31,14 @@ final class BodySink: TransferSink {
     private var redirectBytes = 0
     private var body: BodyBlock?
     private var decoder: BodyDecoder?
+    /// What rules change in the head, and undo of the body.
+    private let terms: TransferTerms
+    /// The head as rules want it.
+    private var answer: ResponseHead?
+    private var decryption: BodyDecryption?
+    /// What was decrypted so far.
+    private var plain: BodyBlock?
+    private var hasDecrypted = false
     /// Whether bytes were postponed.
     private var hasPostponed = false
     private var progress: ProgressPacer
@@ -44,6 +52,7 @@ final class BodySink: TransferSink {
         bodyBytesMax = work.bodyBytesMax
         isConditional = work.isConditional
         self.accepted = accepted
+        terms = work.terms
         self.space = space
         progress = ProgressPacer(
             job, intervalMilliseconds: progressIntervalMilliseconds, report: onProgress)
@@ -54,12 +63,13 @@ final class BodySink: TransferSink {
             return begin(rest, head)
         }
         forgetBody()
-        self.head = head
+        let answer = head.changed(by: terms.response)
+        (self.head, self.answer) = (head, answer)
         answered = WallClock.nanoseconds() / 1_000_000
         location = head.redirection
         guard location == nil else { return true }
         do throws(DownloadFailure) {
-            try check(head)
+            try check(head, answer)
             decoder = try ContentCoding(head).map { BodyDecoder($0) }
         } catch {
             failure = error
@@ -69,12 +79,14 @@ final class BodySink: TransferSink {
         return true
     }
 
-    private func check(_ head: ResponseHead) throws(DownloadFailure) {
+    private func check(
+        _ head: ResponseHead, _ answer: ResponseHead
+    ) throws(DownloadFailure) {
         if head.status == 304, isConditional {
             throw .notModified(
-                CacheControl(head.cacheControl), head.age(asked: asked, answered: answered))
+                CacheControl(answer.cacheControl), answer.age(asked: asked, answered: answered))
         }
-        try accepted.take(head)
+        try accepted.take(answer)
     }
 
     /// Where to go on after a transfer that ended so; nil where it led nowhere else. A redirect
@@ -88,7 +100,7 @@ final class BodySink: TransferSink {
 
     /// The redirect is followed: another response comes.
     func beginAgain() {
-        (head, location, redirectBytes) = (nil, nil, 0)
+        (head, answer, location, redirectBytes) = (nil, nil, nil, 0)
     }
 
     func receive(_ bytes: RawSpan) -> Reception {
@@ -107,19 +119,24 @@ final class BodySink: TransferSink {
     }
 
     private func append(_ bytes: RawSpan) throws(DownloadFailure) {
-        guard Int64((body?.count ?? 0) + bytes.byteCount) <= bodyBytesMax else {
+        try append(bytes, to: &body, expecting: head?.bodyLength)
+        progress.advance(to: body?.count ?? 0, at: MonotonicClock.now())
+    }
+
+    private func append(
+        _ bytes: RawSpan, to block: inout BodyBlock?, expecting length: Int?
+    ) throws(DownloadFailure) {
+        guard Int64((block?.count ?? 0) + bytes.byteCount) <= bodyBytesMax else {
             throw .bodyTooLarge(bodyBytesMax)
         }
         do throws(ImageError) {
-            if body == nil {
-                body = try BodyBlock(
-                    in: space, expecting: head?.bodyLength, atLeast: bytes.byteCount)
+            if block == nil {
+                block = try BodyBlock(in: space, expecting: length, atLeast: bytes.byteCount)
             }
-            try body?.append(bytes, in: space)
+            try block?.append(bytes, in: space)
         } catch {
             throw .refused(error)
         }
-        progress.advance(to: body?.count ?? 0, at: MonotonicClock.now())
     }
 
     // MARK: - Content codings
@@ -133,12 +150,13 @@ final class BodySink: TransferSink {
         return .taken
     }
 
-    /// Whether bytes that came are not decoded yet.
-    var isBehind: Bool { decoder?.isBehind ?? false }
+    /// Whether bytes that came are not decoded or decrypted yet.
+    var isBehind: Bool { decryption != nil || decoder?.isBehind ?? false }
 
     /// Decodes as many bytes as `room` has, at most. Where it throws, `failure` says the same.
     func decode(through room: UnsafeMutableRawBufferPointer) throws(DownloadFailure) {
         do throws(DownloadFailure) {
+            guard decryption == nil else { return try decrypt(through: room) }
             let count = try decoded(into: room)
             guard count > 0 else { return }
             try append(UnsafeRawBufferPointer(rebasing: room[..<count]).bytes)
@@ -156,6 +174,31 @@ final class BodySink: TransferSink {
         } catch {
             throw .decompression(error)
         }
+    }
+
+    /// Begins to undo the decryptors of the rules, once the body is whole. False where there are
+    /// none, where that has begun before, and where the body is not whole.
+    func beginsDecryption() -> Bool {
+        guard failure == nil, answer != nil, !terms.decryptors.isEmpty, !hasDecrypted,
+            decoder?.isComplete ?? true, let body, total == nil || total == body.count
+        else { return false }
+        (decryption, hasDecrypted, total) = (BodyDecryption(terms.decryptors), true, nil)
+        progress.end()
+        return true
+    }
+
+    private func decrypt(through room: UnsafeMutableRawBufferPointer) throws(DownloadFailure) {
+        // What a decryptor made nothing of is no body any more.
+        guard let whole = body, let turn = try decryption?.turn(whole.bytes.bytes, into: room)
+        else { return decryption = nil }
+        if turn.produced > 0 {
+            let written = UnsafeRawBufferPointer(rebasing: room[..<turn.produced]).bytes
+            try append(written, to: &plain, expecting: nil)
+        }
+        guard turn.isEnd else { return }
+        whole.discard(in: space)
+        (body, plain) = (plain, nil)
+        if decryption?.isDone == true { decryption = nil }
     }
 
     /// Whether postponed bytes would be taken now; true once for each time that it is.
@@ -213,7 +256,7 @@ final class BodySink: TransferSink {
 
     /// Hands the block over with what the head said. Throws for an empty body.
     func takeBody(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
-        guard let head else { throw .headCutOff }
+        guard let head = answer else { throw .headCutOff }
         guard decoder?.isComplete ?? true else { throw .codingCutOff }
         guard let full = body, full.count > 0 else { throw .emptyBody }
         guard total == nil || total == full.count else { throw .otherPart }
@@ -231,6 +274,7 @@ final class BodySink: TransferSink {
     /// Gives the block back.
     func discard() {
         body?.discard(in: space)
-        body = nil
+        plain?.discard(in: space)
+        (body, plain, decryption) = (nil, nil, nil)
     }
 }

@@ -1,10 +1,10 @@
 import Curl
 import ImageModel
+import Messages
 
 extension DownloadConfiguration {
     /// The same in the words of the library. Throws `invalidRequest` for an allowed address that
-    /// is no IP address with a port, a denied one that is no range of them, and for a file that has
-    /// no certificates.
+    /// is no IP address with a port, and for a denied one that is no range of them.
     func policy() throws(ImageError) -> TransferPolicy {
         let allowed = try Self.parsed(
             allowedAddresses, "no address with a port, such as 10.0.0.7:8080 or [fd00::7]:80",
@@ -12,7 +12,6 @@ extension DownloadConfiguration {
         let denied = try Self.parsed(
             deniedAddresses, "no address and no range of them, such as 203.0.113.0/24",
             AddressRange.init)
-        if let file = certificatesFile { try CertificatesFile.check(file) }
         return TransferPolicy(
             addressGuard: AddressGuard(
                 allowsLocal: allowsPrivateNetworks, allowed: Set(allowed), denied: denied),
@@ -20,6 +19,13 @@ extension DownloadConfiguration {
             connectTimeoutMilliseconds: connectTimeoutMilliseconds,
             lowSpeedBytesPerSecond: lowSpeedBytesPerSecond, lowSpeedSeconds: lowSpeedSeconds,
             redirectsMax: redirectsMax)
+    }
+
+    /// What a configuration of an operator sets, in the place of what options say.
+    func adopting(_ settings: DownloadSettings) -> DownloadConfiguration {
+        var adopted = self
+        for (setting, text) in settings.texts { _ = adopted.set(setting, to: text) }
+        return adopted
     }
 
     private static func parsed<Value>(
@@ -34,4 +40,9 @@ extension DownloadConfiguration {
         }
         return values
     }
+}
+
+extension TransferPolicy {
+    /// What decides on addresses that stand in URLs, where a proxy connects to them.
+    var proxied: AddressGuard? { proxy == nil ? nil : addressGuard }
 }

@@ -50,6 +50,13 @@ extension DownloadFailure {
         case .codingCutOff: ImageError(.shortBody, "the body ends before its content coding does")
         case .headCutOff:
             ImageError(.connectionBroken, "the answer ends before its head does")
+        case .undecryptable(let text):
+            ImageError(.badImageData, "the body cannot be decrypted: \(text)")
+        case .missingHeader(let name):
+            ImageError(
+                .invalidDownloadOperation,
+                "a rule of the configuration requires the header '\(name.prefix(64))', which "
+                    + "the request has not")
         case .otherPart:
             ImageError(
                 .shortBody, "the body broke off, and the origin did not send the rest of it")

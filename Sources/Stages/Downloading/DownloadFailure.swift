@@ -29,6 +29,10 @@ enum DownloadFailure: Error {
     case codingCutOff
     /// The answer ends before its head does. libcurl takes that for a good end.
     case headCutOff
+    /// The body is none that a decryptor of the rules undoes: what is wrong with it.
+    case undecryptable(String)
+    /// A rule requires the header of this name, and the request has none.
+    case missingHeader(String)
     /// Asked for the rest of a body, the origin sent something else, or none.
     case otherPart
     /// The origin answered with no bytes.

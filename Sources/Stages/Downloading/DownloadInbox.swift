@@ -1,3 +1,4 @@
+import Curl
 import ImageModel
 import Linux
 import Messages
@@ -17,6 +18,8 @@ final class DownloadInbox: Sendable {
         var deadlines: [JobID: Instant] = [:]
         var progress: Set<JobID> = []
         var cancellations: Set<JobID> = []
+        /// How transfers are made from now on.
+        var settings: (configuration: DownloadConfiguration, policy: TransferPolicy)?
         var isStopping = false
     }
 
@@ -56,6 +59,10 @@ final class DownloadInbox: Sendable {
             batch.deadlines[adjustment.id] = deadline
             if adjustment.wantsProgress { batch.progress.insert(adjustment.id) }
         }
+    }
+
+    func adopt(_ configuration: DownloadConfiguration, _ policy: TransferPolicy) {
+        state.withLock { $0.batch.settings = (configuration, policy) }
     }
 
     func stop() {

@@ -27,7 +27,7 @@ extension DownloadLoop {
     /// Gets what libcurl keeps of the transfer, or tells its result where all is decoded.
     private func goOn(_ download: ActiveDownload) {
         if download.hasAllBytes {
-            if !download.sink.isBehind { finish(download, nil) }
+            if !download.sink.isBehind, !download.sink.beginsDecryption() { finish(download, nil) }
             return
         }
         guard download.sink.takesPostponed() else { return }

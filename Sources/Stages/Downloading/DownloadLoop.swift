@@ -7,9 +7,10 @@ import StageContract
 /// The thread of a downloader: takes what is wanted, moves bytes, answers, waits.
 final class DownloadLoop {
     var transfers: TransferSet
-    let configuration: DownloadConfiguration
+    private(set) var configuration: DownloadConfiguration
     /// Decides on addresses in URLs, where a proxy connects to them.
-    private let proxied: AddressGuard?
+    private var proxied: AddressGuard?
+    private let jars = CookieJars()
     private let inbox: DownloadInbox
     let space: any OutputSpace
     let onProgress: @Sendable (JobProgress) -> Void
@@ -63,6 +64,7 @@ final class DownloadLoop {
     // MARK: - What is wanted
 
     private func obey(_ batch: DownloadInbox.Batch) {
+        if let (configuration, policy) = batch.settings { adopt(configuration, policy) }
         for admission in batch.admissions { begin(admission) }
         for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
         for id in batch.progress { active[id]?.sink.wantProgress() }
@@ -71,6 +73,13 @@ final class DownloadLoop {
         if batch.isStopping {
             for id in Array(active.keys) + local.active.keys { end(id, .shuttingDown) }
         }
+    }
+
+    /// Transfers that begin from now on are made so.
+    private func adopt(_ configuration: DownloadConfiguration, _ policy: TransferPolicy) {
+        self.configuration = configuration
+        proxied = policy.proxied
+        transfers.adopt(policy)
     }
 
     private func begin(_ admission: DownloadInbox.Admission) {
@@ -106,11 +115,27 @@ final class DownloadLoop {
             followsRedirects: false)
         request.signing = work.signing
         request.allowedAddresses = work.allowedAddresses
+        request.removedHeaders = work.terms.removedHeaders
         do throws(CurlError) {
+            request.authentication = try authentication(of: work.terms)
             return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, pulse))
         } catch {
             throw .transfer(error)
         }
+    }
+
+    private func authentication(
+        of terms: TransferTerms
+    ) throws(CurlError) -> TransferAuthentication {
+        var authentication = TransferAuthentication()
+        authentication.password = terms.credential.map {
+            ($0.method == .digest ? .digest : .basic, $0.user, $0.password)
+        }
+        authentication.certificate = terms.certificate.map { ($0.path, $0.keyPath) }
+        if let name = terms.cookieJar {
+            authentication.cookies = try jars.jar(name, of: transfers)
+        }
+        return authentication
     }
 
     // MARK: - How it ends
@@ -127,6 +152,8 @@ final class DownloadLoop {
                 follow(location, download)
             } else if let rest = rest(of: download, after: error) {
                 continueBody(download, with: rest)
+            } else if error == nil, download.sink.beginsDecryption() {
+                active[id]?.hasAllBytes = true
             } else {
                 finish(download, error)
             }

@@ -9,6 +9,8 @@ import Synchronization
 ///
 /// Every job that was started gets exactly one outcome, and no progress after it.
 public final class Downloader: Sendable {
+    /// As options say.
+    private let configuration: DownloadConfiguration
     private let inbox: DownloadInbox
     private let waker: TransferWaker
     private let loopPulse: LoopPulse
@@ -25,14 +27,16 @@ public final class Downloader: Sendable {
         onProgress: @escaping @Sendable (JobProgress) -> Void,
         onOutcome: @escaping @Sendable (JobOutcome) -> Void
     ) throws(ImageError) {
+        if let file = configuration.certificatesFile { try CertificatesFile.check(file) }
         let policy = try configuration.policy()
+        self.configuration = configuration
         let inbox = DownloadInbox(jobsMax: configuration.jobsMax)
         let loop: DownloadLoop
         do throws(CurlError) {
             loop = DownloadLoop(
                 try TransferSet(try CurlLibrary.start(), policy: policy),
                 configuration: configuration,
-                proxied: policy.proxy == nil ? nil : policy.addressGuard, inbox: inbox,
+                proxied: policy.proxied, inbox: inbox,
                 space: space, onProgress: onProgress,
                 onOutcome: onOutcome)
         } catch {
@@ -75,6 +79,16 @@ public final class Downloader: Sendable {
     /// that has its outcome.
     public func adjust(_ adjustment: JobAdjustment) {
         if inbox.adjust(adjustment) { waker.wake() }
+    }
+
+    /// Transfers that begin from now on are made as options and these settings say; those of the
+    /// settings win.
+    public func adopt(_ settings: DownloadSettings) {
+        let adopted = configuration.adopting(settings)
+        // The addresses are those of the options, which were looked at.
+        guard let policy = try? adopted.policy() else { return }
+        inbox.adopt(adopted, policy)
+        waker.wake()
     }
 
     /// What its thread is at.

@@ -8,6 +8,8 @@ struct FetchAdmission {
     private(set) var url: String
     private(set) var headers: [HTTPHeader]
     let bodyBytesMax: Int64
+    /// What rules say of it.
+    private(set) var terms: TransferTerms
     /// Patterns, one of which every redirect has to match; none: it need not.
     private let sources: [String]
 
@@ -47,11 +49,24 @@ struct FetchAdmission {
         for header in work.headers where !header.isValid || header.refusal != nil {
             throw .header(header.name)
         }
+        try Self.require(work.terms.requiredHeaders, in: work)
+        terms = work.terms
         url = s3?.url ?? work.url
         headers = (s3?.headers ?? work.headers) + Self.conditions(of: work)
         bodyBytesMax = Int64(clamping: work.bodyBytesMax)
         sources = work.sources
         self.addressGuard = addressGuard
+    }
+
+    /// Headers that rules require are those of the request and of the rules.
+    private static func require(
+        _ names: [String], in work: FetchWork
+    ) throws(DownloadFailure) {
+        var known = Set(work.headers.map { $0.name.lowercased() })
+        if work.terms.credential != nil { known.insert("authorization") }
+        if let missing = names.first(where: { !known.contains($0.lowercased()) }) {
+            throw .missingHeader(missing)
+        }
     }
 
     /// Names are the proxy's.
@@ -80,7 +95,10 @@ struct FetchAdmission {
         else { throw .sourceForbidden }
         guard Self.permits(new, addressGuard) else { throw .addressForbidden }
         let isSameOrigin = (new.scheme, new.authority) == (old.scheme, old.authority)
-        if !isSameOrigin { headers.removeAll(where: \.isCredential) }
+        if !isSameOrigin {
+            headers.removeAll(where: \.isCredential)
+            (terms.credential, terms.certificate) = (nil, nil)
+        }
         guard isSameOrigin, new.userInfo == nil, let userInfo = old.userInfo else {
             url = next
             return

@@ -5,6 +5,24 @@ public enum PackedBodies {
         try Tool.run(["gzip", "--stdout"], input: bytes)
     }
 
+    /// Base64 in lines.
+    public static func base64(_ bytes: [UInt8]) throws -> [UInt8] {
+        try Tool.run(["base64"], input: bytes)
+    }
+
+    /// Nonce, ciphertext of AES-256-GCM and tag, as Python's `cryptography` makes them with a key
+    /// of the bytes 0 to 31.
+    public static func sealed(_ bytes: [UInt8]) throws -> [UInt8] {
+        let script = """
+            import os, sys
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+            nonce = os.urandom(12)
+            sealed = AESGCM(bytes(range(32))).encrypt(nonce, sys.stdin.buffer.read(), None)
+            sys.stdout.buffer.write(nonce + sealed)
+            """
+        return try Tool.run(["python3", "-c", script], input: bytes)
+    }
+
     /// What zlib makes of the bytes, with its header or as raw deflate.
     public static func deflate(_ bytes: [UInt8], hasHeader: Bool = true) throws -> [UInt8] {
         let script = """

@@ -31,6 +31,12 @@ public final class TestAuthority: Sendable {
         return files
     }
 
+    /// A certificate for somebody who asks, and its key: two files in PEM.
+    public func client() throws -> (certificate: String, key: String) {
+        let files = try sign("client", for: "DNS:client.invalid")
+        return (files.certificate, files.key)
+    }
+
     /// A certificate that is signed with its own key.
     func selfSigned(_ file: String, for name: String) throws -> Files {
         let files = files(file)

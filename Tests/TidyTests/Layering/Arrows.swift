@@ -19,6 +19,7 @@ enum Arrows {
         "Zlib": ["CZlib"],
         "WebP": ["CWebP"],
         "AVIF": ["CAVIF"],
+        "OpenSSL": ["COpenSSL"],
         "Seccomp": ["CSeccomp"],
         "YAML": ["CYAML"],
         "JSON": ["CJansson"],

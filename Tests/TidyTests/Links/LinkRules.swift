@@ -23,7 +23,7 @@ enum LinkRules {
         "imagebus": bus.union(["jansson", "yaml-0"]),
         "imagebus-bench": bus.union(["jansson", "microhttpd", "yaml-0"]),
         "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
-        "imagebus-download": bus.union(["curl", "z"]),
+        "imagebus-download": bus.union(["curl", "z", "crypto"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
         "imagebus-decode": bus.union(images).union(planarSources).union(drawings)
             .union(sandbox),

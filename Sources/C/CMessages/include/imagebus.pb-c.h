@@ -54,6 +54,11 @@ typedef struct Imagebus__V1__Fetch Imagebus__V1__Fetch;
 typedef struct Imagebus__V1__FileRoot Imagebus__V1__FileRoot;
 typedef struct Imagebus__V1__S3Place Imagebus__V1__S3Place;
 typedef struct Imagebus__V1__S3Credentials Imagebus__V1__S3Credentials;
+typedef struct Imagebus__V1__TransferTerms Imagebus__V1__TransferTerms;
+typedef struct Imagebus__V1__StatusChange Imagebus__V1__StatusChange;
+typedef struct Imagebus__V1__Decryptor Imagebus__V1__Decryptor;
+typedef struct Imagebus__V1__Credential Imagebus__V1__Credential;
+typedef struct Imagebus__V1__Certificate Imagebus__V1__Certificate;
 typedef struct Imagebus__V1__Query Imagebus__V1__Query;
 typedef struct Imagebus__V1__Store Imagebus__V1__Store;
 typedef struct Imagebus__V1__Entry Imagebus__V1__Entry;
@@ -98,6 +103,7 @@ typedef struct Imagebus__V1__Refused Imagebus__V1__Refused;
 typedef struct Imagebus__V1__CacheStatus Imagebus__V1__CacheStatus;
 typedef struct Imagebus__V1__CacheSettings Imagebus__V1__CacheSettings;
 typedef struct Imagebus__V1__CacheSettings__Cache Imagebus__V1__CacheSettings__Cache;
+typedef struct Imagebus__V1__DownloadSettings Imagebus__V1__DownloadSettings;
 typedef struct Imagebus__V1__ClientHello Imagebus__V1__ClientHello;
 typedef struct Imagebus__V1__ClientWelcome Imagebus__V1__ClientWelcome;
 typedef struct Imagebus__V1__Load Imagebus__V1__Load;
@@ -135,6 +141,7 @@ typedef struct Imagebus__V1__BlacklistReport Imagebus__V1__BlacklistReport;
 typedef struct Imagebus__V1__BlacklistReport__Entry Imagebus__V1__BlacklistReport__Entry;
 typedef struct Imagebus__V1__DrainCommand Imagebus__V1__DrainCommand;
 typedef struct Imagebus__V1__DrainReport Imagebus__V1__DrainReport;
+typedef struct Imagebus__V1__DownloadsCommand Imagebus__V1__DownloadsCommand;
 
 
 /* --- enums --- */
@@ -295,6 +302,22 @@ typedef enum _Imagebus__V1__Transfer {
   IMAGEBUS__V1__TRANSFER__TRANSFER_HLG = 18
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__TRANSFER)
 } Imagebus__V1__Transfer;
+typedef enum _Imagebus__V1__DecryptorKind {
+  IMAGEBUS__V1__DECRYPTOR_KIND__DECRYPTOR_KIND_AES_256_GCM = 0,
+  IMAGEBUS__V1__DECRYPTOR_KIND__DECRYPTOR_KIND_GZIP = 1,
+  IMAGEBUS__V1__DECRYPTOR_KIND__DECRYPTOR_KIND_BASE64 = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DECRYPTOR_KIND)
+} Imagebus__V1__DecryptorKind;
+typedef enum _Imagebus__V1__CredentialMethod {
+  IMAGEBUS__V1__CREDENTIAL_METHOD__CREDENTIAL_METHOD_BASIC = 0,
+  IMAGEBUS__V1__CREDENTIAL_METHOD__CREDENTIAL_METHOD_DIGEST = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CREDENTIAL_METHOD)
+} Imagebus__V1__CredentialMethod;
+typedef enum _Imagebus__V1__DownloadCommand {
+  IMAGEBUS__V1__DOWNLOAD_COMMAND__DOWNLOAD_COMMAND_SUSPEND = 0,
+  IMAGEBUS__V1__DOWNLOAD_COMMAND__DOWNLOAD_COMMAND_RESUME = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DOWNLOAD_COMMAND)
+} Imagebus__V1__DownloadCommand;
 
 /* --- messages --- */
 
@@ -1367,6 +1390,10 @@ struct  Imagebus__V1__Fetch
    */
   size_t n_sources;
   char **sources;
+  /*
+   * absent: no rule says anything
+   */
+  Imagebus__V1__TransferTerms *terms;
   Imagebus__V1__Fetch__MaybeLoaderCase maybe_loader_case;
   union {
     Imagebus__V1__FileRoot *file;
@@ -1376,7 +1403,7 @@ struct  Imagebus__V1__Fetch
 };
 #define IMAGEBUS__V1__FETCH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetch__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, 0, NULL, 0,NULL, IMAGEBUS__V1__FETCH__MAYBE_LOADER__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, 0, NULL, 0,NULL, NULL, IMAGEBUS__V1__FETCH__MAYBE_LOADER__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__FileRoot
@@ -1429,6 +1456,99 @@ struct  Imagebus__V1__S3Credentials
 #define IMAGEBUS__V1__S3_CREDENTIALS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__s3_credentials__descriptor) \
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+
+
+/*
+ * What rules of the configuration say of a transfer.
+ */
+struct  Imagebus__V1__TransferTerms
+{
+  ProtobufCMessage base;
+  size_t n_removed_headers;
+  char **removed_headers;
+  size_t n_required_headers;
+  char **required_headers;
+  /*
+   * at most one of each status
+   */
+  size_t n_statuses;
+  Imagebus__V1__StatusChange **statuses;
+  size_t n_response_headers;
+  Imagebus__V1__Header **response_headers;
+  size_t n_removed_response_headers;
+  char **removed_response_headers;
+  /*
+   * in order
+   */
+  size_t n_decryptors;
+  Imagebus__V1__Decryptor **decryptors;
+  Imagebus__V1__Credential *credential;
+  Imagebus__V1__Certificate *certificate;
+  /*
+   * empty: none
+   */
+  char *cookie_jar;
+};
+#define IMAGEBUS__V1__TRANSFER_TERMS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__transfer_terms__descriptor) \
+    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, (char *)protobuf_c_empty_string }
+
+
+struct  Imagebus__V1__StatusChange
+{
+  ProtobufCMessage base;
+  /*
+   * 0: every status of which nothing else is said
+   */
+  uint32_t from;
+  uint32_t to;
+};
+#define IMAGEBUS__V1__STATUS_CHANGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_change__descriptor) \
+    , 0, 0 }
+
+
+struct  Imagebus__V1__Decryptor
+{
+  ProtobufCMessage base;
+  Imagebus__V1__DecryptorKind kind;
+  /*
+   * of AES-256-GCM: 64 digits in hex; else empty
+   */
+  char *key;
+};
+#define IMAGEBUS__V1__DECRYPTOR__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decryptor__descriptor) \
+    , IMAGEBUS__V1__DECRYPTOR_KIND__DECRYPTOR_KIND_AES_256_GCM, (char *)protobuf_c_empty_string }
+
+
+struct  Imagebus__V1__Credential
+{
+  ProtobufCMessage base;
+  Imagebus__V1__CredentialMethod method;
+  char *user;
+  char *password;
+};
+#define IMAGEBUS__V1__CREDENTIAL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__credential__descriptor) \
+    , IMAGEBUS__V1__CREDENTIAL_METHOD__CREDENTIAL_METHOD_BASIC, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+
+
+struct  Imagebus__V1__Certificate
+{
+  ProtobufCMessage base;
+  /*
+   * in PEM
+   */
+  char *path;
+  /*
+   * in PEM, without a password
+   */
+  char *key_path;
+};
+#define IMAGEBUS__V1__CERTIFICATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__certificate__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 struct  Imagebus__V1__Query
@@ -2432,6 +2552,23 @@ struct  Imagebus__V1__CacheSettings
 
 
 /*
+ * 22
+ */
+struct  Imagebus__V1__DownloadSettings
+{
+  ProtobufCMessage base;
+  /*
+   * by name, as options of serve
+   */
+  size_t n_settings;
+  Imagebus__V1__Detail **settings;
+};
+#define IMAGEBUS__V1__DOWNLOAD_SETTINGS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__download_settings__descriptor) \
+    , 0,NULL }
+
+
+/*
  * 32
  */
 struct  Imagebus__V1__ClientHello
@@ -3256,6 +3393,19 @@ struct  Imagebus__V1__DrainReport
     , 0 }
 
 
+/*
+ * 53
+ */
+struct  Imagebus__V1__DownloadsCommand
+{
+  ProtobufCMessage base;
+  Imagebus__V1__DownloadCommand command;
+};
+#define IMAGEBUS__V1__DOWNLOADS_COMMAND__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__downloads_command__descriptor) \
+    , IMAGEBUS__V1__DOWNLOAD_COMMAND__DOWNLOAD_COMMAND_SUSPEND }
+
+
 /* Imagebus__V1__Unit methods */
 void   imagebus__v1__unit__init
                      (Imagebus__V1__Unit         *message);
@@ -3996,6 +4146,101 @@ Imagebus__V1__S3Credentials *
                       const uint8_t       *data);
 void   imagebus__v1__s3_credentials__free_unpacked
                      (Imagebus__V1__S3Credentials *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__TransferTerms methods */
+void   imagebus__v1__transfer_terms__init
+                     (Imagebus__V1__TransferTerms         *message);
+size_t imagebus__v1__transfer_terms__get_packed_size
+                     (const Imagebus__V1__TransferTerms   *message);
+size_t imagebus__v1__transfer_terms__pack
+                     (const Imagebus__V1__TransferTerms   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__transfer_terms__pack_to_buffer
+                     (const Imagebus__V1__TransferTerms   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__TransferTerms *
+       imagebus__v1__transfer_terms__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__transfer_terms__free_unpacked
+                     (Imagebus__V1__TransferTerms *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__StatusChange methods */
+void   imagebus__v1__status_change__init
+                     (Imagebus__V1__StatusChange         *message);
+size_t imagebus__v1__status_change__get_packed_size
+                     (const Imagebus__V1__StatusChange   *message);
+size_t imagebus__v1__status_change__pack
+                     (const Imagebus__V1__StatusChange   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__status_change__pack_to_buffer
+                     (const Imagebus__V1__StatusChange   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__StatusChange *
+       imagebus__v1__status_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__status_change__free_unpacked
+                     (Imagebus__V1__StatusChange *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Decryptor methods */
+void   imagebus__v1__decryptor__init
+                     (Imagebus__V1__Decryptor         *message);
+size_t imagebus__v1__decryptor__get_packed_size
+                     (const Imagebus__V1__Decryptor   *message);
+size_t imagebus__v1__decryptor__pack
+                     (const Imagebus__V1__Decryptor   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__decryptor__pack_to_buffer
+                     (const Imagebus__V1__Decryptor   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Decryptor *
+       imagebus__v1__decryptor__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__decryptor__free_unpacked
+                     (Imagebus__V1__Decryptor *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Credential methods */
+void   imagebus__v1__credential__init
+                     (Imagebus__V1__Credential         *message);
+size_t imagebus__v1__credential__get_packed_size
+                     (const Imagebus__V1__Credential   *message);
+size_t imagebus__v1__credential__pack
+                     (const Imagebus__V1__Credential   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__credential__pack_to_buffer
+                     (const Imagebus__V1__Credential   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Credential *
+       imagebus__v1__credential__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__credential__free_unpacked
+                     (Imagebus__V1__Credential *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Certificate methods */
+void   imagebus__v1__certificate__init
+                     (Imagebus__V1__Certificate         *message);
+size_t imagebus__v1__certificate__get_packed_size
+                     (const Imagebus__V1__Certificate   *message);
+size_t imagebus__v1__certificate__pack
+                     (const Imagebus__V1__Certificate   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__certificate__pack_to_buffer
+                     (const Imagebus__V1__Certificate   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Certificate *
+       imagebus__v1__certificate__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__certificate__free_unpacked
+                     (Imagebus__V1__Certificate *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__Query methods */
 void   imagebus__v1__query__init
@@ -4785,6 +5030,25 @@ Imagebus__V1__CacheSettings *
 void   imagebus__v1__cache_settings__free_unpacked
                      (Imagebus__V1__CacheSettings *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__DownloadSettings methods */
+void   imagebus__v1__download_settings__init
+                     (Imagebus__V1__DownloadSettings         *message);
+size_t imagebus__v1__download_settings__get_packed_size
+                     (const Imagebus__V1__DownloadSettings   *message);
+size_t imagebus__v1__download_settings__pack
+                     (const Imagebus__V1__DownloadSettings   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__download_settings__pack_to_buffer
+                     (const Imagebus__V1__DownloadSettings   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__DownloadSettings *
+       imagebus__v1__download_settings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__download_settings__free_unpacked
+                     (Imagebus__V1__DownloadSettings *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__ClientHello methods */
 void   imagebus__v1__client_hello__init
                      (Imagebus__V1__ClientHello         *message);
@@ -5296,6 +5560,25 @@ Imagebus__V1__DrainReport *
 void   imagebus__v1__drain_report__free_unpacked
                      (Imagebus__V1__DrainReport *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__DownloadsCommand methods */
+void   imagebus__v1__downloads_command__init
+                     (Imagebus__V1__DownloadsCommand         *message);
+size_t imagebus__v1__downloads_command__get_packed_size
+                     (const Imagebus__V1__DownloadsCommand   *message);
+size_t imagebus__v1__downloads_command__pack
+                     (const Imagebus__V1__DownloadsCommand   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__downloads_command__pack_to_buffer
+                     (const Imagebus__V1__DownloadsCommand   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__DownloadsCommand *
+       imagebus__v1__downloads_command__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__downloads_command__free_unpacked
+                     (Imagebus__V1__DownloadsCommand *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Imagebus__V1__Unit_Closure)
@@ -5414,6 +5697,21 @@ typedef void (*Imagebus__V1__S3Place_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__S3Credentials_Closure)
                  (const Imagebus__V1__S3Credentials *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__TransferTerms_Closure)
+                 (const Imagebus__V1__TransferTerms *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__StatusChange_Closure)
+                 (const Imagebus__V1__StatusChange *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Decryptor_Closure)
+                 (const Imagebus__V1__Decryptor *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Credential_Closure)
+                 (const Imagebus__V1__Credential *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Certificate_Closure)
+                 (const Imagebus__V1__Certificate *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__Query_Closure)
                  (const Imagebus__V1__Query *message,
@@ -5547,6 +5845,9 @@ typedef void (*Imagebus__V1__CacheSettings__Cache_Closure)
 typedef void (*Imagebus__V1__CacheSettings_Closure)
                  (const Imagebus__V1__CacheSettings *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__DownloadSettings_Closure)
+                 (const Imagebus__V1__DownloadSettings *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__ClientHello_Closure)
                  (const Imagebus__V1__ClientHello *message,
                   void *closure_data);
@@ -5658,6 +5959,9 @@ typedef void (*Imagebus__V1__DrainCommand_Closure)
 typedef void (*Imagebus__V1__DrainReport_Closure)
                  (const Imagebus__V1__DrainReport *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__DownloadsCommand_Closure)
+                 (const Imagebus__V1__DownloadsCommand *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -5678,6 +5982,9 @@ extern const ProtobufCEnumDescriptor    imagebus__v1__goodbye_reason__descriptor
 extern const ProtobufCEnumDescriptor    imagebus__v1__error_code__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__primaries__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__transfer__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__decryptor_kind__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__credential_method__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__download_command__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__unit__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__size__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__rect__descriptor;
@@ -5717,6 +6024,11 @@ extern const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__file_root__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__s3_place__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__s3_credentials__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__transfer_terms__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__status_change__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__decryptor__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__credential__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__certificate__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__query__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__store__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor;
@@ -5761,6 +6073,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__cache__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__download_settings__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__load__descriptor;
@@ -5798,6 +6111,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descript
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_report__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__downloads_command__descriptor;
 
 PROTOBUF_C__END_DECLS
 

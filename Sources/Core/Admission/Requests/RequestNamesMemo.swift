@@ -15,6 +15,8 @@ struct RequestNamesMemo: Sendable {
         let facts: WantedFacts
         let identity: String?
         let base: KeyBase
+        /// Where the transfer goes, if not to the URL.
+        let transferURL: String?
         let cache: String
         let originalCache: String
         let overlays: [OverlayName]
@@ -51,6 +53,7 @@ struct RequestNamesMemo: Sendable {
             facts = request.facts
             identity = terms.identity
             base = terms.base
+            transferURL = terms.askedURL
             cache = terms.cache
             originalCache = terms.originalCache
             overlays = terms.overlays.map(OverlayName.init)

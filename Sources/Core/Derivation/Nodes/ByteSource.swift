@@ -65,6 +65,10 @@ package struct FetchTerms: Hashable, Sendable {
     let permitted: [String]
     /// The role of the cache that keeps the answer, if its origin lets it.
     let role: CacheRole
+    /// What a rule has asked instead of the URL.
+    let askedURL: String?
+    /// What rules say of the transfer: who asks, and what becomes of the answer.
+    let transfer: TransferTerms
     /// Bytes of the body at most, where the configuration says how many.
     let bodyBytesMax: Int?
     /// Who obtains them: another loader may have other bytes under the same URL.
@@ -74,6 +78,7 @@ package struct FetchTerms: Hashable, Sendable {
         (permitted, role) = (terms.sources, terms.cacheRole)
         bodyBytesMax = terms.limits[.body]
         loader = terms.loader
+        (askedURL, transfer) = (terms.askedURL, terms.transfer)
     }
 }
 

@@ -28,8 +28,13 @@ package struct RequestNames: Hashable, Sendable {
             CacheKey.original(url: url, terms: terms), in: terms.originalCache, terms)
         (result, original) = (plainResult, plainOriginal)
         scaleFactor = ScaleFactor.of(key: CacheKey.base(url, terms))
-        host = HostName(url)
+        host = HostName(Self.asked(url, terms))
         source = SourceKey(request)
+    }
+
+    /// The host that is asked: that of the URL, unless a rule says another one.
+    private static func asked(_ url: SourceURL, _ terms: LoadTerms) -> SourceURL {
+        terms.askedURL.flatMap { try? SourceURL($0) } ?? url
     }
 
     /// What an operator puts under a key, or reads, as replies show that.

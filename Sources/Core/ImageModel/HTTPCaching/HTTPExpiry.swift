@@ -50,7 +50,7 @@ public struct HTTPExpiry: Hashable, Sendable {
 
     /// That of an answer, for a cache of that role. Without an explicit lifetime it is stale at
     /// once: nothing is guessed (RFC 9111 §4.2.2).
-    public init(
+    package init(
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) {
         let lifetime = control.lifetime(role) ?? age.expiresInSeconds ?? 0

@@ -117,6 +117,9 @@ struct CounterMetric {
         CounterMetric(
             "blacklisted", .gauge, "blacklisted", "Sources that are refused for a while."),
         CounterMetric(
+            "downloads_suspended", .gauge, "downloadsSuspended",
+            "1 where an operator lets no download begin, else 0."),
+        CounterMetric(
             "prefetches", .gauge, "prefetches", "Prefetches that have not ended."),
         CounterMetric(
             "waiting_prefetches", .gauge, "waitingPrefetches",

@@ -25,6 +25,7 @@ extension StatusTable {
         }
         let quarantined = report.count("quarantined")
         if quarantined > 0 { parts.append("\(quarantined) quarantined") }
+        if report.count("downloadsSuspended") > 0 { parts.append("downloads suspended") }
         return parts.joined(separator: ", ") + "\n"
     }
 

@@ -1,0 +1,89 @@
+import ImageModel
+
+// What rules say of transfers, with the secrets filled in.
+extension Configuration {
+    /// Throws `invalidRequest` for a rewrite that makes no URL, `sourceForbidden` for one that
+    /// leads out of the sources, and `invalidDownloadOperation` where a secret is missing.
+    func addTransfer(
+        _ rule: TransferRule, _ url: SourceURL, to resolution: inout Resolution
+    ) throws(ImageError) {
+        var transfer = TransferTerms()
+        if let rewrite = rule.rewrite {
+            resolution.terms.askedURL = try rewritten(url, resolution.request.url, by: rewrite)
+        }
+        transfer.removedHeaders = rule.removedHeaders ?? []
+        transfer.requiredHeaders = rule.requiredHeaders ?? []
+        transfer.response = rule.response ?? ResponseChange()
+        for decryptor in rule.decryptors ?? [] {
+            transfer.decryptors.append(try decryptorWithKey(decryptor))
+        }
+        transfer.certificate = rule.certificate
+        transfer.cookieJar = rule.cookieJar
+        try add(rule.credential, url, &transfer, to: &resolution)
+        guard transfer.byteCount <= TransferTerms.bytesMax else {
+            throw ImageError(
+                .invalidDownloadOperation,
+                "the rules of the configuration say more of this transfer than "
+                    + "\(TransferTerms.bytesMax) bytes: shorten them, or their secrets")
+        }
+        resolution.terms.transfer = transfer
+        let removed = Set(transfer.removedHeaders.map { $0.lowercased() })
+        guard !removed.isEmpty else { return }
+        resolution.request.headers.removeAll { removed.contains($0.name.lowercased()) }
+        resolution.secretHeaders.subtract(removed)
+    }
+
+    /// The rewritten URL has to be one of the sources, as a redirect has.
+    private func rewritten(
+        _ url: SourceURL, _ asked: String, by rewrite: URLRewrite
+    ) throws(ImageError) -> String {
+        let (source, target): (SourceURL, String)
+        do throws(ImageError) {
+            (source, target) = try rewrite.apply(to: SourceURL(asked))
+        } catch {
+            throw ImageError(
+                .invalidRequest,
+                "'rewrite' of the configuration makes no URL of this one: \(error.message)")
+        }
+        guard let sources, !URLPattern.permits(source, sources) else { return target }
+        throw ImageError(
+            .sourceForbidden,
+            "'rewrite' of the configuration leads to a URL that its sources do not have: an "
+                + "operator adds it to 'sources' in the file of serve --config")
+    }
+
+    private func decryptorWithKey(_ rule: RuleDecryptor) throws(ImageError) -> Decryptor {
+        switch rule {
+        case .gzip: return .gzip
+        case .base64: return .base64
+        case .aes256GCM(let path):
+            guard let key = Decryptor.key(ofHex: try secret(path)) else {
+                throw ImageError(
+                    .invalidDownloadOperation,
+                    "\(path) has no key of AES-256: write \(2 * Decryptor.keyBytes) digits in hex")
+            }
+            return .aes256GCM(key: key)
+        }
+    }
+
+    /// It takes the place of the user info, and of what the request says of who asks.
+    private func add(
+        _ rule: RuleCredential?, _ url: SourceURL, _ transfer: inout TransferTerms,
+        to resolution: inout Resolution
+    ) throws(ImageError) {
+        guard let rule else { return }
+        resolution.request.headers.removeAll { $0.name.lowercased() == "authorization" }
+        switch rule {
+        case .password(let method, let user, let path):
+            transfer.credential = TransferCredential(
+                method, user: user, password: try secret(path))
+            resolution.secretHeaders.remove("authorization")
+        case .bearer(let path):
+            resolution.request.headers.append(
+                HTTPHeader(name: "Authorization", value: "Bearer " + (try secret(path))))
+            resolution.secretHeaders.insert("authorization")
+        }
+        let asked = try SourceURL(resolution.terms.askedURL ?? resolution.request.url)
+        if asked.userInfo != nil { resolution.terms.askedURL = asked.withoutUserInfo }
+    }
+}

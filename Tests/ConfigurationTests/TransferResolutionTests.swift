@@ -1,0 +1,129 @@
+import ImageModel
+import Testing
+
+@testable import Configuration
+
+/// What rules make of transfers (SEMANTICS §10.13 to §10.16).
+@Suite struct TransferResolutionTests {
+    private func resolve(
+        _ url: String, headers: [HTTPHeader] = [], secrets: [String: String] = [:],
+        sources: [String]? = nil, _ change: (inout TransferRule) -> Void
+    ) throws -> Resolution {
+        var configuration = Configuration()
+        var rule = Rule(try #require(URLPattern("*")))
+        change(&rule.transfer)
+        var profile = Profile()
+        profile.rules = [rule]
+        configuration.profiles["default"] = profile
+        configuration.secrets = secrets
+        configuration.sources = sources?.compactMap { URLPattern($0) }
+        var request = ImageRequest(url: url)
+        request.headers = headers
+        return try configuration.resolve(request)
+    }
+
+    @Test(arguments: [
+        ("http://h/a.png?x#f", "https://o:8/v/a.png?q=1"), ("http://h", "https://o:8/v/?q=1"),
+        ("http://u:p@h:1/a/b", "https://u:p@o:8/v/a/b?q=1"),
+        ("http://h?x", "https://o:8/v/?q=1"),
+    ]) func everyPartIsRewritten(_ url: String, _ expected: String) throws {
+        let resolution = try resolve(url) {
+            var rewrite = URLRewrite()
+            (rewrite.scheme, rewrite.host) = ("https", "o:8")
+            (rewrite.pathPrefix, rewrite.query) = ("/v/", "q=1")
+            $0.rewrite = rewrite
+        }
+        #expect(resolution.terms.askedURL == expected)
+        #expect(resolution.request.url == url, "the key is that of the URL that was asked for")
+    }
+
+    @Test func whatIsNotSaidStays() throws {
+        func rewritten(_ url: String, _ change: (inout URLRewrite) -> Void) throws -> String? {
+            try resolve(url) {
+                var rewrite = URLRewrite()
+                change(&rewrite)
+                $0.rewrite = rewrite
+            }.terms.askedURL
+        }
+        #expect(try rewritten("http://h/a?x=1") { $0.host = "o" } == "http://o/a?x=1")
+        #expect(try rewritten("http://h/a?x=1") { $0.query = "" } == "http://h/a")
+        #expect(try rewritten("http://h:8/a") { $0.scheme = "https" } == "https://h:8/a")
+    }
+
+    @Test func aRewriteStaysWithinTheSources() throws {
+        func rewrite(_ rule: inout TransferRule) {
+            var rewrite = URLRewrite()
+            rewrite.host = "o"
+            rule.rewrite = rewrite
+        }
+        let error = #expect(throws: ImageError.self) {
+            try resolve("http://h/a", sources: ["http://h/*"], rewrite)
+        }
+        #expect(error?.code == .sourceForbidden)
+        let fine = try resolve("http://h/a", sources: ["http://h/*", "http://o/*"], rewrite)
+        #expect(fine.terms.askedURL == "http://o/a" && fine.terms.refusal == nil)
+    }
+
+    @Test func aCredentialTakesThePlaceOfWhatTheRequestSays() throws {
+        let headers = [HTTPHeader(name: "authorization", value: "Basic x")]
+        let password = try resolve("http://u:p@h/a", headers: headers, secrets: ["/p": "hush"]) {
+            $0.credential = .password(.digest, user: "ann", file: "/p")
+        }
+        #expect(password.request.headers.isEmpty)
+        #expect(password.terms.askedURL == "http://h/a")
+        #expect(
+            password.terms.transfer.credential
+                == TransferCredential(.digest, user: "ann", password: "hush"))
+        let bearer = try resolve("http://h/a", headers: headers, secrets: ["/p": "hush"]) {
+            $0.credential = .bearer(file: "/p")
+        }
+        #expect(
+            bearer.request.headers == [HTTPHeader(name: "Authorization", value: "Bearer hush")])
+        #expect(bearer.secretHeaders == ["authorization"])
+    }
+
+    @Test func aKeyHasSixtyFourDigits() throws {
+        let hex = String(repeating: "0aF", count: 21) + "9"
+        let resolution = try resolve("http://h/a", secrets: ["/k": hex]) {
+            $0.decryptors = [.aes256GCM(keyFile: "/k")]
+        }
+        guard case .aes256GCM(let key) = resolution.terms.transfer.decryptors.first else {
+            Issue.record("no key")
+            return
+        }
+        #expect(key.count == 32 && key.first == 0x0A && key.last == 0xF9)
+        for text in ["", String(hex.dropLast()), hex + "0", "g" + hex.dropFirst()] {
+            let error = #expect(throws: ImageError.self) {
+                try resolve("http://h/a", secrets: ["/k": text]) {
+                    $0.decryptors = [.aes256GCM(keyFile: "/k")]
+                }
+            }
+            #expect(error?.code == .invalidDownloadOperation)
+            #expect(text.isEmpty || error?.message.contains(text) == false)
+        }
+    }
+
+    @Test func aSecretThatIsNotThereIsNamed() {
+        let error = #expect(throws: ImageError.self) {
+            try resolve("http://h/a") { $0.credential = .bearer(file: "/none") }
+        }
+        #expect(error?.code == .invalidDownloadOperation)
+        #expect(error?.message.contains("/none") == true)
+    }
+
+    /// What says who asks is part of the identity; what does not is in no key.
+    @Test func onlySecretsAreSecret() {
+        var terms = TransferTerms()
+        terms.removedHeaders = ["accept"]
+        terms.response.everyStatus = 200
+        terms.decryptors = [.gzip, .base64]
+        #expect(terms.secrets.isEmpty)
+        var others = [TransferTerms](repeating: terms, count: 4)
+        others[0].credential = TransferCredential(.basic, user: "a", password: "b")
+        others[1].certificate = ClientCertificate(path: "/a", keyPath: "/b")
+        others[2].cookieJar = "a"
+        others[3].decryptors.append(.aes256GCM(key: [UInt8](repeating: 1, count: 32)))
+        #expect(Set(others.map(\.secrets)).count == 4)
+        #expect(others.allSatisfy { !$0.secrets.isEmpty })
+    }
+}

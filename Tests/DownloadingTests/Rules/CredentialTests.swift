@@ -1,0 +1,170 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// Who asks, at Apache httpd.
+@Suite struct CredentialTests {
+    private let authority: TestAuthority
+    private let server: WebServer
+
+    init() throws {
+        authority = try TestAuthority()
+        server = try WebServer(Array("image".utf8), password: "open sesame", of: authority)
+    }
+
+    private func bench() throws -> DownloadBench {
+        try DownloadBench {
+            $0.allowedAddresses += [server.address, server.secureAddress]
+            $0.certificatesFile = authority.certificate
+        }
+    }
+
+    private func outcome(
+        _ path: String, isSecure: Bool = false, _ change: (inout TransferTerms) -> Void
+    ) async throws -> JobOutcome? {
+        let bench = try bench()
+        var terms = TransferTerms()
+        change(&terms)
+        let place = isSecure ? "https://\(server.secureAddress)" : "http://\(server.address)"
+        bench.start(place + path, terms: terms)
+        return await bench.outcome()
+    }
+
+    static let methods: [(TransferCredential.Method, String)] = [
+        (.basic, "/basic/a.png"), (.digest, "/digest/a.png"),
+    ]
+
+    @Test(arguments: methods) func theOriginBelievesWhoAsks(
+        _ method: TransferCredential.Method, _ path: String
+    ) async throws {
+        let good = try await outcome(path) {
+            $0.credential = TransferCredential(method, user: "ann", password: "open sesame")
+        }
+        #expect(good?.body?.httpStatus == 200, "\(String(describing: good))")
+        let wrong = try await outcome(path) {
+            $0.credential = TransferCredential(method, user: "ann", password: "closed")
+        }
+        #expect(wrong?.failure?.details["httpStatus"] == "401")
+        let nobody = try await outcome(path) { _ in }
+        #expect(nobody?.failure?.details["httpStatus"] == "401")
+    }
+
+    /// An origin that asks for something else is answered as without a digest.
+    @Test func aDigestIsNotToldWhereItIsNotAskedFor() async throws {
+        let end = try await outcome("/basic/a.png") {
+            $0.credential = TransferCredential(.digest, user: "ann", password: "open sesame")
+        }
+        #expect(end?.failure?.details["httpStatus"] == "401")
+    }
+
+    /// A question that cannot be answered is the answer.
+    @Test func aQuestionWithoutANonceIsAnAnswer() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a", .status(401).with(header: "WWW-Authenticate", "Digest realm=\"x\""))
+        var terms = TransferTerms()
+        terms.credential = TransferCredential(.digest, user: "ann", password: "x")
+        bench.start("/a", terms: terms)
+        #expect(await bench.failure()?.details["httpStatus"] == "401")
+    }
+
+    @Test func aCertificateIsShown() async throws {
+        let client = try authority.client()
+        let good = try await outcome("/open/a.png", isSecure: true) {
+            $0.certificate = ClientCertificate(path: client.certificate, keyPath: client.key)
+        }
+        #expect(good?.body != nil, "\(String(describing: good))")
+        let nobody = try await outcome("/open/a.png", isSecure: true) { _ in }
+        #expect(nobody?.failure != nil)
+        let stranger = try TestAuthority().client()
+        let other = try await outcome("/open/a.png", isSecure: true) {
+            $0.certificate = ClientCertificate(path: stranger.certificate, keyPath: stranger.key)
+        }
+        #expect(other?.failure != nil)
+        let missing = try await outcome("/open/a.png", isSecure: true) {
+            $0.certificate = ClientCertificate(path: "/none.pem", keyPath: client.key)
+        }
+        #expect(missing?.failure?.code == .tlsFailed)
+    }
+
+    /// One connection is not used for whoever comes next.
+    @Test func connectionsAreNotSharedByWhoAsks() async throws {
+        let client = try authority.client()
+        let bench = try bench()
+        var terms = TransferTerms()
+        terms.certificate = ClientCertificate(path: client.certificate, keyPath: client.key)
+        bench.start("https://\(server.secureAddress)/open/a.png", terms: terms)
+        #expect(await bench.body() != nil)
+        bench.start("https://\(server.secureAddress)/open/a.png", id: 2)
+        #expect(await bench.outcomes.wait(count: 2)?.last?.failure != nil)
+    }
+
+    @Test func aJarKeepsTheCookiesOfItsName() async throws {
+        let bench = try bench()
+        func status(_ id: UInt64, _ file: String, _ jar: String?) async -> String? {
+            var terms = TransferTerms()
+            terms.cookieJar = jar
+            bench.start("http://\(server.address)/cookie/\(file).png", id: id, terms: terms)
+            let last = await bench.outcomes.wait(count: Int(id))?.last
+            return last?.failure?.details["httpStatus"] ?? last?.body.map { "\($0.httpStatus)" }
+        }
+        #expect(await status(1, "a", "one") == "403")
+        #expect(await status(2, "set", "one") == "200")
+        #expect(await status(3, "a", "one") == "200")
+        #expect(await status(4, "a", "two") == "403")
+        #expect(await status(5, "a", nil) == "403")
+        #expect(await status(6, "set", nil) == "200")
+        #expect(await status(7, "a", nil) == "403", "there is no jar as usual")
+    }
+
+    /// Neither a password nor a cookie goes where a redirect leads to.
+    @Test func anotherHostIsToldNothing() async throws {
+        let (first, second) = (OriginServer(), OriginServer())
+        let bench = try DownloadBench(origin: first) {
+            $0.allowedAddresses.append(second.authority)
+        }
+        second.route("/to", .bytes([1]))
+        first.route(
+            "/from",
+            .redirect(to: "http://localhost:\(second.port)/to")
+                .with(header: "Set-Cookie", "id=ann"))
+        var terms = TransferTerms()
+        terms.credential = TransferCredential(.basic, user: "ann", password: "x")
+        terms.cookieJar = "one"
+        bench.start("/from", terms: terms)
+        #expect(await bench.body() != nil)
+        #expect(first.requests("/from").first?.header("authorization") != nil)
+        let told = try #require(second.requests("/to").first)
+        #expect(told.header("authorization") == nil && told.header("cookie") == nil)
+    }
+
+    /// A jar stays small: what an origin sets by the thousand is forgotten.
+    @Test func aFullJarIsEmptied() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a",
+            OriginBehaviour { request in
+                var response = OriginResponse([1])
+                let name = request.header("x-number") ?? ""
+                for number in 0..<40 {
+                    response.headers.append(("Set-Cookie", "c\(name)-\(number)=1"))
+                }
+                return response
+            })
+        var terms = TransferTerms()
+        terms.cookieJar = "one"
+        var counts: [Int] = []
+        for id in 1...12 as ClosedRange<UInt64> {
+            bench.start(
+                "/a", id: id, headers: [HTTPHeader(name: "X-Number", value: "\(id)")],
+                terms: terms)
+            #expect(await bench.outcomes.wait(count: Int(id))?.last?.body != nil)
+            let cookies = bench.origin.requests("/a").last?.header("cookie") ?? ""
+            counts.append(cookies.split(separator: ";").count)
+        }
+        #expect(counts[1] == 40 && counts[2] == 80)
+        #expect(counts[7] == 0, "after seven times forty it is emptied: \(counts)")
+    }
+}

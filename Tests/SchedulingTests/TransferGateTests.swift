@@ -1,0 +1,57 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Admission
+@testable import Dispatching
+
+extension Stack {
+    /// The first transfer that is held fails.
+    fileprivate mutating func failFirst() {
+        guard let first = held(.fetch).first else { return fault("no transfer is held") }
+        finish(first, .failed(ImageError(.invalidDownloadContentType, "no image")))
+    }
+}
+
+/// How many transfers are given out, and whether any is (SEMANTICS §10.17, §10.18).
+struct TransferGateTests {
+    private func stack(loads count: Int, _ limit: Int?) -> Stack {
+        var stack = Stack()
+        stack.hire(.download, credit: 8)
+        stack.send(.transfersMax(limit))
+        let client = stack.connect()
+        for number in 0..<count {
+            stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: client)
+        }
+        return stack
+    }
+
+    @Test func noMoreRunThanTheConfigurationSays() {
+        var stack = stack(loads: 6, 2)
+        #expect(stack.held(.fetch).count == 2)
+        stack.failFirst()
+        #expect(stack.held(.fetch).count == 2, "the next one takes its place")
+        stack.send(.transfersMax(4))
+        #expect(stack.held(.fetch).count == 4)
+        stack.send(.transfersMax(1))
+        #expect(stack.held(.fetch).count == 4, "what runs goes on")
+        stack.failFirst()
+        #expect(stack.held(.fetch).count == 3)
+        stack.send(.transfersMax(nil))
+        #expect(stack.held(.fetch).count == 4, "all that are left")
+        #expect(stack.faults == [])
+    }
+
+    @Test func suspendedTransfersWait() {
+        var stack = stack(loads: 2, 1)
+        stack.send(.downloads(.suspend))
+        #expect(stack.scheduler.report.hasSuspendedDownloads)
+        stack.failFirst()
+        #expect(stack.held(.fetch).isEmpty)
+        #expect(stack.scheduler.report.queued[.fetch]?.jobs == 1)
+        stack.send(.downloads(.resume))
+        #expect(stack.held(.fetch).count == 1)
+        #expect(!stack.scheduler.report.hasSuspendedDownloads)
+        #expect(stack.faults == [])
+    }
+}
