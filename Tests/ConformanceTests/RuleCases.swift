@@ -38,7 +38,7 @@ extension Conformance {
                 profiles:
                   default:
                     rules:
-                      - match: "http://*/case039*"
+                      - match: "http://*/case039.jpg*"
                         request:
                           rewrite: {host: "\(other.authority)", path-prefix: /mirror, query: x=1}
                           remove-headers: [Accept, User-Agent]
@@ -122,12 +122,12 @@ extension Conformance {
                 """
             ) { stack in
                 let url = gallery.url("/case041-text/a.jpg")
-                let end = try stack.get([url])
+                let end = try stack.get([url, "-o", "-"])
                 #expect(end.output == image)
                 let none = try stack.answer(gallery.url("/case041-none/a.jpg"))
                 #expect(none["error"]?["code"]?.integer == 1001)
                 let sealed = gallery.url("/case041-sealed/a.jpg")
-                #expect(try stack.get([sealed]).output == image)
+                #expect(try stack.get([sealed, "-o", "-"]).output == image)
                 let key = try stack.answer(sealed)["key"]?.text ?? ""
                 #expect(key.contains("Auth("), "who has the key is somebody: \(key)")
                 let other = try stack.answer(sealed, ["--context", "custom-manager=plain"])
