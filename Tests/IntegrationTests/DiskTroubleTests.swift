@@ -92,26 +92,54 @@ extension RealProcesses {
             }
         }
 
-        /// The clock was a day ahead when they were stored, or is now: dates in the index say so.
-        @Test(arguments: [86_400_000, -86_400_000])
-        func aClockThatIsSetByADayLosesNothing(by milliseconds: Int) async throws {
-            try await withStack { stack in
+        /// The clock of the cache is a day ahead, or behind, when the stack is started again, and
+        /// right when it is started a third time.
+        @Test(arguments: ["+1d", "-1d"])
+        func aClockThatIsSetByADayLosesNothing(by offset: String) async throws {
+            let folder = TemporaryDirectory()
+            func set(_ offset: String) { folder.write(Array(offset.utf8), to: "offset") }
+            set("+0")
+            let programs = Self.clock(setBy: folder.file("offset"))
+            try await withStack(environment: programs.environment) { stack in
                 for number in bytes.indices { _ = try await load(number, stack.client()) }
                 try stack.stop()
-                try changeIndex(of: stack) { index in
-                    let dates = ["created", "stored", "accessed"]
-                        .map { "\($0) = \($0) + \(milliseconds)" }
-                    try index.execute("UPDATE entries SET " + dates.joined(separator: ", "))
-                }
+                set(offset)
                 try stack.start()
                 try await expectBothOnTheDisk(stack.client())
                 let other = try await load(1, stack.client(), query: "?b")
                 #expect(other.storedTiers == .all)
+                let stored = try await stored(origin.url("/1.png?b"), stack)
+                let apart = abs(stored - WallClock.seconds() * 1_000)
+                #expect(apart > 80_000_000, "the cache has a time of its own")
+                try stack.stop()
+                set("+0")
+                try stack.start()
+                try await expectBothOnTheDisk(stack.client())
+                let third = try await load(1, stack.client(), query: "?b", options: .fromCacheOnly)
+                #expect(third.cacheType == .disk)
                 let report = try await stack.awaitStatus("three entries") {
                     $0.caches.first?.diskEntries == 3
                 }
                 #expect(report.caches[0].disk == .healthy && report.caches[0].entriesLost == 0)
             }
+        }
+
+        /// The clock of the cache is off by what the file says when it starts.
+        private static func clock(setBy file: String) -> AlteredPrograms {
+            AlteredPrograms(
+                "imagebus-cache",
+                variables: [
+                    "LD_PRELOAD": "/usr/$LIB/faketime/libfaketime.so.1",
+                    "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_CACHE_DURATION": "100000",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
+                ])
+        }
+
+        /// When the entry was stored, by the clock of the cache, milliseconds since 1970.
+        private func stored(_ key: String, _ stack: StackHarness) async throws -> Int64 {
+            let admin = try stack.client(asOperator: true)
+            let page = try await admin.entries(of: EntrySelection(prefix: key), in: .disk)
+            return Int64(try #require(page.entries.first).storedMilliseconds)
         }
 
         private func changeIndex(

@@ -1,19 +1,25 @@
 import Glibc
 
-/// A folder with the programs under test, in which one of them gets more arguments than `serve`
-/// gives it.
+/// A folder with the programs under test, in which one of them gets more arguments or variables
+/// than `serve` gives it.
 public final class AlteredPrograms {
     private let folder = TemporaryDirectory()
 
     /// Alters `name`, which may have so many `descriptors`; the others are links.
-    public init(_ name: String, _ arguments: [String], descriptors: Int? = nil) {
+    public init(
+        _ name: String, _ arguments: [String] = [], variables: [String: String] = [:],
+        descriptors: Int? = nil
+    ) {
         for program in ["coordinator", "download", "cache", "decode", "transform"] {
             let file = "imagebus-\(program)"
             let path = Programs.folder + "/" + file
             if file == name {
                 let words = arguments.map { "'\($0)'" }.joined(separator: " ")
                 let limit = descriptors.map { "ulimit -n \($0)\n" } ?? ""
-                let script = "#!/bin/sh\n\(limit)exec '\(path)' \(words) \"$@\"\n"
+                let sets = variables.map { "export \($0)='\($1)'\n" }.joined()
+                // A preloaded library that sets variables does so in `env`: Swift's runtime looks
+                // for the arguments beside an environment that is where the kernel put it.
+                let script = "#!/bin/sh\n\(limit)\(sets)exec env '\(path)' \(words) \"$@\"\n"
                 folder.write(Array(script.utf8), to: file)
                 precondition(chmod(folder.file(file), 0o700) == 0, "chmod: \(errno)")
             } else {
