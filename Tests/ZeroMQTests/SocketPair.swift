@@ -47,6 +47,9 @@ final class SocketPair {
         return false
     }
 
+    /// Whether a message is there already; it is read.
+    func receiveNow() throws -> Bool { try reader.receive(from: router) }
+
     // Values of the reader, since `#expect` takes no noncopyable operand.
     var peer: RoutingID? { reader.routingID }
     var source: Int32? { reader.sourceDescriptor }
