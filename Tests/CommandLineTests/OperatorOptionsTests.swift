@@ -40,6 +40,8 @@ import Testing
         #expect(remove.cache == "avatars")
         let clear = try cache(["clear", "--all", "--type", "disk"])
         #expect(clear.action == .clear && clear.key == "" && clear.tiers == .disk)
+        let one = try cache(["clear", "--cache", "a"])
+        #expect(one.action == .clearCache && one.selection == EntrySelection(cache: "a"))
         let put = try cache(["put", "k", "-", "--type", "disk"])
         #expect(put.action == .put(file: "-"))
         #expect(put.key == "k")
@@ -111,6 +113,7 @@ import Testing
     @Test(arguments: [
         [], ["contains"], ["remove"], ["forget", "k"], ["contains", "k", "l"],
         ["clear"], ["clear", "k", "--all"], ["clear", "--all", "--cache", "a"],
+        ["clear", "--cache", "a", "--url", "u"],
         ["remove", "k", "--all"],
         ["contains", "k", "--type", "none"], ["put", "k"], ["put", "k", "f", "g"],
     ])

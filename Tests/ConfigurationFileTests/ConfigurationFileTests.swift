@@ -100,7 +100,8 @@ import Testing
         let path = RepositoryRoot.file("Examples/imagebus.yaml")
         let configuration = try ConfigurationFile.read(path)
         #expect(configuration.sources?.count == 2)
-        #expect(configuration.caches == ["products", "avatars"])
+        #expect(configuration.caches == ["products", "avatars", "archive", "layered"])
+        #expect(configuration.composites["layered"]?.caches == ["archive", "avatars"])
         #expect(
             configuration.presets["card"]?.steps
                 == [.resize(PixelSize(width: 512, height: 512), .fill)])
@@ -188,6 +189,47 @@ import Testing
     ])
     func faultsOfCachesSayWhatToDo(text: String, words: String) {
         #expect(problems(text).first?.contains(words) == true, "\(problems(text))")
+    }
+
+    @Test func aNameMayStandForSeveralCaches() throws {
+        let configuration = try read(
+            """
+            caches:
+              layered: {of: [archive, hot, default], query: concurrent, store: lowest-only}
+              archive: {}
+              hot: {disk-cache: no}
+            profiles: {default: {cache: layered}}
+            """)
+        #expect(configuration.caches == ["archive", "hot", "layered"])
+        #expect(
+            configuration.composites == [
+                "layered": CompositeCache(
+                    of: ["archive", "hot", "default"],
+                    policies: [.query: .concurrent, .store: .lowestOnly])
+            ])
+        let layout = configuration.cacheLayout
+        #expect(
+            layout.texts(ofStored: "layered\u{1F}k") == ["k", "hot\u{1F}k", "archive\u{1F}k"])
+        #expect(configuration.cacheSettings["layered"] == nil)
+    }
+
+    @Test(arguments: [
+        ("caches: {a: , x: {of: [a, b]}}", "there is no cache 'b'"),
+        ("caches: {a: , x: {of: [a], query: parallel}}", "one of serial, concurrent, highest-only"),
+        ("caches: {a: , x: {of: [a], disk-cache: no}}", "caches.x has no key 'disk-cache'"),
+        ("caches: {a: , x: {of: [a]}, y: {of: [a, x]}}", "'x' stands for several caches itself"),
+        ("caches: {a: , x: {of: [a, x]}}", "'x' stands for several caches itself"),
+        ("caches: {a: , x: {of: [a, a]}}", "'a' is named twice"),
+        ("caches: {x: {of: []}}", "a list of 1 to 8 caches"),
+        ("caches: {x: {of: a}}", "a list of 1 to 8 caches"),
+        ("caches: {default: {of: [a]}, a: }", "'default' is one cache"),
+        (
+            "caches: {a: , b: , c: , d: , e: , f: , g: , h: , i: , "
+                + "x: {of: [a, b, c, d, e, f, g, h, i]}}", "a list of 1 to 8 caches"
+        ),
+    ])
+    func faultsOfSeveralCachesSayWhatToDo(text: String, words: String) {
+        #expect(problems(text).contains { $0.contains(words) }, "\(problems(text))")
     }
 
     @Test func theExampleOfTheReadmeIsRead() throws {

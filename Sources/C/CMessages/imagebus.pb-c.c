@@ -8714,7 +8714,7 @@ const ProtobufCMessageDescriptor imagebus__v1__certificate__descriptor =
   (ProtobufCMessageInit) imagebus__v1__certificate__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[6] =
 {
   {
     "key",
@@ -8764,17 +8764,44 @@ static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[4] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "caches",
+    20,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Query, n_caches),
+    offsetof(Imagebus__V1__Query, caches),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_first",
+    21,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Query, memory_first),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__query__field_indices_by_name[] = {
+  4,   /* field[4] = caches */
   2,   /* field[2] = destination */
   0,   /* field[0] = key */
+  5,   /* field[5] = memory_first */
   3,   /* field[3] = promotes */
   1,   /* field[1] = tiers */
 };
-static const ProtobufCIntRange imagebus__v1__query__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__query__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 20, 4 },
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__query__descriptor =
 {
@@ -8784,14 +8811,14 @@ const ProtobufCMessageDescriptor imagebus__v1__query__descriptor =
   "Imagebus__V1__Query",
   "imagebus.v1",
   sizeof(Imagebus__V1__Query),
-  4,
+  6,
   imagebus__v1__query__field_descriptors,
   imagebus__v1__query__field_indices_by_name,
-  1,  imagebus__v1__query__number_ranges,
+  2,  imagebus__v1__query__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__query__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[8] =
 {
   {
     "key",
@@ -8877,8 +8904,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[7] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "caches",
+    20,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Store, n_caches),
+    offsetof(Imagebus__V1__Store, caches),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__store__field_indices_by_name[] = {
+  7,   /* field[7] = caches */
   6,   /* field[6] = compared_with */
   3,   /* field[3] = delivers */
   0,   /* field[0] = key */
@@ -8887,10 +8927,11 @@ static const unsigned imagebus__v1__store__field_indices_by_name[] = {
   2,   /* field[2] = tiers */
   4,   /* field[4] = waits_for_disk */
 };
-static const ProtobufCIntRange imagebus__v1__store__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__store__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 20, 7 },
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
 {
@@ -8900,14 +8941,14 @@ const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
   "Imagebus__V1__Store",
   "imagebus.v1",
   sizeof(Imagebus__V1__Store),
-  7,
+  8,
   imagebus__v1__store__field_descriptors,
   imagebus__v1__store__field_indices_by_name,
-  1,  imagebus__v1__store__number_ranges,
+  2,  imagebus__v1__store__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__store__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[8] =
 {
   {
     "action",
@@ -8981,19 +9022,46 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[6] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "caches",
+    20,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Entry, n_caches),
+    offsetof(Imagebus__V1__Entry, caches),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_first",
+    21,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, memory_first),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__entry__field_indices_by_name[] = {
   0,   /* field[0] = action */
   4,   /* field[4] = after */
+  6,   /* field[6] = caches */
   1,   /* field[1] = key */
   5,   /* field[5] = limit */
+  7,   /* field[7] = memory_first */
   3,   /* field[3] = selection */
   2,   /* field[2] = tiers */
 };
-static const ProtobufCIntRange imagebus__v1__entry__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__entry__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 20, 6 },
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
 {
@@ -9003,14 +9071,14 @@ const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
   "Imagebus__V1__Entry",
   "imagebus.v1",
   sizeof(Imagebus__V1__Entry),
-  6,
+  8,
   imagebus__v1__entry__field_descriptors,
   imagebus__v1__entry__field_indices_by_name,
-  1,  imagebus__v1__entry__number_ranges,
+  2,  imagebus__v1__entry__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__entry__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__entry_selection__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__entry_selection__field_descriptors[5] =
 {
   {
     "cache",
@@ -9060,17 +9128,31 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry_selection__field_descr
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "further_caches",
+    20,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__EntrySelection, n_further_caches),
+    offsetof(Imagebus__V1__EntrySelection, further_caches),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__entry_selection__field_indices_by_name[] = {
   0,   /* field[0] = cache */
+  4,   /* field[4] = further_caches */
   3,   /* field[3] = older_than */
   2,   /* field[2] = prefix */
   1,   /* field[1] = url */
 };
-static const ProtobufCIntRange imagebus__v1__entry_selection__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__entry_selection__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 20, 4 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__entry_selection__descriptor =
 {
@@ -9080,10 +9162,10 @@ const ProtobufCMessageDescriptor imagebus__v1__entry_selection__descriptor =
   "Imagebus__V1__EntrySelection",
   "imagebus.v1",
   sizeof(Imagebus__V1__EntrySelection),
-  4,
+  5,
   imagebus__v1__entry_selection__field_descriptors,
   imagebus__v1__entry_selection__field_indices_by_name,
-  1,  imagebus__v1__entry_selection__number_ranges,
+  2,  imagebus__v1__entry_selection__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__entry_selection__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

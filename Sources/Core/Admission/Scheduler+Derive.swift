@@ -30,6 +30,7 @@ extension Scheduler {
     private mutating func follow(_ event: DerivationEvent) {
         switch event {
         case .found(let hit, let block, let timings, let ids):
+            noteFound(block.block, by: ids)
             later(.found(hit, timings), ids, block: block)
         case .missed(let text, let tiers, let timings, let ids):
             later(.missed(tiers, timings), ids, missed: text)
@@ -55,11 +56,22 @@ extension Scheduler {
             hits.withdraw(.varies(plainOriginal: text, fields))
         case .confirmed(let text, let mark, let said):
             hits.confirmations.learn(text, mark, said)
-        case .overtaken(let text): agenda.overtake(text)
+        case .overtaken(let text):
+            agenda.overtake(text)
+            hits.stored(text)
         case .noticed(let reference, let cache): hits.notice(reference, of: cache)
         case .cacheGone(let cache): hits.withdraw(.cacheGone(cache))
         case .answered(let job, let outcome): answerInquiry(job, outcome)
         }
+    }
+
+    /// The cache found the result of requests. Where their cache is several ones, memory answers
+    /// the next of them by itself if all tiers were asked.
+    private mutating func noteFound(_ block: BlockID, by ids: [LiveRequest.ID]) {
+        guard !deriver.layout.isEmpty, let id = ids.first, requests.contains(id),
+            requests[id].plan.queryTiers == .all
+        else { return }
+        hits.found(requests[id].names.result, in: block)
     }
 
     /// The original is being fetched for a request that waited for the cache.

@@ -26,10 +26,9 @@ extension Scheduler {
         switch command.action {
         case .contains, .remove:
             try RequestContext.check(name: command.cache, "cache")
-            return EntryWork(
-                action: command.action,
-                key: try Self.storedText(of: command.key, in: command.cache ?? ""),
-                tiers: command.tiers)
+            let text = try Self.storedText(of: command.key, in: command.cache ?? "")
+            try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
+            return EntryWork(action: command.action, key: text, tiers: command.tiers)
         case .clear: return try clearing(command)
         case .removeSelected, .list, .count, .trim: return try ofSeveral(command)
         }

@@ -43,6 +43,8 @@ public enum SchedulerEvent: Hashable, Sendable {
     /// The configuration says how many transfers there may be at a time; `nil`: as many as workers
     /// take.
     case transfersMax(Int?)
+    /// The configuration says which names of caches stand for several.
+    case caches(CacheLayout)
     /// A client no longer reads these large blocks of `results/`.
     case clientReleased(ClientID, [BlockID])
     /// A client's connection ended.

@@ -9,7 +9,8 @@ extension Scheduler {
         of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
     ) throws(ImageError) -> RequestNames {
         if case .entry(let key) = terms.base {
-            _ = try Self.storedText(of: key, in: terms.cache)
+            let text = try Self.storedText(of: key, in: terms.cache)
+            try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
             return RequestNames(putting: key, in: terms.cache, image)
         }
         if let key = upload?.key {
@@ -24,7 +25,8 @@ extension Scheduler {
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
         let names = try namesMemo.names(
-            of: image, terms, isUpload: isUpload, limits: limits.derivation.image)
+            of: image, terms, isUpload: isUpload, limits: limits.derivation.image,
+            layout: deriver.layout)
         // Usually no origin varies: then a hit pays nothing.
         guard !hits.variances.isEmpty, let fields = hits.variances[names.plainOriginal] else {
             return names
@@ -38,6 +40,13 @@ extension Scheduler {
         let text = CacheKey.stored(shown: key, in: cache)
         guard text.utf8.count <= MessageLimits.keyBytesMax else { throw noKey }
         return text
+    }
+
+    /// Names of caches stand for these from now on.
+    mutating func adopt(_ layout: CacheLayout) {
+        deriver.layout = layout
+        hits.adopt(layout)
+        namesMemo.removeAll()
     }
 
     static let noKey = ImageError(

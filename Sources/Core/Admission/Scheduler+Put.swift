@@ -17,6 +17,7 @@ extension Scheduler {
             let image = try Self.request(putting: load)
             guard case .text(let key) = load.image.context.key else { throw Self.noKey }
             let text = try Self.storedText(of: key, in: terms.cache)
+            try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
             upload.key = key
             var (load, terms) = (load, terms)
             load.image = image

@@ -104,6 +104,7 @@ public struct Scheduler: Sendable {
         case .cache(let client, let command): obey(command, of: client)
         case .downloads(let command): obey(command)
         case .transfersMax(let count): deriver.limitTransfers { $0.heldMax = count }
+        case .caches(let layout): adopt(layout)
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(

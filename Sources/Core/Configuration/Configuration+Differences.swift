@@ -8,7 +8,11 @@ extension Configuration {
     public func differences(from old: Configuration) -> String {
         var parts: [String] = []
         if sources != old.sources { parts.append("sources") }
-        if caches != old.caches || cacheSettings != old.cacheSettings { parts.append("caches") }
+        if caches != old.caches || cacheSettings != old.cacheSettings
+            || composites != old.composites
+        {
+            parts.append("caches")
+        }
         if downloads != old.downloads { parts.append("downloads") }
         parts += Self.changed("preset", presets, old.presets)
         parts += Self.changed("key-filter", keyFilters, old.keyFilters)

@@ -1,4 +1,5 @@
 public import ImageModel
+public import Messages
 
 extension Configuration {
     /// What a request becomes: what it does not say its profile says, then all rules that match its
@@ -199,6 +200,16 @@ extension Configuration {
             throw Self.unknown("cache", caches.union([Self.defaultName]))
         }
         return name
+    }
+
+    /// Which names of caches stand for several, as stored texts call them.
+    public var cacheLayout: CacheLayout {
+        CacheLayout(
+            composites.mapValues { composite in
+                var composite = composite
+                composite.caches = composite.caches.map { $0 == Self.defaultName ? "" : $0 }
+                return composite
+            })
     }
 
     private func base(_ key: BaseKey?, _ url: SourceURL) throws(ImageError) -> KeyBase {

@@ -12,8 +12,10 @@ public struct Configuration: Hashable, Sendable {
     /// The patterns of `sources` as they were written, for the terms of every request; none where
     /// there are no sources.
     public private(set) var sourceTexts: [String] = []
-    /// Named caches besides the default one.
+    /// Named caches besides the default one, those that stand for several included.
     public var caches: Set<String> = []
+    /// What those stand for, by name.
+    public var composites: [String: CompositeCache] = [:]
     /// What is set of caches, by name; that of `defaultName` is of all that say nothing themselves.
     public var cacheSettings: [String: CacheSettings] = [:]
     /// What is set of downloads, in the place of options of `serve`.

@@ -33,7 +33,8 @@ extension Deriver {
             case .canvas: preconditionFailure("a canvas is painted and needs no bytes")
             }
         // The job follows at once; it needs to know the node.
-        let spec = JobSpec(work, host: name.origin.isFetched ? order.names.host : nil)
+        let spec = JobSpec(
+            layout.expanded(work), host: name.origin.isFetched ? order.names.host : nil)
         let node = sources.insert(
             SourceNode(name: name, spec: spec, order: order, job: JobID(0)))
         obtain(node, urgency)

@@ -8,6 +8,7 @@ extension Deriver {
     /// entry that is removed begins anew. Its answer is an event.
     package mutating func inquire(_ work: EntryWork) throws(ImageError) -> JobID {
         guard dispatcher.hasRoom(.cache) else { throw .busy("the cache is busy") }
+        let work = layout.expanded(work)
         let job = submit(.entry(work), for: .inquiry(work), reading: nil, .unbounded(.high))
         if work.action.removes { beginAfresh(after: work) }
         return job

@@ -12,7 +12,8 @@ extension Deriver {
         maker: Suspect? = nil
     ) -> JobID {
         submit(
-            JobSpec(work), for: purpose, reading: input, beside: overlays, urgency,
+            JobSpec(layout.isEmpty ? work : layout.expanded(work)), for: purpose, reading: input,
+            beside: overlays, urgency,
             suspect: suspect, maker: maker)
     }
 

@@ -7,7 +7,15 @@ extension Deriver {
     /// Removes an outdated entry from all tiers but these, where a store replaces it: nobody is to
     /// be served it later. A store for the disk alone removes the entry in memory by itself, so
     /// that all tiers agree about the key.
+    ///
+    /// Of several caches under one name, those that the store does not reach lose it altogether.
     mutating func removeOutdated(_ text: String, exceptIn tiers: CacheTypes) {
+        if layout.composite(ofStored: text) != nil {
+            for work in layout.removals(ofOutdated: text, exceptIn: tiers) {
+                remove(work, isRepeated: false)
+            }
+            return
+        }
         guard !tiers.contains(.disk) else { return }
         let work = EntryWork(action: .remove, key: text, tiers: CacheTypes.all.subtracting(tiers))
         // The removal comes before the stores of this event: an entry that is removed while it is

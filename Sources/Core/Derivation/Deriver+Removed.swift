@@ -19,7 +19,7 @@ extension Deriver {
             if isMade || concerns(work, results[node]) { beginAfresh(node) }
         }
         for node in concerned where sources.contains(node) { giveUp(node) }
-        for node in lookups.ids where work.means(lookups[node].query.key) {
+        for node in lookups.ids where means(work, lookups[node].query.key) {
             lookups[node].outdate()
         }
     }
@@ -61,9 +61,9 @@ extension Deriver {
     /// cache gives may be of any age.
     private func concerns(_ work: EntryWork, _ node: SourceNode.ID) -> Bool {
         let source = sources[node]
-        if let queried = source.queriedText { return work.means(queried, ofAnyAge: true) }
-        return work.means(source.text(of: source.plainText))
-            || source.storing.originals.texts.contains { work.means(source.text(of: $0)) }
+        if let queried = source.queriedText { return means(work, queried, ofAnyAge: true) }
+        return means(work, source.text(of: source.plainText))
+            || source.storing.originals.texts.contains { means(work, source.text(of: $0)) }
     }
 
     /// Whether a result is removed, or made of what is. Its source may be gone by now.
@@ -72,14 +72,20 @@ extension Deriver {
         if case .cache = result.name.origin { isOfAnyAge = true }
         let names = result.order.names
         return [result.text, names.original, names.plainOriginal].contains {
-            work.means($0, ofAnyAge: isOfAnyAge)
+            means(work, $0, ofAnyAge: isOfAnyAge)
         }
     }
 
     private func concerns(_ work: EntryWork, _ transcode: TranscodeNode) -> Bool {
         guard !transcode.entry.tiers.isDisjoint(with: work.tiers) else { return false }
-        if work.means(transcode.entry.text, ofAnyAge: true) { return true }
+        if means(work, transcode.entry.text, ofAnyAge: true) { return true }
         return transcode.material.source.map { sources.contains($0) && concerns(work, $0) } ?? false
+    }
+
+    /// Whether an entry is removed that a text names, in one of its caches.
+    private func means(_ work: EntryWork, _ text: String, ofAnyAge: Bool = false) -> Bool {
+        guard !layout.isEmpty else { return work.means(text, ofAnyAge: ofAnyAge) }
+        return layout.texts(ofStored: text).contains { work.means($0, ofAnyAge: ofAnyAge) }
     }
 }
 
@@ -88,7 +94,7 @@ extension EntryWork {
     /// made of what was stored before.
     fileprivate func means(_ text: String, ofAnyAge: Bool = false) -> Bool {
         switch action {
-        case .remove: text == key
+        case .remove: text == key || !caches.isEmpty && keys.contains(text)
         case .clear: true
         case .removeSelected:
             (ofAnyAge || selection.olderThanSeconds ?? 0 == 0) && selection.matches(text)

@@ -1,6 +1,6 @@
 package import Dispatching
 package import ImageModel
-import Messages
+package import Messages
 package import Tables
 
 /// Makes images for waiters, each piece of work once for all that need it.
@@ -36,6 +36,9 @@ package struct Deriver: Sendable {
     /// Bytes of overlays' pixels. They do not count as output of decoders: a request that holds
     /// overlays may wait for space there.
     var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
+
+    /// Which names of caches stand for several.
+    package var layout = CacheLayout()
 
     /// Gives the work to workers.
     package internal(set) var dispatcher: Dispatcher

@@ -58,6 +58,13 @@ public enum CacheKey {
         return cache.isEmpty ? key : "\(cache)\(cacheEnd)\(key)"
     }
 
+    /// The stored text of the same key in another cache; empty: in the default one.
+    public static func moved(_ text: String, to cache: String) -> String {
+        let bytes = text.utf8
+        let key = bytes.firstIndex(of: 0x1F).map { text[bytes.index(after: $0)...] } ?? text[...]
+        return cache.isEmpty ? String(key) : "\(cache)\(cacheEnd)\(key)"
+    }
+
     /// The text of the entry that replies show as `key`, by its cache and its `-Auth(…)`. Entries
     /// under texts that clients chose are not found so: nothing in a key says that it is one.
     public static func stored(shown key: String, in cache: String) -> String {

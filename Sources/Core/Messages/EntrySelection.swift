@@ -6,6 +6,8 @@ public struct EntrySelection: Hashable, Sendable {
     /// Of that cache; `nil`: of every one. Operators name it; in jobs it is as stored texts begin,
     /// empty for the default one.
     public var cache: String?
+    /// In jobs: caches that are meant as well, where there is one.
+    package var furtherCaches: [String] = []
     /// The original of that URL and all that was made of it, whoever asked for it.
     public var url: String?
     /// Entries whose key begins so.
@@ -32,12 +34,16 @@ public struct EntrySelection: Hashable, Sendable {
 
     /// Whether it means an entry by the text under which it is stored, whatever its age.
     public func matches(_ stored: String) -> Bool {
-        if let cache, CacheKey.cache(inStored: stored) != cache { return false }
+        if let cache, !means(CacheKey.cache(inStored: stored), besides: cache) { return false }
         guard url != nil || prefix != nil else { return true }
         let key = CacheKey.key(inStored: stored)
         if let prefix, !key.hasPrefix(prefix) { return false }
         if let url, !CacheKey.isOf(url, key) { return false }
         return true
+    }
+
+    private func means(_ other: String, besides cache: String) -> Bool {
+        other == cache || furtherCaches.contains(other)
     }
 }
 

@@ -124,6 +124,11 @@ public struct QueryWork: Hashable, Sendable {
     public var destination: Destination
     /// Whether a disk hit enters the memory tier (SEMANTICS §5.3).
     public var promotes: Bool
+    /// Caches that are asked for the same key, one after the other, where the one of the key does
+    /// not have it; as stored texts call them.
+    public var caches: [String] = []
+    /// Whether what any of them has in memory comes before what another has on the disk.
+    public var memoryFirst = false
 
     /// Describes a query.
     public init(key: String, tiers: CacheTypes, destination: Destination, promotes: Bool) {
@@ -142,6 +147,11 @@ public struct EntryWork: Hashable, Sendable {
     public var key: String
     /// The tiers concerned.
     public var tiers: CacheTypes
+    /// Further caches whose entry of the same key is meant, as stored texts call them; the first
+    /// one that has it is the answer to `contains`.
+    public var caches: [String] = []
+    /// Whether one of them that has it in memory comes before one that has it on the disk.
+    public var memoryFirst = false
     /// Which entries are meant, where no key is named.
     public var selection: EntrySelection
     /// Where a list goes on: `EntryPage.next` of the page before; 0 is the beginning.
@@ -205,6 +215,8 @@ public struct StoreWork: Hashable, Sendable {
     public var source: BlockReference
     /// Tiers that keep it.
     public var tiers: CacheTypes
+    /// Further caches that keep it under the same key, as stored texts call them.
+    public var caches: [String] = []
     /// Whether the copy is put into `results/` and named in the outcome.
     public var delivers: Bool
     /// Whether the outcome waits for the disk.

@@ -10,7 +10,9 @@ extension KeyTable where Target == Configuration {
     /// The whole file.
     static let file = KeyTable([
         Row("sources", .sources) { $0.sources = $1 },
-        Row("caches", .caches) { ($0.caches, $0.cacheSettings) = ($1.names, $1.settings) },
+        Row("caches", .caches) {
+            ($0.caches, $0.cacheSettings, $0.composites) = ($1.names, $1.settings, $1.composites)
+        },
         Row("downloads", .map(.downloads, DownloadSettings.init), \.downloads),
         Row("presets", .named(.preset, except: reserved), \.presets),
         Row(

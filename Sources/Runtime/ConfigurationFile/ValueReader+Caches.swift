@@ -8,6 +8,9 @@ struct NamedCaches: Sendable {
     var names: Set<String> = []
     /// What is set of them, by name.
     var settings: [String: CacheSettings] = [:]
+    /// Names that stand for several caches, and the lines where they do.
+    var composites: [String: CompositeCache] = [:]
+    var compositeLines: [String: Int] = [:]
 }
 
 extension KeyTable where Target == CacheSettings {
@@ -46,6 +49,7 @@ extension ValueReader where Value == NamedCaches {
             return caches
         }
         for entry in entries { caches.read(entry.key, entry.value, entry.line, &reading) }
+        caches.checkNesting(&reading)
         if caches.settings.count > NamedCacheSettings.countMax {
             reading.object(
                 node.line, "\(name): at most \(NamedCacheSettings.countMax) have settings")
@@ -64,6 +68,7 @@ extension NamedCaches {
         }
         if !isDefault { names.insert(name) }
         guard !node.isEmpty else { return }
+        if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
         var said = CacheSettings()
         let table: KeyTable<CacheSettings> = isDefault ? .cacheSettings : .namedCacheSettings
         table.read(node, "caches.\(name)", into: &said, &reading)

@@ -79,6 +79,9 @@ struct ConfigurationStore {
         }.sorted { $0.name < $1.name }
     }
 
+    /// Which names of caches stand for several.
+    var cacheLayout: CacheLayout { configuration.cacheLayout }
+
     /// What is set of downloads.
     var downloads: DownloadSettings { configuration.downloads }
 

@@ -54,6 +54,7 @@ extension Coordinator {
         do throws(ImageError) {
             let text = try configuration.cacheText(of: command.cache)
             command.cache = text.isEmpty ? nil : text
+            command.selection.furtherCaches = []
             if let named = command.selection.cache {
                 command.selection.cache = try configuration.cacheText(of: named)
             }
@@ -111,6 +112,7 @@ extension Coordinator {
             let (settings, downloads) = (configuration.cacheSettings, configuration.downloads)
             let changes = try configuration.reload(at: now)
             forgetNames()
+            handle(.caches(configuration.cacheLayout), at: now)
             if configuration.cacheSettings != settings { tellCaches(at: now) }
             if configuration.downloads != downloads { tellDownloads(at: now) }
             bootstrap.log.info(

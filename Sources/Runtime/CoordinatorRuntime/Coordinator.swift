@@ -122,6 +122,7 @@ public struct Coordinator: ~Copyable {
         renewLateResolution()
         joinAsProducer(at: began)
         handle(.transfersMax(configuration.downloads.transfersMax), at: began)
+        handle(.caches(configuration.cacheLayout), at: began)
     }
 
     /// libzmq aborts the process where it has no descriptor for a connection.

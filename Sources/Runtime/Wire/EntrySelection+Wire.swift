@@ -20,6 +20,21 @@ extension EntrySelection: WireMessage {
         try map.number(
             &olderThanSeconds, &wire.pointee.older_than,
             if: &wire.pointee.maybe_older_than_case, 4, "EntrySelection.older_than")
+        try map.caches(
+            &furtherCaches, &wire.pointee.n_further_caches, &wire.pointee.further_caches,
+            "EntrySelection.further_caches")
+    }
+}
+
+extension FieldMap {
+    /// Caches besides the first one of a composite cache, as stored texts call them.
+    func caches(
+        _ value: inout [String], _ count: inout Int,
+        _ member: inout UnsafeMutablePointer<CText?>?, _ field: String
+    ) throws(WireError) {
+        try texts(
+            &value, &count, &member, field, countMax: CompositeCache.countMax - 1,
+            limit: RequestLimits.nameBytesMax)
     }
 }
 

@@ -16,5 +16,8 @@ extension EntryWork: WireMessage {
         try map.number(&after, &wire.pointee.after, "Entry.after")
         try map.number(
             &limit, within: 0...UInt32(EntryPage.entriesMax), &wire.pointee.limit, "Entry.limit")
+        try map.caches(
+            &caches, &wire.pointee.n_caches, &wire.pointee.caches, "Entry.caches")
+        map.flag(&memoryFirst, &wire.pointee.memory_first, "Entry.memory_first")
     }
 }

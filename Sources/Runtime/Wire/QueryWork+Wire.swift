@@ -12,5 +12,8 @@ extension QueryWork: WireMessage {
         try map.tiers(&tiers, &wire.pointee.tiers, "Query.tiers")
         try map.word(&destination, &wire.pointee.destination, "Query.destination")
         map.flag(&promotes, &wire.pointee.promotes, "Query.promotes")
+        try map.caches(
+            &caches, &wire.pointee.n_caches, &wire.pointee.caches, "Query.caches")
+        map.flag(&memoryFirst, &wire.pointee.memory_first, "Query.memory_first")
     }
 }

@@ -21,5 +21,7 @@ extension StoreWork: WireMessage {
         map.flag(&waitsForDisk, &wire.pointee.waits_for_disk, "Store.waits_for_disk")
         try map.part(&metadata, &wire.pointee.metadata, "Store.metadata")
         try map.block(&comparedWith, &wire.pointee.compared_with, "Store.compared_with")
+        try map.caches(
+            &caches, &wire.pointee.n_caches, &wire.pointee.caches, "Store.caches")
     }
 }

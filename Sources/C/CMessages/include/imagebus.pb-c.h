@@ -1558,10 +1558,16 @@ struct  Imagebus__V1__Query
   uint32_t tiers;
   Imagebus__V1__Destination destination;
   protobuf_c_boolean promotes;
+  /*
+   * further ones, 7 at most; as stored texts begin
+   */
+  size_t n_caches;
+  char **caches;
+  protobuf_c_boolean memory_first;
 };
 #define IMAGEBUS__V1__QUERY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__query__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DESTINATION__DESTINATION_RESULTS, 0 }
+    , (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DESTINATION__DESTINATION_RESULTS, 0, 0,NULL, 0 }
 
 
 typedef enum {
@@ -1582,6 +1588,11 @@ struct  Imagebus__V1__Store
    * a block that the cache staged; 0: none
    */
   uint64_t compared_with;
+  /*
+   * further ones, 7 at most
+   */
+  size_t n_caches;
+  char **caches;
   Imagebus__V1__Store__MaybeKeyCase maybe_key_case;
   union {
     char *key;
@@ -1589,7 +1600,7 @@ struct  Imagebus__V1__Store
 };
 #define IMAGEBUS__V1__STORE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__store__descriptor) \
-    , NULL, 0, 0, 0, NULL, 0, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0} }
+    , NULL, 0, 0, 0, NULL, 0, 0,NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Entry
@@ -1607,10 +1618,16 @@ struct  Imagebus__V1__Entry
    */
   uint64_t after;
   uint32_t limit;
+  /*
+   * further ones, 7 at most
+   */
+  size_t n_caches;
+  char **caches;
+  protobuf_c_boolean memory_first;
 };
 #define IMAGEBUS__V1__ENTRY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry__descriptor) \
-    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0, NULL, 0, 0 }
+    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0, NULL, 0, 0, 0,NULL, 0 }
 
 
 typedef enum {
@@ -1640,6 +1657,11 @@ typedef enum {
 struct  Imagebus__V1__EntrySelection
 {
   ProtobufCMessage base;
+  /*
+   * in jobs, 7 at most
+   */
+  size_t n_further_caches;
+  char **further_caches;
   Imagebus__V1__EntrySelection__MaybeCacheCase maybe_cache_case;
   union {
     /*
@@ -1665,7 +1687,7 @@ struct  Imagebus__V1__EntrySelection
 };
 #define IMAGEBUS__V1__ENTRY_SELECTION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_selection__descriptor) \
-    , IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_CACHE__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_URL__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_PREFIX__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN__NOT_SET, {0} }
+    , 0,NULL, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_CACHE__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_URL__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_PREFIX__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN__NOT_SET, {0} }
 
 
 typedef enum {

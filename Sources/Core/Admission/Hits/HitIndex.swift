@@ -63,6 +63,15 @@ struct HitIndex: Sendable {
         return place.expiry.map { $0 > now } ?? true
     }
 
+    /// That entry, if it is.
+    func entry(_ place: Place, at now: Instant) -> Entry? {
+        guard isLive(place, at: now) else { return nil }
+        return blocks[place.block].flatMap { entries[$0.key] }
+    }
+
+    /// The entry of a block, if there is one.
+    func entry(in block: BlockID) -> Entry? { blocks[block].flatMap { entries[$0.key] } }
+
     /// Enters a key that has no entry, in a block that has none.
     mutating func insert(_ notice: StoredNotice, _ reference: BlockReference, at now: Instant) {
         serial += 1

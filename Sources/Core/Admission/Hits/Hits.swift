@@ -15,6 +15,7 @@ import Tables
 /// component that hands answers on has to follow `publish`, `withdraw` and the expiry.
 struct Hits: Sendable {
     private var index: HitIndex
+    private var composites: CompositeHits
     private var readers: ResultBlocks
     private var touches = TouchBatch()
     /// Sources that failed for good, and why.
@@ -28,6 +29,7 @@ struct Hits: Sendable {
 
     init(_ limits: SchedulerLimits) {
         index = HitIndex(entriesMax: limits.hitsMax)
+        composites = CompositeHits(entriesMax: limits.hitsMax)
         readers = ResultBlocks(
             unreleasedBytesMax: limits.unreleasedBytesMax,
             unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
@@ -44,8 +46,31 @@ struct Hits: Sendable {
 
     /// The entry of a key, unless it expired.
     func entry(for key: String, at now: Instant) -> HitIndex.Entry? {
-        index.entry(for: key, at: now)
+        if let entry = index.entry(for: key, at: now) { return entry }
+        guard !composites.isEmpty else { return nil }
+        return composites.entry(for: key, in: index, at: now)?.entry
     }
+
+    /// The same, where it stands for as long as it is there.
+    private func lastingEntry(for key: String, at now: Instant) -> HitIndex.Entry? {
+        if let entry = index.entry(for: key, at: now) { return entry }
+        guard !composites.isEmpty,
+            let (entry, lasts) = composites.entry(for: key, in: index, at: now)
+        else { return nil }
+        return lasts ? entry : nil
+    }
+
+    /// Names of caches stand for these from now on.
+    mutating func adopt(_ layout: CacheLayout) { composites.adopt(layout) }
+
+    /// The cache process found a key, which may be one of several caches, in a block of memory.
+    mutating func found(_ key: String, in block: BlockID) {
+        guard !composites.isEmpty, let entry = index.entry(in: block) else { return }
+        composites.learn(key, entry.place)
+    }
+
+    /// A key was stored.
+    mutating func stored(_ key: String) { if !composites.isEmpty { composites.stored(key) } }
 
     /// The cache answers a key from memory from now on; the reference has been checked.
     mutating func publish(
@@ -65,7 +90,7 @@ struct Hits: Sendable {
     func grant(
         _ image: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, at now: Instant
     ) -> HitTicket? {
-        guard let term, let entry = index.entry(for: names.result, at: now),
+        guard let term, let entry = lastingEntry(for: names.result, at: now),
             !ResultBlocks.isLarge(entry.reference)
         else { return nil }
         return HitTicket(
@@ -109,14 +134,19 @@ struct Hits: Sendable {
             index.remove(handle.block)
             return readers.evict(handle) ? handle : nil
         case .reused(let block), .crowdedOut(let block): index.remove(block)
-        case .replaced(let key): index.remove(key: key)
+        case .replaced(let key):
+            index.remove(key: key)
+            stored(key)
         case .cacheGone(let cache):
             index.removeAll()
+            composites.forgetAll()
             touches.removeAll()
             readers.leave(cache)
         case .denied(let denial): enter(denial)
         case .varies(let text, let fields): variances.learn(text, fields)
-        case .reconfigured: term = term.map { $0 + 1 }
+        case .reconfigured:
+            term = term.map { $0 + 1 }
+            composites.forgetAll()
         case .drained: term = nil
         }
         return nil

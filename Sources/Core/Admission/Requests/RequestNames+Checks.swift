@@ -39,6 +39,13 @@ extension RequestNames {
         }
     }
 
+    /// Throws where a name that stands for several caches makes too long a key in one of them.
+    func check(_ layout: CacheLayout) throws(ImageError) {
+        for text in [result, original] {
+            try layout.check(text, bytesMax: MessageLimits.keyBytesMax - Self.variantBytesMax)
+        }
+    }
+
     /// Room for what an origin's answer may depend on.
     private static let variantBytesMax = 64
 

@@ -88,13 +88,15 @@ struct RequestNamesMemo: Sendable {
     /// The names of a request; throws what is wrong with its image. Forgets all when full: the
     /// names that are in use come back at once.
     mutating func names(
-        of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits
+        of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits,
+        layout: CacheLayout = CacheLayout()
     ) throws(ImageError) -> RequestNames {
         let question = Question(request, terms, isUpload: isUpload)
         if let names = known[question] { return names }
         let names = try RequestNames(
             checking: request, terms, isUpload: isUpload,
             limits: limits.narrowed(by: terms.limits))
+        if !layout.isEmpty { try names.check(layout) }
         if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
         known[question] = names
         return names

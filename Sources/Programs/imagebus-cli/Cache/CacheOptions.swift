@@ -15,6 +15,8 @@ struct CacheOptions: Hashable {
         case get(file: String)
         /// All entries, and no key.
         case clear
+        /// All entries of one cache, or of those for which its name stands.
+        case clearCache
         /// Those of the selection.
         case removeSelected
         case list
@@ -53,7 +55,8 @@ struct CacheOptions: Hashable {
         case ("remove", 1): return .removeSelected
         case ("get", 2): return .get(file: try read.parsed("output", OptionValue.file) ?? "-")
         case ("put", 3): return .put(file: words[2])
-        case ("clear", 1): return .clear
+        case ("clear", 1):
+            return read.last("cache") != nil && !read.isSet("all") ? .clearCache : .clear
         case ("list", 1): return .list
         case ("count", 1): return .count
         case ("size", 1): return .size
@@ -71,8 +74,8 @@ struct CacheOptions: Hashable {
         // It asks nothing: so it has to be said.
         guard (action == .clear) == read.isSet("all"), action != .clear || cache == nil else {
             throw UsageError(
-                "clear --all removes every entry of every cache, with --type of one tier; "
-                    + "remove KEY removes one entry")
+                "clear --all removes every entry of every cache, clear --cache NAME those of one, "
+                    + "with --type of one tier; remove KEY removes one entry")
         }
         let names = ["url", "prefix", "older-than"]
         if !action.selects, let name = names.first(where: { read.last($0) != nil }) {
@@ -116,7 +119,7 @@ extension CacheOptions.Action {
     var hasKey: Bool {
         switch self {
         case .contains, .remove, .put, .get: true
-        case .clear, .removeSelected, .list, .count, .size, .trim, .stats: false
+        case .clear, .clearCache, .removeSelected, .list, .count, .size, .trim, .stats: false
         }
     }
 

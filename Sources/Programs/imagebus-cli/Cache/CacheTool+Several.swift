@@ -12,7 +12,8 @@ extension CacheTool {
         let page = try walk(options) { client throws(ImageError) in
             try await client.remove(selection, from: tiers)
         }
-        return try tell(page, options, verb: "removed")
+        return try tell(
+            page, options, verb: options.action == .clearCache ? "cleared" : "removed")
     }
 
     static func trimming(_ options: CacheOptions) throws -> String {

@@ -22,7 +22,7 @@ enum CacheTool {
         case .put(let file): try tell(put(bytes(of: file), options), options)
         case .remove: try removal(options)
         case .clear: try clearing(options)
-        case .removeSelected: try selectedRemoval(options)
+        case .clearCache, .removeSelected: try selectedRemoval(options)
         case .list: try list(options)
         case .count: try counting(options) { "\($0.entries)" }
         case .size: try counting(options) { ByteText.text($0.bytes) }

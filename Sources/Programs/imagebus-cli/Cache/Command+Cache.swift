@@ -56,7 +56,8 @@ extension Command {
 
     private static let notes = """
         imagebus cache stats | list | count | size | trim
-        imagebus cache contains KEY | get KEY | put KEY FILE | remove [KEY] | clear --all
+        imagebus cache contains KEY | get KEY | put KEY FILE | remove [KEY]
+        imagebus cache clear --all | clear --cache NAME
 
         KEY is the text that imagebus get --json prints as key, and list: the URL, with what was
         done to the image before its extension. contains prints the tiers that have it (none, disk,
@@ -66,10 +67,13 @@ extension Command {
         remove takes a KEY, or any of --url, --prefix, --older-than and --cache, which all have to
         hold; with --url also what a client asked for with credentials, and what depends on header
         fields. A URL that looks like a variant of another one, such as a-Auth(1).jpg of a.jpg,
-        goes with it. clear --all removes every entry of every cache. When either answers, no load
-        finds these entries any more. Loads that are under way for them begin anew, so that older
-        bytes are not stored after the removal. Neither asks before. With --type memory the disk
-        keeps its entries, and loads go on.
+        goes with it. clear --all removes every entry of every cache, clear --cache those of one.
+        When either answers, no load finds these entries any more. Loads that are under way for
+        them begin anew, so that older bytes are not stored after the removal. Neither asks before.
+        With --type memory the disk keeps its entries, and loads go on.
+
+        The NAME of --cache may stand for several caches (caches in the file of serve --config);
+        contains, get, put, remove and clear then mean those that the file says for them.
 
         list, count and size say what there is; an entry in both tiers counts in both. bytes of list
         are those of the image, those of count and size what the tier needs for it. stats says what

@@ -85,7 +85,10 @@ extension CacheStage {
 
     /// What is being copied for stores under these keys is not kept in these tiers.
     func keepOutOfStores(_ tiers: CacheTypes, _ matches: (String) -> Bool) {
-        if tiers.contains(.disk) { firstUses.forget(matches) }
+        if tiers.contains(.disk) {
+            firstUses.forget(matches)
+            for id in Array(rounds.keys) { rounds[id]?.leaveOut(matches) }
+        }
         for (ticket, work) in pending {
             guard case .copying(.store(let job, let store, var plan), let body) = work,
                 plan.key.map(matches) ?? false

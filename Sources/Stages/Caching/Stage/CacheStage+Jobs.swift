@@ -5,6 +5,7 @@ extension CacheStage {
     /// Takes a job; its outcome is among these actions, or among later ones.
     public func perform(_ job: Job, now: UnixTime) -> [CacheAction] {
         let id = CacheJob(id: job.id, attempt: job.attempt)
+        if beginRound(id, job.work, now) { return settle(now) }
         switch job.work {
         case .query(let work): query(id, work, now)
         case .store(let work): store(id, work, now)
@@ -19,6 +20,7 @@ extension CacheStage {
 
     /// Ends a job that nobody wants any more: it is answered at once. A store goes on without it.
     public func cancel(_ id: JobID, now: UnixTime) -> [CacheAction] {
+        endRound(of: id)
         for (ticket, work) in pending {
             guard let job = work.job, job.id == id else { continue }
             withdraw(ticket, work)
@@ -66,6 +68,8 @@ extension CacheStage {
     public func beginEpoch(now: UnixTime) -> [CacheAction] {
         for (ticket, work) in pending where work.job != nil { withdraw(ticket, work) }
         waiters = [:]
+        rounds = [:]
+        turnsEnded = []
         staged = [:]
         apply(memory.removeKeyless())
         departing.distrust(bodies.values)
@@ -101,8 +105,10 @@ extension CacheStage {
 
     // MARK: - Inside
 
-    /// What follows from any step: the next write begins, and the end may be reached.
+    /// What follows from any step: further caches have their turns, the next write begins, and
+    /// the end may be reached.
     func settle(_ now: UnixTime) -> [CacheAction] {
+        if !turnsEnded.isEmpty { goRound(now) }
         pumpWrites(now)
         continueDraining(now)
         return takeActions()

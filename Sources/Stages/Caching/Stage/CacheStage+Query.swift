@@ -136,7 +136,7 @@ extension CacheStage {
     }
 
     private func miss(_ job: CacheJob) {
-        counts.misses += 1
+        if !hasMoreTurns(job) { counts.misses += 1 }
         answer(job, .miss)
     }
 

@@ -46,6 +46,11 @@ public final class CacheStage {
     /// Removals of several entries whose walk over the disk is not over, by their jobs.
     var sweeps: [JobID: DiskScan] = [:]
 
+    /// Jobs about several caches.
+    var rounds: [JobID: CacheRound] = [:]
+    /// What the turns of some of them came to.
+    var turnsEnded: [(job: JobID, result: JobResult)] = []
+
     let inbox: Inbox
     let disk: WorkThread<DiskRequest, DiskAnswer>?
     let copier: WorkThread<CopyRequest, CopyAnswer>
@@ -136,7 +141,7 @@ public final class CacheStage {
     func act(_ action: CacheAction) { actions.append(action) }
 
     func answer(_ job: CacheJob?, _ result: JobResult) {
-        guard let job else { return }
+        guard let job, !endedTurn(job, result) else { return }
         act(.outcome(job.id, attempt: job.attempt, result))
     }
 

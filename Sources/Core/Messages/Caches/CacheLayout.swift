@@ -1,0 +1,155 @@
+public import ImageModel
+
+/// Which names of caches stand for several caches. Without any, nothing here costs anything: ask
+/// `isEmpty` first.
+///
+/// Caches are called here as in stored texts: the default one is empty.
+public struct CacheLayout: Hashable, Sendable {
+    private var composites: [String: CompositeCache] = [:]
+    /// For each name that has to do with a composite: all names that have a cache in common with
+    /// it, itself included.
+    private var kin: [String: [String]] = [:]
+
+    /// Every name stands for one cache.
+    public init() {}
+
+    /// These names stand for several.
+    public init(_ composites: [String: CompositeCache]) {
+        self.composites = composites.filter { !$0.value.caches.isEmpty }
+        let names = Set(self.composites.keys)
+            .union(self.composites.values.flatMap(\.caches)).sorted()
+        for name in names {
+            let own = Set(caches(named: name))
+            kin[name] = names.filter { !own.isDisjoint(with: caches(named: $0)) }
+        }
+    }
+
+    /// Whether every name stands for one cache.
+    public var isEmpty: Bool { composites.isEmpty }
+
+    /// The composite cache of a stored text; `nil` where that is of one cache.
+    public func composite(ofStored text: String) -> CompositeCache? {
+        isEmpty ? nil : composites[CacheKey.cache(inStored: text)]
+    }
+
+    /// The caches for which a name stands, the highest first.
+    private func caches(named name: String) -> [String] {
+        composites[name]?.caches.reversed() ?? [name]
+    }
+
+    /// The texts under which the caches keep what a text names, the highest first.
+    public func texts(ofStored text: String) -> [String] {
+        guard let composite = composite(ofStored: text) else { return [text] }
+        return composite.caches.reversed().map { CacheKey.moved(text, to: $0) }
+    }
+
+    /// All texts under which the same key is asked of one of the same caches; the text is one of
+    /// them.
+    public func related(toStored text: String) -> [String] {
+        guard !isEmpty, let names = kin[CacheKey.cache(inStored: text)] else { return [text] }
+        return names.map { CacheKey.moved(text, to: $0) }
+    }
+
+    /// Throws where the key of a composite cache would be too long in one of its caches.
+    public func check(_ text: String, bytesMax: Int) throws(ImageError) {
+        guard let composite = composite(ofStored: text) else { return }
+        let longest = composite.caches.map { CacheKey.moved(text, to: $0).utf8.count }.max() ?? 0
+        guard longest <= bytesMax else {
+            throw ImageError(
+                .invalidRequest,
+                "the cache key is too long for the caches of this name: use fewer steps")
+        }
+    }
+
+    // MARK: - Jobs
+
+    /// The work as the cache process does it: about the caches for which a name stands.
+    public func expanded(_ work: JobWork) -> JobWork {
+        guard !isEmpty else { return work }
+        switch work {
+        case .query(let query): return .query(expanded(query))
+        case .store(let store): return .store(expanded(store))
+        case .entry(let entry): return .entry(expanded(entry))
+        case .fetch, .decode, .transform, .paint: return work
+        }
+    }
+
+    private func expanded(_ work: QueryWork) -> QueryWork {
+        guard let composite = composite(ofStored: work.key) else { return work }
+        var (work, names) = (work, composite.caches(for: .query))
+        work.key = CacheKey.moved(work.key, to: names.removeFirst())
+        work.caches = names
+        work.memoryFirst = composite.policy(.query) == .concurrent
+        return work
+    }
+
+    private func expanded(_ work: StoreWork) -> StoreWork {
+        guard let key = work.key, let composite = composite(ofStored: key) else { return work }
+        var (work, names) = (work, composite.caches(for: .store))
+        work.key = CacheKey.moved(key, to: names.removeFirst())
+        work.caches = names
+        return work
+    }
+
+    /// The same of what an operator wants.
+    public func expanded(_ work: EntryWork) -> EntryWork {
+        switch work.action {
+        case .contains: expanded(work, .contains)
+        case .remove: expanded(work, .remove)
+        case .removeSelected:
+            selecting(work, work.selection.namesCacheOnly ? .clear : .remove)
+        case .list, .count: selecting(work, nil)
+        case .clear, .trim: work
+        }
+    }
+
+    private func expanded(_ work: EntryWork, _ operation: CompositeOperation) -> EntryWork {
+        guard let composite = composite(ofStored: work.key) else { return work }
+        var (work, names) = (work, composite.caches(for: operation))
+        work.key = CacheKey.moved(work.key, to: names.removeFirst())
+        work.caches = names
+        work.memoryFirst = composite.policy(operation) == .concurrent
+        return work
+    }
+
+    /// A list is of all caches.
+    private func selecting(_ work: EntryWork, _ operation: CompositeOperation?) -> EntryWork {
+        guard let name = work.selection.cache, let composite = composites[name] else { return work }
+        var work = work
+        var names = operation.map { composite.caches(for: $0) } ?? composite.caches
+        work.selection.cache = names.removeFirst()
+        work.selection.furtherCaches = names
+        return work
+    }
+
+    /// What removes, from all caches of a composite, what a store under the same text does not
+    /// replace; where a store replaces it, the tiers of that are left out.
+    public func removals(
+        ofOutdated text: String, exceptIn tiers: CacheTypes
+    ) -> [EntryWork] {
+        guard let composite = composite(ofStored: text) else { return [] }
+        let stores = composite.caches(for: .store)
+        let others = composite.caches.filter { !stores.contains($0) }
+        // A store for the disk removes the entry in memory by itself.
+        let rest = tiers.contains(.disk) ? CacheTypes.none : CacheTypes.all.subtracting(tiers)
+        return [(others, CacheTypes.all), (stores, rest)].compactMap { names, tiers in
+            guard let first = names.first, !tiers.isEmpty else { return nil }
+            var work = EntryWork(
+                action: .remove, key: CacheKey.moved(text, to: first), tiers: tiers)
+            work.caches = Array(names.dropFirst())
+            return work
+        }
+    }
+}
+
+extension EntrySelection {
+    /// Whether it means all entries of a cache.
+    fileprivate var namesCacheOnly: Bool {
+        cache != nil && url == nil && prefix == nil && olderThanSeconds == nil
+    }
+}
+
+extension EntryWork {
+    /// The texts of the entry that is meant: one in each cache.
+    public var keys: [String] { [key] + caches.map { CacheKey.moved(key, to: $0) } }
+}
