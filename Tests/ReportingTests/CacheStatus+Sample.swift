@@ -27,6 +27,10 @@ extension CacheStatus {
         status.diskEntriesTrimmed = 18
         status.diskEntriesExpired = 19
         status.diskFailures = 20
+        var hot = NamedCacheStatus(name: "hot")
+        (hot.memory.entries, hot.memory.bytes, hot.memory.entriesMax) = (21, 22, 25)
+        (hot.disk.entries, hot.disk.bytes, hot.disk.bytesMax) = (23, 24, 1 << 20)
+        status.caches = [hot]
         return status
     }
 }

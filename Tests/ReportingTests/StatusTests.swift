@@ -50,7 +50,10 @@ import Testing
                 "limitBytes":null,"limitEntries":16,"misses":15,"overheadBytes":70000,\
                 "reason":"full: no space","state":"degraded","storesSkipped":2,"trims":17},\
                 "memory":{"bytes":900,"entries":2,"evictions":12,"hits":11,"limitBytes":4096,\
-                "limitEntries":null,"shrinks":13}}],\
+                "limitEntries":null,"shrinks":13},\
+                "named":{"hot":{"disk":{"bytes":24,"entries":23,"limitBytes":1048576,\
+                "limitEntries":null},"memory":{"bytes":22,"entries":21,"limitBytes":null,\
+                "limitEntries":25}}}}],\
                 "caches":[{"requests":9,"share":0.75,"tier":"memory"},\
                 {"requests":0,"share":0,"tier":"disk"},\
                 {"requests":0,"share":0,"tier":"original"},\
@@ -100,6 +103,8 @@ import Testing
         report.caches = [.sample]
         let text = CacheFigures.text(report)
         #expect(text.contains("bytes written                 -  6.0 KB\n"), "\(text)")
+        let hot = "hot           21  22 bytes      -       23  24 bytes  1.0 MB"
+        #expect(text.contains(hot), "\(text)")
         #expect(text.contains("trims                        13      17\n"), "\(text)")
         let json = try JSONText.text(CacheFigures(report))
         #expect(json.hasPrefix("{\"caches\":[{\"disk\":{\"bytes\":5000,"))

@@ -3799,6 +3799,57 @@ void   imagebus__v1__cache_status__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__cache_status__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__named_cache_status__usage__init
+                     (Imagebus__V1__NamedCacheStatus__Usage         *message)
+{
+  static const Imagebus__V1__NamedCacheStatus__Usage init_value = IMAGEBUS__V1__NAMED_CACHE_STATUS__USAGE__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__named_cache_status__init
+                     (Imagebus__V1__NamedCacheStatus         *message)
+{
+  static const Imagebus__V1__NamedCacheStatus init_value = IMAGEBUS__V1__NAMED_CACHE_STATUS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__named_cache_status__get_packed_size
+                     (const Imagebus__V1__NamedCacheStatus *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__named_cache_status__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__named_cache_status__pack
+                     (const Imagebus__V1__NamedCacheStatus *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__named_cache_status__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__named_cache_status__pack_to_buffer
+                     (const Imagebus__V1__NamedCacheStatus *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__named_cache_status__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__NamedCacheStatus *
+       imagebus__v1__named_cache_status__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__NamedCacheStatus *)
+     protobuf_c_message_unpack (&imagebus__v1__named_cache_status__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__named_cache_status__free_unpacked
+                     (Imagebus__V1__NamedCacheStatus *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__named_cache_status__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__cache_settings__cache__init
                      (Imagebus__V1__CacheSettings__Cache         *message)
 {
@@ -11967,7 +12018,7 @@ const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor =
   (ProtobufCMessageInit) imagebus__v1__refused__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[25] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[26] =
 {
   {
     "memory_entries",
@@ -12269,8 +12320,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "caches",
+    40,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__CacheStatus, n_caches),
+    offsetof(Imagebus__V1__CacheStatus, caches),
+    &imagebus__v1__named_cache_status__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_status__field_indices_by_name[] = {
+  25,   /* field[25] = caches */
   14,   /* field[14] = degraded_since */
   2,   /* field[2] = disk */
   5,   /* field[5] = disk_bytes */
@@ -12297,10 +12361,11 @@ static const unsigned imagebus__v1__cache_status__field_indices_by_name[] = {
   17,   /* field[17] = misses */
   10,   /* field[10] = stores_skipped */
 };
-static const ProtobufCIntRange imagebus__v1__cache_status__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__cache_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 25 }
+  { 40, 25 },
+  { 0, 26 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
 {
@@ -12310,11 +12375,152 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
   "Imagebus__V1__CacheStatus",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheStatus),
-  25,
+  26,
   imagebus__v1__cache_status__field_descriptors,
   imagebus__v1__cache_status__field_indices_by_name,
-  1,  imagebus__v1__cache_status__number_ranges,
+  2,  imagebus__v1__cache_status__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__cache_status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__named_cache_status__usage__field_descriptors[4] =
+{
+  {
+    "entries",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus__Usage, entries),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus__Usage, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "entries_max",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus__Usage, entries_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes_max",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus__Usage, bytes_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__named_cache_status__usage__field_indices_by_name[] = {
+  1,   /* field[1] = bytes */
+  3,   /* field[3] = bytes_max */
+  0,   /* field[0] = entries */
+  2,   /* field[2] = entries_max */
+};
+static const ProtobufCIntRange imagebus__v1__named_cache_status__usage__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__usage__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.NamedCacheStatus.Usage",
+  "Usage",
+  "Imagebus__V1__NamedCacheStatus__Usage",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__NamedCacheStatus__Usage),
+  4,
+  imagebus__v1__named_cache_status__usage__field_descriptors,
+  imagebus__v1__named_cache_status__usage__field_indices_by_name,
+  1,  imagebus__v1__named_cache_status__usage__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__named_cache_status__usage__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__named_cache_status__field_descriptors[3] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus, memory),
+    &imagebus__v1__named_cache_status__usage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus, disk),
+    &imagebus__v1__named_cache_status__usage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__named_cache_status__field_indices_by_name[] = {
+  2,   /* field[2] = disk */
+  1,   /* field[1] = memory */
+  0,   /* field[0] = name */
+};
+static const ProtobufCIntRange imagebus__v1__named_cache_status__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.NamedCacheStatus",
+  "NamedCacheStatus",
+  "Imagebus__V1__NamedCacheStatus",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__NamedCacheStatus),
+  3,
+  imagebus__v1__named_cache_status__field_descriptors,
+  imagebus__v1__named_cache_status__field_indices_by_name,
+  1,  imagebus__v1__named_cache_status__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__named_cache_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__cache_settings__cache__field_descriptors[2] =

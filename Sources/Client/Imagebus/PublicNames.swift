@@ -53,6 +53,7 @@
 @_exported public import struct Messages.GroupID
 @_exported public import struct Messages.Identifier128
 @_exported public import struct Messages.LatencyHistogram
+@_exported public import struct Messages.NamedCacheStatus
 @_exported public import struct Messages.PoolName
 @_exported public import struct Messages.PrefetchEnds
 @_exported public import struct Messages.PrefetchFailure

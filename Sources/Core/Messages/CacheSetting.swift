@@ -56,14 +56,6 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether each named cache can have its own: the others are of all caches together.
-    public var isOfEachCache: Bool {
-        switch self {
-        case .memoryCache, .diskCache, .diskFirstUse, .writeBehind: true
-        default: false
-        }
-    }
-
     /// Whether it is yes or no: 1 or 0.
     public var isYesOrNo: Bool { if case .yesOrNo = values { true } else { false } }
 

@@ -60,7 +60,40 @@ public struct CacheStatus: Hashable, Sendable {
     public var memoryShrinks: UInt64 = 0
     /// How often the disk began to fail.
     public var diskFailures: UInt64 = 0
+    /// Named caches that have entries or limits of their own, by name.
+    public var caches: [NamedCacheStatus] = []
 
     /// Nothing, and no disk.
     public init() {}
+}
+
+/// What one named cache keeps, and may keep.
+public struct NamedCacheStatus: Hashable, Sendable {
+    /// Entries of one tier.
+    public struct Usage: Hashable, Sendable {
+        /// How many.
+        public var entries: UInt64 = 0
+        /// What they take, bytes.
+        public var bytes: UInt64 = 0
+        /// The cache's own limit of entries; 0 for none.
+        public var entriesMax: UInt64 = 0
+        /// The cache's own limit of bytes; 0 for none.
+        public var bytesMax: UInt64 = 0
+
+        /// Nothing, and no limits.
+        package init() {}
+    }
+
+    /// Its name.
+    public var name: String
+    /// In memory.
+    public var memory = Usage()
+    /// On the disk.
+    public var disk = Usage()
+
+    /// Names a cache that has nothing.
+    package init(name: String) { self.name = name }
+
+    /// Caches of one status at most.
+    public static let countMax = NamedCacheSettings.countMax
 }

@@ -51,6 +51,7 @@ final class CacheExecutor: JobExecutor {
             policy: policy, directory: disk.directory, results: results, staging: staging,
             source: BlockCopier(directories: directories),
             now: Self.now, wake: { reporter.attend() })
+        stage.maintains = false
     }
 
     func start(_ job: Job) {
@@ -66,14 +67,14 @@ final class CacheExecutor: JobExecutor {
 
     /// What the configuration sets takes the place of what the options say.
     func adopt(_ settings: [NamedCacheSettings]) {
+        stage.maintains = true
         guard settings != self.settings else { return }
         self.settings = settings
         var policy = policyAtStart
         for cache in settings where cache.name.isEmpty { policy.take(cache.settings) }
         var named: [String: CachePolicy] = [:]
         for cache in settings where !cache.name.isEmpty {
-            named[cache.name] = policy
-            named[cache.name]?.take(cache.settings)
+            named[cache.name] = policy.named(cache.settings)
         }
         if policy.memoryBytesMax > policyAtStart.memoryBytesMax {
             log.warning(

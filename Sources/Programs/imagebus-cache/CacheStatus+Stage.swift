@@ -17,6 +17,8 @@ extension CacheStatus {
         diskEntriesMax = UInt64(clamping: statistics.diskCountMax)
         storesSkipped = statistics.diskSkipped + statistics.writeBehindSkipped
         diskBytesMax = UInt64(clamping: statistics.diskBytesMax)
+        caches = statistics.caches.sorted { $0.key < $1.key }
+            .prefix(NamedCacheStatus.countMax).map { NamedCacheStatus($0.key, $0.value) }
         if let fault { (disk, diskReason) = (.degraded, Self.limited(fault)) }
         guard let status = statistics.disk else { return }
         disk = .healthy
@@ -45,5 +47,23 @@ extension CacheStatus {
             end -= 1
         }
         return ""
+    }
+}
+
+extension NamedCacheStatus {
+    fileprivate init(_ name: String, _ cache: CacheStatistics.Named) {
+        self.init(name: name)
+        memory = Usage(cache.memory, cache.memoryLimits)
+        disk = Usage(cache.disk, cache.diskLimits)
+    }
+}
+
+extension NamedCacheStatus.Usage {
+    fileprivate init(_ usage: ShareUsage, _ limits: ShareLimits) {
+        self.init()
+        entries = UInt64(clamping: usage.entries)
+        bytes = UInt64(clamping: usage.bytes)
+        entriesMax = UInt64(clamping: limits.countMax)
+        bytesMax = UInt64(clamping: limits.bytesMax)
     }
 }

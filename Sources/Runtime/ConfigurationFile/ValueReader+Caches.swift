@@ -14,20 +14,8 @@ struct NamedCaches: Sendable {
 }
 
 extension KeyTable where Target == CacheSettings {
-    /// What is set of the default cache, and of all others.
+    /// What is set of the default cache and holds for the others too, or of one of these.
     static let cacheSettings = KeyTable(CacheSetting.allCases.map(row))
-
-    /// What each named cache may have of its own.
-    static let namedCacheSettings = KeyTable(
-        CacheSetting.allCases.map { setting in
-            guard !setting.isOfEachCache else { return row(setting) }
-            return Row(name: setting.rawValue) { node, _, reading in
-                reading.object(
-                    node.line,
-                    "\(setting.rawValue) is of all caches together: it stands below "
-                        + "'\(Configuration.defaultName)'")
-            }
-        })
 
     private static func row(_ setting: CacheSetting) -> Row {
         // YAML has more words for yes and no than options have.
@@ -70,8 +58,7 @@ extension NamedCaches {
         guard !node.isEmpty else { return }
         if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
         var said = CacheSettings()
-        let table: KeyTable<CacheSettings> = isDefault ? .cacheSettings : .namedCacheSettings
-        table.read(node, "caches.\(name)", into: &said, &reading)
+        KeyTable.cacheSettings.read(node, "caches.\(name)", into: &said, &reading)
         settings[name] = said
     }
 }

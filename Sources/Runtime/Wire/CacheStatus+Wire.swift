@@ -1,4 +1,5 @@
 import CMessages
+import ImageModel
 import Messages
 
 extension CacheStatus: WireMessage {
@@ -46,5 +47,34 @@ extension CacheStatus: WireMessage {
             &memoryEvictions, &wire.pointee.memory_evictions, "CacheStatus.memory_evictions")
         try map.number(&memoryShrinks, &wire.pointee.memory_shrinks, "CacheStatus.memory_shrinks")
         try map.number(&diskFailures, &wire.pointee.disk_failures, "CacheStatus.disk_failures")
+        try map.list(
+            &caches, &wire.pointee.n_caches, &wire.pointee.caches, "CacheStatus.caches",
+            limit: NamedCacheStatus.countMax)
+    }
+}
+
+extension NamedCacheStatus: WireMessage {
+    typealias Form = Imagebus__V1__NamedCacheStatus
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__named_cache_status__init }
+    static var blank: Self { Self(name: "") }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.text(
+            &name, &wire.pointee.name, "NamedCacheStatus.name", limit: RequestLimits.nameBytesMax)
+        try map.part(&memory, &wire.pointee.memory, "NamedCacheStatus.memory")
+        try map.part(&disk, &wire.pointee.disk, "NamedCacheStatus.disk")
+    }
+}
+
+extension NamedCacheStatus.Usage: WireMessage {
+    typealias Form = Imagebus__V1__NamedCacheStatus__Usage
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__named_cache_status__usage__init }
+    static var blank: Self { Self() }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.number(&entries, &wire.pointee.entries, "Usage.entries")
+        try map.number(&bytes, &wire.pointee.bytes, "Usage.bytes")
+        try map.number(&entriesMax, &wire.pointee.entries_max, "Usage.entries_max")
+        try map.number(&bytesMax, &wire.pointee.bytes_max, "Usage.bytes_max")
     }
 }

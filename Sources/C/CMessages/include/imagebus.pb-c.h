@@ -101,6 +101,8 @@ typedef struct Imagebus__V1__Segments Imagebus__V1__Segments;
 typedef struct Imagebus__V1__Segments__Segment Imagebus__V1__Segments__Segment;
 typedef struct Imagebus__V1__Refused Imagebus__V1__Refused;
 typedef struct Imagebus__V1__CacheStatus Imagebus__V1__CacheStatus;
+typedef struct Imagebus__V1__NamedCacheStatus Imagebus__V1__NamedCacheStatus;
+typedef struct Imagebus__V1__NamedCacheStatus__Usage Imagebus__V1__NamedCacheStatus__Usage;
 typedef struct Imagebus__V1__CacheSettings Imagebus__V1__CacheSettings;
 typedef struct Imagebus__V1__CacheSettings__Cache Imagebus__V1__CacheSettings__Cache;
 typedef struct Imagebus__V1__DownloadSettings Imagebus__V1__DownloadSettings;
@@ -2538,10 +2540,46 @@ struct  Imagebus__V1__CacheStatus
    * changes from healthy to degraded
    */
   uint64_t disk_failures;
+  /*
+   * 64 at most
+   */
+  size_t n_caches;
+  Imagebus__V1__NamedCacheStatus **caches;
 };
 #define IMAGEBUS__V1__CACHE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_status__descriptor) \
-    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL }
+
+
+struct  Imagebus__V1__NamedCacheStatus__Usage
+{
+  ProtobufCMessage base;
+  uint64_t entries;
+  uint64_t bytes;
+  /*
+   * the cache's own; 0: no limit
+   */
+  uint64_t entries_max;
+  /*
+   * the cache's own; 0: no limit
+   */
+  uint64_t bytes_max;
+};
+#define IMAGEBUS__V1__NAMED_CACHE_STATUS__USAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__named_cache_status__usage__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+struct  Imagebus__V1__NamedCacheStatus
+{
+  ProtobufCMessage base;
+  char *name;
+  Imagebus__V1__NamedCacheStatus__Usage *memory;
+  Imagebus__V1__NamedCacheStatus__Usage *disk;
+};
+#define IMAGEBUS__V1__NAMED_CACHE_STATUS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__named_cache_status__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL, NULL }
 
 
 struct  Imagebus__V1__CacheSettings__Cache
@@ -5030,6 +5068,28 @@ Imagebus__V1__CacheStatus *
 void   imagebus__v1__cache_status__free_unpacked
                      (Imagebus__V1__CacheStatus *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__NamedCacheStatus__Usage methods */
+void   imagebus__v1__named_cache_status__usage__init
+                     (Imagebus__V1__NamedCacheStatus__Usage         *message);
+/* Imagebus__V1__NamedCacheStatus methods */
+void   imagebus__v1__named_cache_status__init
+                     (Imagebus__V1__NamedCacheStatus         *message);
+size_t imagebus__v1__named_cache_status__get_packed_size
+                     (const Imagebus__V1__NamedCacheStatus   *message);
+size_t imagebus__v1__named_cache_status__pack
+                     (const Imagebus__V1__NamedCacheStatus   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__named_cache_status__pack_to_buffer
+                     (const Imagebus__V1__NamedCacheStatus   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__NamedCacheStatus *
+       imagebus__v1__named_cache_status__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__named_cache_status__free_unpacked
+                     (Imagebus__V1__NamedCacheStatus *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__CacheSettings__Cache methods */
 void   imagebus__v1__cache_settings__cache__init
                      (Imagebus__V1__CacheSettings__Cache         *message);
@@ -5861,6 +5921,12 @@ typedef void (*Imagebus__V1__Refused_Closure)
 typedef void (*Imagebus__V1__CacheStatus_Closure)
                  (const Imagebus__V1__CacheStatus *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__NamedCacheStatus__Usage_Closure)
+                 (const Imagebus__V1__NamedCacheStatus__Usage *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__NamedCacheStatus_Closure)
+                 (const Imagebus__V1__NamedCacheStatus *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__CacheSettings__Cache_Closure)
                  (const Imagebus__V1__CacheSettings__Cache *message,
                   void *closure_data);
@@ -6093,6 +6159,8 @@ extern const ProtobufCMessageDescriptor imagebus__v1__segments__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__segments__segment__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__usage__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__cache__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__download_settings__descriptor;

@@ -21,7 +21,22 @@ extension StatusTable {
         ]
         let reasons = report.caches.filter { !$0.diskReason.isEmpty }
             .map { "disk cache: \($0.diskReason)\(since($0))\n" }
-        return TextTable.text(header, rows) + reasons.joined()
+        return TextTable.text(header, rows) + reasons.joined() + named(report)
+    }
+
+    /// Named caches that have something, or limits of their own.
+    private static func named(_ report: StatusReport) -> String {
+        let caches = report.caches.flatMap(\.caches)
+        guard !caches.isEmpty else { return "" }
+        let rows = caches.map { cache in
+            [
+                cache.name, "\(cache.memory.entries)", ByteText.text(cache.memory.bytes),
+                limit(cache.memory.bytesMax), "\(cache.disk.entries)",
+                ByteText.text(cache.disk.bytes), limit(cache.disk.bytesMax),
+            ]
+        }
+        let header = ["CACHE", "IN MEMORY", "BYTES", "LIMIT", "ON DISK", "BYTES", "LIMIT"]
+        return "\n" + TextTable.text(header, rows)
     }
 
     private static func limit(_ bytes: UInt64) -> String {

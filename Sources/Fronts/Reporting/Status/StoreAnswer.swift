@@ -84,10 +84,49 @@ struct StoreAnswer: Encodable {
         }
     }
 
+    /// What a named cache keeps in one tier, and may keep.
+    struct Share: Encodable {
+        let entries: UInt64
+        let bytes: UInt64
+        /// null for none of its own.
+        let limitBytes: UInt64?
+        /// null for none of its own.
+        let limitEntries: UInt64?
+
+        init(_ usage: NamedCacheStatus.Usage) {
+            (entries, bytes) = (usage.entries, usage.bytes)
+            limitBytes = usage.bytesMax == 0 ? nil : usage.bytesMax
+            limitEntries = usage.entriesMax == 0 ? nil : usage.entriesMax
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(entries, forKey: .entries)
+            try values.encode(bytes, forKey: .bytes)
+            try values.encode(limitBytes, forKey: .limitBytes)
+            try values.encode(limitEntries, forKey: .limitEntries)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case entries, bytes, limitBytes, limitEntries
+        }
+    }
+
+    /// A named cache.
+    struct Named: Encodable {
+        let memory: Share
+        let disk: Share
+    }
+
     let memory: Memory
     let disk: Disk
+    /// By name.
+    let named: [String: Named]
 
     init(_ cache: CacheStatus) {
+        named = Dictionary(
+            cache.caches.map { ($0.name, Named(memory: Share($0.memory), disk: Share($0.disk))) }
+        ) { $1 }
         memory = Memory(
             entries: cache.memoryEntries, bytes: cache.memoryBytes,
             limitBytes: cache.memoryBytesMax,

@@ -6,6 +6,8 @@ struct Chores: Sendable {
     var filesToSweep: [Int64] = []
     /// Going down to the low-water mark.
     var isTrimming = false
+    /// Named caches that go down to their own low-water mark.
+    var trimmedCaches: Set<String> = []
     /// When entries over age are looked for next; `nil` is now.
     var expiresAt: UnixTime?
     /// Keys that were removed since the start: what is taken in again does not bring them back.

@@ -89,6 +89,7 @@ extension DiskIndex {
             try connection.execute("PRAGMA journal_size_limit=\(log)")
             try connection.execute("PRAGMA wal_autocheckpoint=\(log / 4096)")
             try order(connection, by: column(policy.expireType))
+            try prepareCaches(connection, policy)
         }
     }
 

@@ -25,6 +25,12 @@ public struct DiskPolicy: Sendable, Hashable {
     public var ageMax: Int64
     /// Which date counts.
     public var expireType: ExpireType
+    /// What holds for named caches instead; limits of bytes and entries are those of the cache
+    /// alone, which the limits here stay above.
+    public var caches: [String: DiskPolicy] = [:]
+
+    /// Named caches that are accounted for at most.
+    static let cachesMax = 4_096
 
     /// Unlimited in size, 50 percent, 7 days, by access: upstream's defaults.
     public init(

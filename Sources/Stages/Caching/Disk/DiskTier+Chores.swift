@@ -7,6 +7,7 @@ extension DiskTier {
             if accesses.isDue(now) { try flushAccesses(index) }
             if try correctDates(now, index) { return true }
             if try expire(now, index) { return true }
+            if try trimCaches(index) { return true }
             if try trim(index) { return true }
             // Before the files: a body in the old index is newer than a file of its key.
             if try salvage(now, index) { return true }
@@ -47,16 +48,25 @@ extension DiskTier {
         return usage
     }
 
-    /// Whether one more entry of so many bytes fits below the limits.
-    func fits(_ charge: Int, _ index: DiskIndex) throws(DiskError) -> Bool {
+    /// Whether one more entry of so many bytes fits below the limits, and below those of its cache.
+    func fits(
+        _ charge: Int, _ key: String, _ index: DiskIndex
+    ) throws(DiskError) -> Bool {
+        guard try fitsOwn(charge, key, index) else { return false }
+        return try fits(charge, index)
+    }
+
+    private func fits(_ charge: Int, _ index: DiskIndex) throws(DiskError) -> Bool {
         let usage = try index.usage()
         if policy.countMax > 0, usage.entries >= policy.countMax { return false }
         guard policy.bytesMax > 0 else { return true }
         return usage.bytes + charge <= (try room(for: index, below: policy.bytesMax))
     }
 
-    /// Removes the oldest entries until one more of so many bytes fits below the limits.
-    func makeRoom(_ charge: Int, _ index: DiskIndex) throws(DiskError) {
+    /// Removes the oldest entries until one more of so many bytes fits below the limits: those of
+    /// its cache first.
+    func makeRoom(_ charge: Int, _ key: String, _ index: DiskIndex) throws(DiskError) {
+        try makeOwnRoom(charge, key, index)
         guard try !fits(charge, index) else { return }
         beginTrim()
         var target = try target(of: index, bytes: policy.bytesMax, entries: policy.countMax)
@@ -75,6 +85,7 @@ extension DiskTier {
     /// Trims and lets go of what is over age now, whether or not it is time to.
     func trimNow() {
         beginTrim()
+        beginAllOwnTrims()
         chores.expiresAt = nil
     }
 
@@ -115,18 +126,24 @@ extension DiskTier {
 
     /// Removes entries over age.
     private func expire(_ now: UnixTime, _ index: DiskIndex) throws(DiskError) -> Bool {
-        guard let limit = policy.expiryLimit(now: now), Chores.isDue(chores.expiresAt, now) else {
-            return false
-        }
-        try flushAccesses(index)
-        let victims = try index.oldest(upTo: limit, count: Chores.batch)
+        guard Chores.isDue(chores.expiresAt, now) else { return false }
+        let victims =
+            policy.hasOwnAges ? try overAge(now, index) : try overAgeOfAll(now, index)
         try drop(victims, index)
         counts.expired.add(victims)
-        if victims.count < Chores.batch {
+        if policy.hasOwnAges ? victims.isEmpty : victims.count < Chores.batch {
             chores.expiresAt = now.adding(milliseconds: Chores.expiryPeriod)
         }
         if !victims.isEmpty { chores.isShrinking = true }
         return !victims.isEmpty
+    }
+
+    private func overAgeOfAll(_ now: UnixTime, _ index: DiskIndex) throws(DiskError)
+        -> [IndexVictim]
+    {
+        guard let limit = policy.expiryLimit(now: now) else { return [] }
+        try flushAccesses(index)
+        return try index.oldest(upTo: limit, count: Chores.batch)
     }
 
     /// Removes a batch of the oldest entries; false where the rest takes no more than `target`.
@@ -198,7 +215,7 @@ extension DiskTier {
         else { return false }
         let charge = Self.charge(
             key: header.key, bodyLength: header.bodyLength, headerLength: length)
-        guard try fits(charge, index) else { return false }
+        guard try fits(charge, header.key, index) else { return false }
         let row = IndexRow(header, number: number, fileOffset: length)
         try index.insert(row, key: header.key, charge: charge, inline: nil)
         nextNumber = max(nextNumber, number + 1)
@@ -220,6 +237,7 @@ extension DiskTier {
     private func recount(_ index: DiskIndex) throws(DiskError) -> Bool {
         guard chores.isRecounting else { return false }
         try index.recount()
+        try index.recountCaches()
         chores.isRecounting = false
         return true
     }

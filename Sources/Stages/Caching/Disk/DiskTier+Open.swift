@@ -69,6 +69,7 @@ extension DiskTier {
         {
             beginTrim()
         }
+        try beginOwnTrims(index)
     }
 
     /// Makes the file, which SQLite gives its log the mode of, and narrows what is there.

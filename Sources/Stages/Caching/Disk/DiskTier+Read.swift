@@ -85,6 +85,7 @@ extension DiskTier {
     }
 
     private func isExpired(_ row: IndexRow, _ key: String, _ now: UnixTime) -> Bool {
+        let policy = policy(of: key)
         guard let limit = policy.expiryLimit(now: now) else { return false }
         var date = row.date(policy.expireType)
         if policy.expireType == .access { date = max(date, accesses[key] ?? date) }

@@ -30,7 +30,7 @@ extension DiskTier {
         else { return }
         let charge = Self.charge(
             key: saved.key, bodyLength: saved.body.count, headerLength: 0)
-        guard try fits(charge, index) else { return }
+        guard try fits(charge, saved.key, index) else { return }
         var row = saved.row
         row.number = nextNumber
         nextNumber += 1

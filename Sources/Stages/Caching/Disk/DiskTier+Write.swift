@@ -75,7 +75,8 @@ extension DiskTier {
         guard policy.bytesMax == 0 || charge <= policy.bytesMax else {
             return .skipped("disk: \(body.count) bytes are over the limit of the whole tier")
         }
-        try makeRoom(charge, index)
+        if let refusal = refusal(of: charge, key, length: body.count) { return .skipped(refusal) }
+        try makeRoom(charge, key, index)
         let isInline = body.count <= Self.inlineBytesMax
         let row = IndexRow(header, number: nextNumber, fileOffset: isInline ? nil : head.count)
         nextNumber += 1

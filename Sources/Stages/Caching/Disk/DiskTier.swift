@@ -47,6 +47,9 @@ final class DiskTier {
     /// What the log of the index and the indexes that were set aside take, as of the last look.
     var overhead = 0
 
+    /// What named caches have, as of the last look.
+    var usageByCache: [String: DiskUsage] = [:]
+
     /// Opens the tier, or starts degraded where that fails.
     init(directory: CacheDirectory, policy: DiskPolicy, now: UnixTime) {
         self.directory = directory

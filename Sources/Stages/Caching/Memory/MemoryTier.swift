@@ -1,3 +1,4 @@
+internal import ImageModel
 public import Messages
 internal import XXHash
 
@@ -22,8 +23,20 @@ public struct MemoryTier: Sendable {
     private var queue: WorthQueue
     /// By the slots of the queue.
     private var held: [MemoryEntry?] = []
+    /// Where each of them is in the share of its cache.
+    var seats: [Seat] = []
+    /// What named caches have, and where each of them is.
+    var shares: [MemoryShare] = []
+    var shareIndex: [String: Int] = [:]
     private var slotOfKey: [String: Int32] = [:]
     private var slotOfBlock: [BlockID: Int32] = [:]
+
+    /// A place in the share of a named cache; `share` is -1 for an entry of no named cache, `place`
+    /// where the share has no order.
+    struct Seat {
+        var share = -1
+        var place: Int32 = -1
+    }
 
     /// An empty tier of at most `costMax` bytes.
     public init(costMax: Int, countMax: Int = 0) {
@@ -65,10 +78,11 @@ public struct MemoryTier: Sendable {
 
     // MARK: - Room
 
-    /// Evicts until `cost` more bytes fit; `nil`, with nothing evicted, where that cannot be.
-    public mutating func makeRoom(for cost: Int) -> Departures? {
+    /// Evicts until `cost` more bytes fit, in the key's own cache and in the tier; `nil`, with
+    /// nothing evicted, where that cannot be.
+    public mutating func makeRoom(for cost: Int, of key: String? = nil) -> Departures? {
         guard cost <= costMax else { return nil }
-        var gone = Departures()
+        var gone = makeRoom(in: key, for: cost)
         while self.cost + cost > costMax || (countMax > 0 && count >= countMax) {
             guard let departure = evictOne() else { return nil }
             gone.append(departure)
@@ -101,7 +115,7 @@ public struct MemoryTier: Sendable {
         if let expires = held[Int(slot)]?.expires, expires <= now {
             return (nil, take(out: slot))
         }
-        queue.use(slot)
+        use(slot)
         return (held[Int(slot)], Departures())
     }
 
@@ -114,8 +128,14 @@ public struct MemoryTier: Sendable {
     /// Marks a block as used and answers its key; `nil` for blocks that left or have none.
     public mutating func touch(_ block: BlockID) -> String? {
         guard let slot = slotOfBlock[block] else { return nil }
-        queue.use(slot)
+        use(slot)
         return held[Int(slot)]?.key
+    }
+
+    private mutating func use(_ slot: Int32) {
+        queue.use(slot)
+        let seat = seats[Int(slot)]
+        if seat.share >= 0 { shares[seat.share].use(seat.place) }
     }
 
     /// Removes the entry of a key, if there is one.
@@ -153,19 +173,49 @@ public struct MemoryTier: Sendable {
     }
 
     private mutating func place(_ entry: MemoryEntry) -> Int32 {
-        // What has no key is never asked for again: no other has the hash of its block.
-        let hash = entry.key.map { XXH3.hash64(Array($0.utf8).span.bytes) } ?? entry.block.value
-        let slot = queue.insert(EvictionItem(hash: hash, bytes: entry.cost))
-        if Int(slot) == held.count { held.append(entry) } else { held[Int(slot)] = entry }
+        let item = Self.item(entry)
+        let slot = queue.insert(item)
+        if Int(slot) == held.count {
+            held.append(entry)
+            seats.append(Seat())
+        } else {
+            held[Int(slot)] = entry
+        }
+        seats[Int(slot)] = seat(of: entry.key, item, at: slot)
         return slot
     }
 
-    private mutating func take(out slot: Int32, asVictim: Bool = false) -> Departures {
+    private mutating func seat(of key: String?, _ item: EvictionItem, at slot: Int32) -> Seat {
+        guard let key, case let name = CacheKey.cache(inStored: key), !name.isEmpty else {
+            return Seat()
+        }
+        let share = share(named: name)
+        return Seat(share: share, place: shares[share].add(item, at: slot))
+    }
+
+    private static func item(_ entry: MemoryEntry) -> EvictionItem {
+        // What has no key is never asked for again: no other has the hash of its block.
+        let hash = entry.key.map { XXH3.hash64(Array($0.utf8).span.bytes) } ?? entry.block.value
+        return EvictionItem(hash: hash, bytes: entry.cost)
+    }
+
+    /// The entry of a slot that is in use.
+    func item(at slot: Int) -> (block: UInt64, item: EvictionItem) {
+        guard let entry = held[slot] else { preconditionFailure("a slot with a seat is in use") }
+        return (entry.block.value, Self.item(entry))
+    }
+
+    mutating func take(out slot: Int32, asVictim: Bool = false) -> Departures {
         var gone = Departures()
         guard let entry = held[Int(slot)] else { return gone }
         if let key = entry.key { slotOfKey[key] = nil }
         if entry.key != nil || entry.isLarge { gone.evicted.append(entry.block) }
         queue.remove(slot, asVictim: asVictim)
+        let seat = seats[Int(slot)]
+        if seat.share >= 0 {
+            shares[seat.share].remove(seat.place, cost: entry.cost, asVictim: asVictim)
+            seats[Int(slot)] = Seat()
+        }
         held[Int(slot)] = nil
         slotOfBlock[entry.block] = nil
         cost -= entry.cost

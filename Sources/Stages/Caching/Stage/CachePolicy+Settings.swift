@@ -6,6 +6,16 @@ extension CachePolicy {
         for (setting, value) in settings.said { take(setting, value) }
     }
 
+    /// The policy of a named cache: what is set of it, on top of what holds for all, but for their
+    /// limits. 0 is no limit of its own.
+    public func named(_ settings: CacheSettings) -> CachePolicy {
+        var own = self
+        (own.memoryBytesMax, own.memoryCountMax) = (0, 0)
+        (own.disk.bytesMax, own.disk.countMax) = (0, 0)
+        own.take(settings)
+        return own
+    }
+
     private mutating func take(_ setting: CacheSetting, _ value: Int64) {
         switch setting {
         case .memoryLimit: memoryBytesMax = Int(clamping: value)

@@ -7,7 +7,7 @@ extension CacheStage {
         let cost = MemoryTier.cost(key: key, blockBytes: length)
         // Room that never comes is not waited for.
         guard cost <= memory.costMax else { throw Self.tooLarge(length) }
-        guard let gone = memory.makeRoom(for: cost) else { throw Self.noRoom(length) }
+        guard let gone = memory.makeRoom(for: cost, of: key) else { throw Self.noRoom(length) }
         apply(gone)
         while true {
             do { return try Body(in: .results(results), length: length) } catch {
@@ -28,12 +28,14 @@ extension CacheStage {
         stored: UnixTime, _ now: UnixTime
     ) {
         body.publish()
+        let cost = MemoryTier.cost(key: key, blockBytes: body.blockBytes)
+        let key = memory.mayHold(key, cost: cost) ? key : nil
         let entry = MemoryEntry(
             key: key, reference: body.reference, metadata: metadata, blockBytes: body.blockBytes,
             expires: expires, stored: stored)
         if let key { apply(memory.remove(key: key)) }
         // Again, now that the size of the block is known: others go, never the new one.
-        if let gone = memory.makeRoom(for: entry.cost) { apply(gone) }
+        if let gone = memory.makeRoom(for: entry.cost, of: key) { apply(gone) }
         bodies[entry.block] = body
         apply(memory.insert(entry))
         notify(entry, now)

@@ -100,6 +100,24 @@ extension CacheStage {
         all.memoryCountMax = policy.memoryCountMax
         all.diskBytesMax = disk == nil ? 0 : policy.disk.bytesMax
         all.diskCountMax = disk == nil ? 0 : policy.disk.countMax
+        all.caches = cacheStatistics
+        return all
+    }
+
+    /// Of named caches that have something, or limits of their own.
+    private var cacheStatistics: [String: CacheStatistics.Named] {
+        var all: [String: CacheStatistics.Named] = [:]
+        for (name, usage) in memory.usage { all[name, default: .init()].memory = usage }
+        for (name, usage) in counts.disk?.caches ?? [:] {
+            all[name, default: .init()].disk = ShareUsage(
+                entries: usage.entries, bytes: usage.bytes)
+        }
+        for (name, own) in namedPolicies {
+            all[name, default: .init()].memoryLimits = ShareLimits(
+                bytesMax: own.memoryBytesMax, countMax: own.memoryCountMax)
+            all[name, default: .init()].diskLimits = ShareLimits(
+                bytesMax: own.disk.bytesMax, countMax: own.disk.countMax)
+        }
         return all
     }
 
@@ -115,7 +133,7 @@ extension CacheStage {
     }
 
     func maintain(_ now: UnixTime) {
-        guard !isMaintaining, draining == .no else { return }
+        guard maintains, !isMaintaining, draining == .no else { return }
         isMaintaining = ask(.maintain, .maintaining, now)
     }
 

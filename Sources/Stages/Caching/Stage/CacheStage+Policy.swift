@@ -5,16 +5,21 @@ extension CacheStage {
     /// Holds to another policy from now on: what does not fit any more leaves. The memory tier
     /// grows to what it had at the start at most, since its segments were measured by that.
     ///
-    /// Of the `named` policies only what each cache can have of its own counts: whether it uses
-    /// memory and disk, and writes behind.
+    /// The limits of the `named` policies are those of each cache alone; 0 is none of its own.
     public func adopt(
         _ policy: CachePolicy, named: [String: CachePolicy] = [:], now: UnixTime
     ) -> [CacheAction] {
         var policy = policy
         policy.memoryBytesMax = min(policy.memoryBytesMax, memoryBytesAtStart)
+        policy.disk.caches = named.mapValues(\.disk)
         let isNewDisk = policy.disk != self.policy.disk
         (self.policy, namedPolicies) = (policy, named)
         apply(memory.limit(costMax: policy.memoryBytesMax, countMax: policy.memoryCountMax))
+        apply(
+            memory.limit(
+                shares: named.mapValues {
+                    ShareLimits(bytesMax: $0.memoryBytesMax, countMax: $0.memoryCountMax)
+                }))
         for entry in memory.entries(now: now) {
             guard let key = entry.key, !self.policy(of: key).usesMemory else { continue }
             apply(memory.remove(key: key))

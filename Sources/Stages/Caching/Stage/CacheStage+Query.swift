@@ -11,7 +11,8 @@ extension CacheStage {
         if let write = writeBehind.write(of: work.key) {
             let finding = Finding(
                 tier: .disk, metadata: write.metadata,
-                expires: policy.disk.expiry(created: write.stored, stored: write.stored),
+                expires: policy(of: work.key).disk.expiry(
+                    created: write.stored, stored: write.stored),
                 stored: write.stored)
             return give(.body(write.body), length: write.body.length, job, work, finding, now)
         }
@@ -78,7 +79,8 @@ extension CacheStage {
         }
         let finding = Finding(
             tier: .disk, metadata: row.metadata,
-            expires: policy.disk.expiry(created: row.created, stored: row.stored),
+            expires: policy(of: work.key).disk.expiry(
+                created: row.created, stored: row.stored),
             stored: row.stored)
         noteAsked(work.key)
         var work = work
@@ -96,9 +98,9 @@ extension CacheStage {
         if finding.tier == .memory { counts.memoryHits += 1 } else { counts.diskHits += 1 }
         switch work.destination {
         case .results:
-            let key = work.promotes ? work.key : nil
             deliver(
-                body, key: key, finding.metadata, expires: finding.expires,
+                body, key: keptKey(work, body.blockBytes), finding.metadata,
+                expires: finding.expires,
                 stored: finding.stored ?? now, now)
         case .staging: staged[body.reference.block] = body
         }
@@ -123,9 +125,16 @@ extension CacheStage {
 
     private func reserve(_ work: QueryWork, length: Int) throws(ImageError) -> Body {
         switch work.destination {
-        case .results: try reserveResult(work.promotes ? work.key : nil, length: length)
+        case .results: try reserveResult(keptKey(work, length), length: length)
         case .staging: try Body(in: home(work), length: length)
         }
+    }
+
+    /// The key under which memory keeps a hit; `nil` where it does not, also since its cache may
+    /// not have that much.
+    private func keptKey(_ work: QueryWork, _ bytes: Int) -> String? {
+        let cost = MemoryTier.cost(key: work.key, blockBytes: bytes)
+        return work.promotes && memory.mayHold(work.key, cost: cost) ? work.key : nil
     }
 
     private func home(_ work: QueryWork) -> Body.Home {

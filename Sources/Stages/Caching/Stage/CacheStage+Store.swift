@@ -76,7 +76,7 @@ extension CacheStage {
     }
 
     private func fitsMemory(_ key: String?, _ length: Int) -> Bool {
-        MemoryTier.cost(key: key, blockBytes: length) <= memory.costMax
+        memory.mayHold(key, cost: MemoryTier.cost(key: key, blockBytes: length))
     }
 
     /// Memory for the copy: `nil` where nobody wants it. A result that only the memory tier wanted
@@ -86,7 +86,7 @@ extension CacheStage {
     ) throws(ImageError) -> Body? {
         if plan.isResult {
             do {
-                return try reserveResult(plan.key, length: length)
+                return try reserveResult(plan.toMemory ? plan.key : nil, length: length)
             } catch {
                 if work.delivers { throw error }
                 plan.toMemory = false
@@ -111,7 +111,7 @@ extension CacheStage {
             let key = plan.toMemory ? plan.key : nil
             let expires =
                 plan.toDisk || plan.isWithheld
-                ? policy.disk.expiry(created: now, stored: now) : nil
+                ? policy(of: plan.key).disk.expiry(created: now, stored: now) : nil
             deliver(body, key: key, work.metadata, expires: expires, stored: now, now)
             if plan.isWithheld, let key { firstUses.withhold(key, body, work.metadata, now) }
         }

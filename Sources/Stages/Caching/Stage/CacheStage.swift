@@ -57,6 +57,9 @@ public final class CacheStage {
     var pending: [UInt64: PendingWork] = [:]
     private var nextTicket: UInt64 = 1
     var isMaintaining = false
+    /// Whether the disk lets go of what is over age or over limits by itself: not before it is
+    /// known what the configuration sets.
+    public var maintains = true
     /// The disk holds to another policy, which found no room in its queue yet.
     var owesPolicy = false
     /// What the clock said at the last tick.

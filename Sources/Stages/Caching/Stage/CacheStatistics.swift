@@ -34,6 +34,21 @@ public struct CacheStatistics: Sendable, Hashable {
     public var diskBytesMax = 0
     /// The limit of its entries; 0 for none.
     public var diskCountMax = 0
+    /// Named caches.
+    public var caches: [String: Named] = [:]
+
+    /// What a named cache has, and may have.
+    public struct Named: Sendable, Hashable {
+        /// In memory.
+        public var memory = ShareUsage(entries: 0, bytes: 0)
+        /// On the disk, as of about a second ago.
+        public var disk = ShareUsage(entries: 0, bytes: 0)
+        /// Of its own.
+        public var memoryLimits = ShareLimits()
+        /// Of its own.
+        public var diskLimits = ShareLimits()
+    }
+
     /// The disk tier as of its last answer; `nil` where there is none, or before the first.
     public var disk: DiskStatus?
 }

@@ -76,6 +76,8 @@ public struct DiskStatus: Sendable, Hashable {
     public var degradedSince: UnixTime?
     /// What was done since the process started.
     public var counts: DiskCounts
+    /// What named caches have, as of about a second ago.
+    public var caches: [String: DiskUsage]
 }
 
 extension DiskTier {
@@ -95,7 +97,7 @@ extension DiskTier {
             case .trim: trimmed()
             case .adopt(let policy): adopted(policy, now)
             case .touch(let keys): touched(keys, now)
-            case .maintain: .maintained(maintain(now))
+            case .maintain: maintained(now)
             case .flush: flushed(now)
             }
         return DiskAnswer(ticket: request.ticket, result: result, status: status(now))
@@ -106,7 +108,8 @@ extension DiskTier {
         let usage = usage(now)
         return DiskStatus(
             health: health, usage: usage, damaged: damaged, rebuilt: rebuilt,
-            setAsideReason: setAsideReason, degradedSince: degradedSince, counts: counts)
+            setAsideReason: setAsideReason, degradedSince: degradedSince, counts: counts,
+            caches: usageByCache)
     }
 
     /// Short bodies come with the first answer: a turn through the bus thread takes longer than to
@@ -123,6 +126,12 @@ extension DiskTier {
     private func touched(_ keys: [String], _ now: UnixTime) -> DiskResult {
         touch(keys, now)
         return .done
+    }
+
+    private func maintained(_ now: UnixTime) -> DiskResult {
+        let hasMore = maintain(now)
+        if !hasMore { lookAtCaches() }
+        return .maintained(hasMore)
     }
 
     private func trimmed() -> DiskResult {
