@@ -53,6 +53,42 @@ import Testing
         #expect(watch.looked([0: (next, 7)], at: at(7_000)) == [])
     }
 
+    /// Looks once a second at a counter that never changes; returns the second of the hang.
+    private func hang(waiting waited: Int) -> Int? {
+        var watch = PulseWatch()
+        for second in 0...100
+        where watch.looked([0: (life, 7)], waited: [0: waited], at: at(second * 1_000)) == [0] {
+            let standstill = watch.forget(0)
+            #expect(standstill.waitedMilliseconds == second * waited)
+            return second
+        }
+        return nil
+    }
+
+    /// Five seconds of its own, and a minute in all.
+    @Test(arguments: [(0, 5), (200, 7), (500, 10), (900, 50), (920, 60), (1_000, 60), (1_400, 60)])
+    func whatItWaitedForAProcessorDoesNotCountForAMinute(_ waited: Int, _ second: Int) {
+        #expect(hang(waiting: waited) == second)
+    }
+
+    @Test func aSignOfLifeEndsAllWaiting() {
+        var watch = PulseWatch()
+        for second in 0..<200 {
+            let counter = UInt64(second / 30)
+            let hung = watch.looked(
+                [0: (life, counter)], waited: [0: 1_000], at: at(second * 1_000))
+            #expect(hung == [])
+        }
+    }
+
+    @Test func aSupervisorThatIsAlwaysLateKillsInTheEnd() {
+        var watch = PulseWatch()
+        let hung = (0...100).first {
+            watch.looked([0: (life, 7)], at: at($0 * 3_000)) == [0]
+        }
+        #expect(hung == 60)
+    }
+
     @Test func whoHasNoCounterIsNotWatched() {
         var watch = PulseWatch()
         _ = look(&watch, [7, 7, 7, 7, 7])

@@ -172,11 +172,11 @@ import Testing
         #expect(script.does(.tick) == [])
         #expect(script.state.nextDeadline == script.now.adding(milliseconds: 1))
         script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == [.reportLateStart(slot: 1), .signal(slot: 1, .kill)])
+        #expect(script.does(.tick) == lateStart(slot: 1))
         #expect(script.does(.tick) == [], "it is being killed")
         #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
         script.passes(milliseconds: SupervisorState.startMilliseconds)
-        #expect(script.does(.tick) == [.reportLateStart(slot: 1), .signal(slot: 1, .kill)])
+        #expect(script.does(.tick) == lateStart(slot: 1))
     }
 
     /// Under `serve --only` the coordinator is another's, and comes when it comes.
@@ -200,7 +200,7 @@ import Testing
             script.passes(milliseconds: 1_000)
             actions = script.does(.looked([0: 9]))
         }
-        #expect(actions == [.reportHang(slot: 0), .signal(slot: 0, .kill)])
+        #expect(actions == [.reportHang(slot: 0, .fiveSeconds), .signal(slot: 0, .kill)])
         script.does(.ended(slot: 0, killed))
         script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds)
         #expect(script.does(.tick) == [.removeSegments(.decode, life(1))])
@@ -217,7 +217,66 @@ import Testing
         script.passes(milliseconds: SupervisorState.startMilliseconds - 1)
         #expect(script.does(.tick) == [])
         script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == [.reportLateStart(slot: 0), .signal(slot: 0, .kill)])
+        #expect(script.does(.tick) == lateStart(slot: 0, movedMilliseconds: 30_000))
+    }
+
+    @Test func whatAChildWaitsForAProcessorIsNoPartOfItsStart() {
+        var script = Script([.decode])
+        script.does(.start)
+        script.passes(milliseconds: SupervisorState.startMilliseconds)
+        #expect(script.does(.looked([:], waited: [0: 700])) == [])
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: 699)
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: 1)
+        #expect(script.does(.tick) == lateStart(slot: 0, movedMilliseconds: 700))
+    }
+
+    @Test func aStartEndsWhateverItWaitsFor() {
+        var script = Script([.decode])
+        script.does(.start)
+        var seconds = 0
+        var actions: [SupervisorAction] = []
+        while actions == [], seconds < 1_000 {
+            seconds += 1
+            script.passes(milliseconds: 1_000)
+            #expect(script.does(.looked([:], waited: [0: 1_000])) == [])
+            actions = script.does(.tick)
+        }
+        #expect(seconds == 120)
+        #expect(actions == lateStart(slot: 0, movedMilliseconds: 90_000))
+    }
+
+    @Test func aSupervisorThatIsAlwaysLateEndsAStartInTheEnd() {
+        var script = Script([.decode])
+        script.does(.start)
+        for _ in 1...3 {
+            script.passes(milliseconds: SupervisorState.startMilliseconds + 1_000)
+            #expect(script.does(.tick) == [])
+        }
+        script.passes(milliseconds: SupervisorState.startMilliseconds + 1_000)
+        #expect(script.does(.tick) == lateStart(slot: 0, movedMilliseconds: 90_000))
+    }
+
+    /// What matters for a kill is asked for only where a kill may come.
+    @Test func onlyWhoShowsNothingIsSilent() {
+        var script = Script([.coordinator, .decode])
+        script.does(.start)
+        #expect(script.state.isSilent(1, counter: nil))
+        script.does(.begun(slot: 1, life(1)))
+        #expect(!script.state.isSilent(1, counter: nil), "it has no page")
+        #expect(!script.state.isSilent(1, counter: 4))
+        script.does(.looked([1: 4]))
+        #expect(script.state.isSilent(1, counter: 4))
+        #expect(!script.state.isSilent(1, counter: 5))
+    }
+
+    @Test func aChildThatWaitsForAProcessorIsNotKilled() {
+        var script = Script(ready: [.coordinator, .decode])
+        for _ in 0..<50 {
+            script.passes(milliseconds: 1_000)
+            #expect(script.does(.looked([1: 9], waited: [1: 990])) == [])
+        }
     }
 
     @Test func aChildThatHangsIsKilledAndStartedAgainAtOnce() {
@@ -228,9 +287,25 @@ import Testing
             script.passes(milliseconds: 1_000)
             actions = script.does(.looked([0: UInt64(look), 1: 9]))
         }
-        #expect(actions == [.reportHang(slot: 1), .signal(slot: 1, .kill)])
+        #expect(actions == [.reportHang(slot: 1, .fiveSeconds), .signal(slot: 1, .kill)])
         #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
     }
+}
+
+extension Standstill {
+    /// What nothing but standing still adds up to.
+    fileprivate static var fiveSeconds: Standstill { lasting(looks: 5) }
+
+    static func lasting(looks: Int, waitedMilliseconds waited: Int = 0) -> Standstill {
+        var standstill = Standstill()
+        for _ in 0..<looks { standstill.lasts(waitedMilliseconds: waited, isLate: false) }
+        return standstill
+    }
+}
+
+/// The end of a start that took too long.
+private func lateStart(slot: Int, movedMilliseconds moved: Int = 0) -> [SupervisorAction] {
+    [.reportLateStart(slot: slot, movedMilliseconds: moved), .signal(slot: slot, .kill)]
 }
 
 let killed = ChildStatus.signalled(.kill, dumpedCore: false)

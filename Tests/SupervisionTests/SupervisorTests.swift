@@ -89,9 +89,63 @@ import Testing
         #expect(await supervisor.notes { $0 == .ready })
         let notes = supervisor.allNotes.map(\.description)
         let first = try #require(notes.first?.split(separator: " ").dropFirst().first)
-        #expect(notes.contains("decode \(first) did not start within 1000 ms: killed"))
+        // Behind it may stand what it waited for a processor.
+        #expect(
+            notes.contains {
+                $0.hasPrefix("decode \(first) did not start within 1000 ms")
+                    && $0.hasSuffix(": killed")
+            })
         #expect(
             supervisor.allNotes.contains { $0.endedWith(.signalled(.kill, dumpedCore: false)) })
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+    }
+
+    /// It shares a processor with one that it stands back behind, and takes twice as long as it may.
+    @Test func aChildThatGetsNoProcessorMayTakeLongerToStart() async throws {
+        let folder = try SharedFolder()
+        let decode = programs.program(
+            .decode,
+            """
+            import time
+            begun = time.monotonic()
+            os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+            if os.fork() == 0:
+                os.close(3)
+                while time.monotonic() < begun + 10 and not os.path.exists('\(programs.file("on"))'):
+                    pass
+                os._exit(0)
+            os.nice(19)
+            while time.monotonic() < begun + 4: pass
+            open('\(programs.file("on"))', 'w').close()
+            welcome()
+            while True: pause()
+            """)
+        let supervisor = try RunningSupervisor(
+            [decode], root: folder.path, startMilliseconds: 2_000)
+        #expect(await supervisor.notes { $0 == .ready })
+        #expect(!supervisor.allNotes.contains { $0.isKill }, "\(supervisor.allNotes)")
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
+    }
+
+    /// It has all the processor that it wants, or as much as the machine has.
+    @Test func aChildThatLoopsBeforeItSaysAnythingIsKilled() async throws {
+        let folder = try SharedFolder()
+        let looped = programs.file("looped")
+        let decode = programs.program(
+            .decode,
+            """
+            if not os.path.exists('\(looped)'):
+                open('\(looped)', 'w').close()
+                while True: pass
+            welcome()
+            while True: pause()
+            """)
+        let supervisor = try RunningSupervisor(
+            [decode], root: folder.path, startMilliseconds: 1_000)
+        #expect(await supervisor.notes { $0 == .ready })
+        #expect(supervisor.allNotes.count { $0.isKill } == 1)
         supervisor.requestStop()
         #expect(await supervisor.end() == .drained)
     }
@@ -245,6 +299,13 @@ extension SupervisorNote {
     var isWelcome: Bool { if case .welcomed = self { true } else { false } }
 
     var isBeginning: Bool { if case .begun = self { true } else { false } }
+
+    var isKill: Bool {
+        switch self {
+        case .hangs, .startsTooLong: true
+        default: false
+        }
+    }
 
     var isBackoff: Bool { if case .backingOff = self { true } else { false } }
 

@@ -53,7 +53,9 @@ private struct Walk {
         case 40..<60: if let slot { end(slot) }
         case 60: happen(.stopRequested)
         case 61..<70:
-            happen(.looked(Dictionary(uniqueKeysWithValues: running.map { ($0, UInt64(1)) })))
+            let counters = Dictionary(uniqueKeysWithValues: running.map { ($0, UInt64(1)) })
+            let waited = running.map { ($0, Int.random(in: 0...400, using: &random)) }
+            happen(.looked(counters, waited: Dictionary(uniqueKeysWithValues: waited)))
         default: happen(.tick)
         }
     }

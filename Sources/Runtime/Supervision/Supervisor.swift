@@ -22,6 +22,7 @@ public final class Supervisor {
     /// The coordinator is to be told to load its configuration anew.
     private var awaitsReload = false
     private var ping: CoordinatorPing?
+    private var waits = ProcessorWaits()
     private let health: HealthListener?
     /// Process 1 inherits the children of others.
     private let isInit = CurrentProcess.processID == 1
@@ -54,6 +55,7 @@ public final class Supervisor {
     /// removed. Throws only when the kernel gives no descriptors or no memory; children are killed.
     public func run() throws(Errno) -> SupervisorEnd {
         handle(.start)
+        lookForLife()
         while true {
             if let end { return end }
             let ready = try waitForSomething()
@@ -65,9 +67,10 @@ public final class Supervisor {
             for (slot, child) in children.sorted(by: { $0.key < $1.key }) {
                 try look(at: child, slot: slot, ready: ready)
             }
+            // First, so that what a child waited counts before its time is over.
+            lookForLife()
             handle(.tick)
             if awaitsReload { passReloadOn() }
-            lookForLife()
             if let health, ready.contains(health.number) {
                 health.answer(state.healthLine(withoutSession: slotsWithoutSession))
             }
@@ -106,15 +109,21 @@ public final class Supervisor {
     private func lookForLife() {
         guard state.wantsLook(at: .now()) else { return }
         var counters: [Int: UInt64] = [:]
+        var silent: [Int: ProcessID] = [:]
         for (slot, child) in children {
-            guard let incarnation = state.incarnation(of: slot) else { continue }
-            counters[slot] =
-                child.kind == .coordinator
-                ? coordinatorAnswers()
-                : ControlReader(directory: directory.paths.controlDirectory(child.pool))
-                    .heartbeat(of: incarnation)
+            counters[slot] = counter(of: child, slot)
+            if state.isSilent(slot, counter: counters[slot]) {
+                silent[slot] = child.process.processID
+            }
         }
-        handle(.looked(counters))
+        handle(.looked(counters, waited: waits.look(at: silent)))
+    }
+
+    private func counter(of child: SupervisedChild, _ slot: Int) -> UInt64? {
+        guard let incarnation = state.incarnation(of: slot) else { return nil }
+        if child.kind == .coordinator { return coordinatorAnswers() }
+        return ControlReader(directory: directory.paths.controlDirectory(child.pool))
+            .heartbeat(of: incarnation)
     }
 
     /// Nothing where libzmq gives no socket: then nobody is accused.
@@ -190,15 +199,16 @@ public final class Supervisor {
         case .removeSegments(let kind, let incarnation):
             let count = directory.removeSegments(of: incarnation, kind: kind)
             if count > 0 { observe(.removedSegments(kind, count)) }
-        case .reportHang(let slot):
+        case .reportHang(let slot, let standstill):
             guard let child = children[slot] else { return nil }
             noteStandstill(of: child, slot)
-            observe(.hangs(child.kind, child.process.processID))
-        case .reportLateStart(let slot):
+            observe(.hangs(child.kind, child.process.processID, standstill))
+        case .reportLateStart(let slot, let moved):
             guard let child = children[slot] else { return nil }
             observe(
                 .startsTooLong(
-                    child.kind, child.process.processID, milliseconds: state.startMilliseconds))
+                    child.kind, child.process.processID, milliseconds: state.startMilliseconds,
+                    movedMilliseconds: moved))
         case .reportBackoff(let slot, let milliseconds):
             observe(.backingOff(specifications[slot].kind, milliseconds: milliseconds))
         case .reportRefusal(let slot, let code):

@@ -15,9 +15,9 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     /// A program cannot be started.
     case cannotStart(WorkerKind, program: String, Errno)
     /// A child lives and does nothing any more; it is killed.
-    case hangs(WorkerKind, ProcessID)
-    /// A child took too long to start; it is killed.
-    case startsTooLong(WorkerKind, ProcessID, milliseconds: Int)
+    case hangs(WorkerKind, ProcessID, Standstill)
+    /// A child took too long to start, also after its limit was moved; it is killed.
+    case startsTooLong(WorkerKind, ProcessID, milliseconds: Int, movedMilliseconds: Int)
     /// A child waits before its next start.
     case backingOff(WorkerKind, milliseconds: Int)
     /// A child says that it can never start with these settings.
@@ -55,9 +55,12 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .cannotStart(let kind, let program, let errno):
             "\(kind.name): \(program) cannot be started (\(errno)): "
                 + "IMAGEBUS_PROGRAMS names the directory of the programs"
-        case .hangs(let kind, let pid): "\(kind.name) \(pid) does not answer: killed"
-        case .startsTooLong(let kind, let pid, let milliseconds):
-            "\(kind.name) \(pid) did not start within \(milliseconds) ms: killed"
+        case .hangs(let kind, let pid, let standstill):
+            "\(kind.name) \(pid) does not answer: killed" + Self.excuse(standstill)
+        case .startsTooLong(let kind, let pid, let milliseconds, let moved):
+            "\(kind.name) \(pid) did not start within \(milliseconds) ms"
+                + (moved > 0 ? " and \(moved) ms in which it may have had no processor" : "")
+                + ": killed"
         case .backingOff(let kind, let milliseconds):
             "\(kind.name) failed repeatedly, next start in \(milliseconds) ms"
         case .refused(let kind, let code):
@@ -69,5 +72,10 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .removedSegments(let kind, let count):
             "removed \(count) segments of a dead \(kind.name) process"
         }
+    }
+
+    private static func excuse(_ standstill: Standstill) -> String {
+        let waited = standstill.waitedMilliseconds
+        return waited > 0 ? " (meanwhile it waited \(waited) ms for a processor)" : ""
     }
 }

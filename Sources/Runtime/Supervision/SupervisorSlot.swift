@@ -15,8 +15,8 @@ struct SupervisorSlot: Sendable {
 
     /// How far a child is.
     enum Stage: Hashable, Sendable {
-        /// It has said nothing yet, and may take so long; nil once that is over.
-        case starting(until: Instant?)
+        /// It has said nothing yet, and may take so long; nil once it is being killed for that.
+        case starting(StartLimit?)
         /// It looks for its coordinator, which may take as long as it wants.
         case begun(Incarnation)
         /// It is part of the stack.
@@ -47,9 +47,9 @@ struct SupervisorSlot: Sendable {
         }
     }
 
-    /// When a child that says nothing has taken too long to start.
-    var startsUntil: Instant? {
-        if case .running(.starting(let until)) = life { until } else { nil }
+    /// How long a child that says nothing may take to start.
+    var startLimit: StartLimit? {
+        if case .running(.starting(let limit)) = life { limit } else { nil }
     }
 
     var isDone: Bool { life == .done }
@@ -60,17 +60,17 @@ struct SupervisorSlot: Sendable {
 
     func isDue(at now: Instant) -> Bool { waitsUntil.map { $0 <= now } ?? false }
 
-    mutating func start(at now: Instant, until limit: Instant) {
+    mutating func start(at now: Instant, limit: StartLimit) {
         if hasRun { restarts += 1 }
         hasRun = true
         policy.started(at: now)
-        life = .running(.starting(until: limit))
+        life = .running(.starting(limit))
     }
 
     /// Gives a child that says nothing another limit, or, as it is being killed, none.
-    mutating func startMayTake(until limit: Instant?) {
+    mutating func startMayTake(_ limit: StartLimit?) {
         guard case .running(.starting) = life else { return }
-        life = .running(.starting(until: limit))
+        life = .running(.starting(limit))
     }
 
     mutating func begin(_ incarnation: Incarnation) {

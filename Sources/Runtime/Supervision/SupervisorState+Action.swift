@@ -15,8 +15,10 @@ public enum SupervisorEvent: Hashable, Sendable {
     case ended(slot: Int, ChildStatus)
     /// SIGTERM or SIGINT: the first drains, the second ends all now.
     case stopRequested
-    /// The counters of children that have begun, by slot; one that stands still is a hang.
-    case looked([Int: UInt64])
+    /// The counters of children that have begun, by slot; one that stands still is a hang. Of
+    /// children that show nothing, the milliseconds that they `waited` for a processor since the
+    /// last look, which are no hang.
+    case looked([Int: UInt64], waited: [Int: Int] = [:])
     /// Time passed.
     case tick
 }
@@ -32,9 +34,10 @@ public enum SupervisorAction: Hashable, Sendable {
     /// Unlink the segments of a dead child.
     case removeSegments(WorkerKind, Incarnation)
     /// Say that a slot's child does not turn its loop any more; it is killed.
-    case reportHang(slot: Int)
-    /// Say that a slot's child took too long to start; it is killed.
-    case reportLateStart(slot: Int)
+    case reportHang(slot: Int, Standstill)
+    /// Say that a slot's child took too long to start, so much later than the limit was at first;
+    /// it is killed.
+    case reportLateStart(slot: Int, movedMilliseconds: Int)
     /// Say that a slot waits before its next start.
     case reportBackoff(slot: Int, milliseconds: Int)
     /// Say that a child can never start with these settings.

@@ -6,7 +6,8 @@ extension SupervisorState {
         at now: Instant, into actions: inout [SupervisorAction], all: Bool = false
     ) {
         for slot in slots.indices where all || slots[slot].isDue(at: now) {
-            slots[slot].start(at: now, until: startLimit(from: now))
+            slots[slot].start(
+                at: now, limit: StartLimit(milliseconds: startMilliseconds, from: now))
             actions.append(.spawn(slot: slot, restarts: slots[slot].restarts))
         }
     }
@@ -53,18 +54,27 @@ extension SupervisorState {
     mutating func endLateStarts(at now: Instant, into actions: inout [SupervisorAction]) {
         guard phase == .running else { return }
         for slot in slots.indices {
-            guard let until = slots[slot].startsUntil, until <= now else { continue }
-            if now > until.adding(milliseconds: Self.latenessMilliseconds) {
-                slots[slot].startMayTake(until: startLimit(from: now))
+            guard var limit = slots[slot].startLimit, limit.until <= now else { continue }
+            let isLate = now > limit.until.adding(milliseconds: Self.latenessMilliseconds)
+            if isLate, limit.beginAnew(at: now) {
+                slots[slot].startMayTake(limit)
             } else {
-                slots[slot].startMayTake(until: nil)
-                actions += [.reportLateStart(slot: slot), .signal(slot: slot, .kill)]
+                slots[slot].startMayTake(nil)
+                actions += [
+                    .reportLateStart(slot: slot, movedMilliseconds: limit.movedMilliseconds),
+                    .signal(slot: slot, .kill),
+                ]
             }
         }
     }
 
-    private func startLimit(from now: Instant) -> Instant {
-        now.adding(milliseconds: startMilliseconds)
+    /// What children that say nothing waited for a processor does not count.
+    mutating func excuseStarts(_ waited: [Int: Int]) {
+        for (slot, milliseconds) in waited {
+            guard var limit = slots[slot].startLimit else { continue }
+            limit.waited(milliseconds: milliseconds)
+            slots[slot].startMayTake(limit)
+        }
     }
 
     private mutating func endedWhileRunning(

@@ -46,7 +46,8 @@ public struct SupervisorState: Sendable {
     public var nextDeadline: Instant? {
         var deadlines = slots.compactMap(\.waitsUntil) + orphans.map(\.removedAt)
         if phase == .running {
-            deadlines += (pulses.nextLook.map { [$0] } ?? []) + slots.compactMap(\.startsUntil)
+            deadlines += pulses.nextLook.map { [$0] } ?? []
+            deadlines += slots.compactMap(\.startLimit?.until)
         }
         if case .draining(let until, let workersUntil) = phase {
             deadlines += [until] + (workersUntil.map { [$0] } ?? [])
@@ -66,7 +67,8 @@ public struct SupervisorState: Sendable {
             welcomed(slot, incarnation, into: &actions)
         case .ended(let slot, let status): ended(slot, status, at: now, into: &actions)
         case .stopRequested: stopRequested(at: now, into: &actions)
-        case .looked(let counters): looked(counters, at: now, into: &actions)
+        case .looked(let counters, let waited):
+            looked(counters, waited, at: now, into: &actions)
         case .tick: tick(at: now, into: &actions)
         }
         finishIfDone(into: &actions)
@@ -78,19 +80,27 @@ public struct SupervisorState: Sendable {
     /// The life of a child that has begun, whose counter counts.
     func incarnation(of slot: Int) -> Incarnation? { slots[slot].incarnation }
 
+    /// Whether a child has shown nothing since the last look, so that it matters what it waited
+    /// for: it starts, or its counter is what it was.
+    func isSilent(_ slot: Int, counter: UInt64?) -> Bool {
+        counter.map { pulses.standsStill(slot, at: $0) } ?? (slots[slot].startLimit != nil)
+    }
+
     /// Whether a child is part of the stack.
     func isWelcomed(_ slot: Int) -> Bool { slots[slot].isWelcomed }
 
     private mutating func looked(
-        _ counters: [Int: UInt64], at now: Instant, into actions: inout [SupervisorAction]
+        _ counters: [Int: UInt64], _ waited: [Int: Int], at now: Instant,
+        into actions: inout [SupervisorAction]
     ) {
+        excuseStarts(waited)
         var living: [Int: (incarnation: Incarnation, value: UInt64)] = [:]
         for (slot, value) in counters {
             if let incarnation = incarnation(of: slot) { living[slot] = (incarnation, value) }
         }
-        for slot in pulses.looked(living, at: now) where phase == .running {
-            pulses.forget(slot)
-            actions += [.reportHang(slot: slot), .signal(slot: slot, .kill)]
+        for slot in pulses.looked(living, waited: waited, at: now) where phase == .running {
+            let standstill = pulses.forget(slot)
+            actions += [.reportHang(slot: slot, standstill), .signal(slot: slot, .kill)]
         }
     }
 
