@@ -101,9 +101,11 @@ import Testing
         #expect(await supervisor.end() == .drained)
     }
 
-    /// It shares a processor with one that it stands back behind, and takes twice as long as it may.
+    /// It shares a processor with one that it stands back behind, and takes twice as long as it
+    /// may.
     @Test func aChildThatGetsNoProcessorMayTakeLongerToStart() async throws {
         let folder = try SharedFolder()
+        let done = programs.file("done")
         let decode = programs.program(
             .decode,
             """
@@ -112,12 +114,11 @@ import Testing
             os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
             if os.fork() == 0:
                 os.close(3)
-                while time.monotonic() < begun + 10 and not os.path.exists('\(programs.file("on"))'):
-                    pass
+                while time.monotonic() < begun + 10 and not os.path.exists('\(done)'): pass
                 os._exit(0)
             os.nice(19)
             while time.monotonic() < begun + 4: pass
-            open('\(programs.file("on"))', 'w').close()
+            open('\(done)', 'w').close()
             welcome()
             while True: pause()
             """)
