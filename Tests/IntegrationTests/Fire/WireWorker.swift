@@ -16,6 +16,11 @@ final class WireWorker {
     convenience init(_ kind: WorkerKind, _ stack: StackHarness, credit: UInt32) throws {
         try self.init(
             at: stack.backSocket(kind), stack, credit: credit, secret: stack.listenerSecret(kind))
+        // What the configuration sets comes behind the welcome (PROTOCOL §8).
+        guard kind == .download else { return }
+        guard case .downloadSettings = try receive(within: defaultTimeout) else {
+            throw StackFailure("a worker was not told its settings", log: stack.logFile)
+        }
     }
 
     /// The same at the listener of a pool that is somebody else's.
