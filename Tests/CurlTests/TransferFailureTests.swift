@@ -129,6 +129,22 @@ import Testing
         #expect(result.heads.isEmpty)
     }
 
+    /// A field may look like a status line: it takes back nothing of what was said before it.
+    @Test func aStatusLineWithinAHeadIsAField() throws {
+        let origin = OriginServer()
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nHTTP/1.1 200 OK: 1\r\n"
+        origin.route("/coding", .raw(Array((head + "\r\n1\r\na\r\n0\r\n\r\n").utf8)))
+        let coded = try run(origin.url("/coding"), allowing: [origin])
+        #expect(coded.error?.code == .protocolBroken)
+        #expect(coded.heads.isEmpty)
+        let field = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nHTTP/2: yes\r\n"
+        origin.route("/field", .raw(Array((field + "Content-Length: 1\r\n\r\na").utf8)))
+        let kept = try run(origin.url("/field"), allowing: [origin])
+        #expect(kept.head?.status == 200)
+        #expect(kept.head?.value("cache-control") == "no-store")
+        #expect(kept.body == Array("a".utf8))
+    }
+
     @Test func aPlainPortDoesNotSpeakTLS() throws {
         let origin = OriginServer()
         let result = try run("https://\(origin.authority)/", allowing: [origin])

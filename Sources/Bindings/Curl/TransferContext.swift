@@ -46,7 +46,8 @@ final class TransferContext {
             violation = .headTooLarge
             return false
         }
-        if let started = ResponseHead(statusLine: line) {
+        // Within a head such a line is a field, as for libcurl: what was said before it holds.
+        if head == nil, let started = ResponseHead(statusLine: line) {
             head = started
             return true
         }
