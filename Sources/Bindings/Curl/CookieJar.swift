@@ -7,6 +7,8 @@ public final class CookieJar {
 
     /// Cookies at most; a jar that has more is emptied when the next transfer begins.
     public static let cookiesMax = 256
+    /// The same for bytes of them: one cookie may have 4 KiB.
+    public static let bytesMax = 64 << 10
 
     /// An empty jar. Throws where there is no memory.
     public init(_ library: CurlLibrary) throws(CurlError) {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// One `CURL *` with what must live as long: its error buffer and its header list.
 struct EasyHandle: ~Copyable {
@@ -66,16 +67,25 @@ struct EasyHandle: ~Copyable {
         self.jar = jar
         // Without it the handle neither sends nor takes cookies; no file has this name.
         try set(.cookieFile, "")
-        if countCookies() > CookieJar.cookiesMax { try set(.cookies, "ALL") }
+        let held = cookies()
+        guard held.count > CookieJar.cookiesMax || held.bytes > CookieJar.bytesMax else { return }
+        try set(.cookies, "ALL")
     }
 
-    private func countCookies() -> Int {
+    /// How many cookies the jar has, and bytes of them, each as a line of a cookie file.
+    private func cookies() -> (count: Int, bytes: Int) {
         var list: UnsafeMutablePointer<curl_slist>?
-        guard ccurl_get_list(pointer, CURLINFO_COOKIELIST, &list) == CURLE_OK else { return 0 }
+        guard ccurl_get_list(pointer, CURLINFO_COOKIELIST, &list) == CURLE_OK else {
+            return (0, 0)
+        }
         defer { curl_slist_free_all(list) }
-        var (count, next) = (0, list)
-        while let cookie = next { (count, next) = (count + 1, cookie.pointee.next) }
-        return count
+        var (count, bytes, next) = (0, 0, list)
+        while let cookie = next {
+            count += 1
+            bytes += cookie.pointee.data.map { strlen($0) } ?? 0
+            next = cookie.pointee.next
+        }
+        return (count, bytes)
     }
 
     func string(_ info: CURLINFO) -> String? {
