@@ -97,7 +97,7 @@ struct FetchAdmission {
         let isSameOrigin = (new.scheme, new.authority) == (old.scheme, old.authority)
         if !isSameOrigin {
             headers.removeAll(where: \.isCredential)
-            (terms.credential, terms.certificate) = (nil, nil)
+            (terms.credential, terms.certificate, terms.cookieJar) = (nil, nil, nil)
         }
         guard isSameOrigin, new.userInfo == nil, let userInfo = old.userInfo else {
             url = next

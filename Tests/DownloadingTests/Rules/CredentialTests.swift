@@ -120,7 +120,9 @@ import Testing
     }
 
     /// Neither a password nor a cookie goes where a redirect leads to.
-    @Test func anotherHostIsToldNothing() async throws {
+    /// Another port is another origin, though cookies know no ports (RFC 6265 §8.5).
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func anotherOriginIsToldNothing(_ host: String) async throws {
         let (first, second) = (OriginServer(), OriginServer())
         let bench = try DownloadBench(origin: first) {
             $0.allowedAddresses.append(second.authority)
