@@ -150,6 +150,7 @@ import Testing
     @Test(arguments: [
         "http://127.0.0.1:1/a", "http://127.1:1/", "http://0x7f000001:1/", "http://2130706433:1/",
         "http://[::1]:1/", "http://[::ffff:10.0.0.1]/", "http://169.254.169.254/latest",
+        "http://127%2e0%2E0.1:1/", "http://%31%30.0.0.1/", "http://169.254.169.254./latest",
     ]) func addressesInURLsAreDecidedOnBeforeTheProxy(url: String) async throws {
         let proxy = try ForwardProxy()
         let bench = try bench([(.proxy, proxy.url)])

@@ -69,9 +69,12 @@ struct FetchAdmission {
         }
     }
 
-    /// Names are the proxy's.
+    /// Names are the proxy's. An address with a dot behind it is no name.
     private static func permits(_ url: SourceURL, _ addressGuard: AddressGuard?) -> Bool {
-        guard let addressGuard, let address = IPAddress(host: url.host) else { return true }
+        guard let addressGuard else { return true }
+        let host = Location.host(of: url.withoutUserInfo) ?? url.host
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        guard let address = IPAddress(host: name) else { return true }
         let port = url.authority.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
         return addressGuard.permits(SocketAddress(address: address, port: port))
     }
