@@ -113,6 +113,23 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
+    /// Nobody says how long the whole is: the part may be the last one or not.
+    @Test func aPartOfAnUnknownWholeIsRefused() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a.png",
+            Self.origin(breakingAfter: [100_000]) { request, response in
+                response.length = .chunked
+                guard request.header("range") != nil else { return }
+                response = OriginResponse(Array(Self.bytes[100_000..<150_000]), status: 206)
+                response.headers.append(("Content-Range", "bytes 100000-149999/*"))
+            })
+        bench.start("/a.png")
+        #expect(await bench.failure()?.code == .shortBody)
+        #expect(bench.origin.requestCount("/a.png") == 2)
+        #expect(bench.space.liveCount == 0)
+    }
+
     @Test func aPartOfAnotherBodyIsRefused() async throws {
         let bench = try DownloadBench()
         bench.origin.route(

@@ -30,12 +30,12 @@ struct RestOfBody {
     }
 
     /// The part that this is the head of, where that begins such a rest. It may be less than what
-    /// was asked for (RFC 9110 §15.3.7).
+    /// was asked for (RFC 9110 §15.3.7), so somebody has to have said what the whole is.
     func part(_ head: ResponseHead) -> ByteRange? {
         guard head.status == 206, head.contentCodings.isEmpty,
             let part = head.value("content-range").flatMap({ ByteRange($0) }),
             part.first == offset, head.value("etag").map({ $0 == etag }) ?? true,
-            total == nil || part.total == nil || part.total == total
+            let whole = part.total ?? total, total == nil || total == whole
         else { return nil }
         return part
     }
