@@ -110,6 +110,12 @@ struct FreshnessTests {
         Row("max-age=60, no-cache=\"set-cookie\"", at: 0, .first, "9111 5.2.2.4: as without list"),
         Row("no-cache, stale-if-error=60", at: 0, .first, "9111 4.2.4"),
         Row("no-cache, stale-while-revalidate=60", at: 0, .first, "9111 4.2.4"),
+        // no-store: who is told how long an answer is fresh may not keep it either.
+        Row("no-store, max-age=60", at: 0, .first, "9111 5.2.2.5"),
+        Row("max-age=0, no-store, stale-while-revalidate=60", at: 0, .first, "9111 5.2.2.5"),
+        Row("no-store", at: 0, .first, "9111 5.2.2.5") {
+            $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT"
+        },
         // Expires.
         Row(nil, at: 59, .fresh, "9111 5.3") { $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT" },
         Row(nil, at: 60, .first, "9111 5.3") { $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT" },

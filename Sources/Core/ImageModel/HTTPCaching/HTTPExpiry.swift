@@ -49,17 +49,19 @@ public struct HTTPExpiry: Hashable, Sendable {
     }
 
     /// That of an answer, for a cache of that role. Without an explicit lifetime it is stale at
-    /// once: nothing is guessed (RFC 9111 §4.2.2).
+    /// once: nothing is guessed (RFC 9111 §4.2.2). So is one that nobody may keep, whatever else it
+    /// says.
     package init(
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) {
+        let isFreshAtAll = !control.mustAlwaysRevalidate && !control.forbidsStoring
         let lifetime = control.lifetime(role) ?? age.expiresInSeconds ?? 0
         let mayBeStale = control.permitsStale(role)
         let stale = mayBeStale ? min(control.staleWhileRevalidate ?? 0, limits.whileRevalidate) : 0
         let error = mayBeStale ? min(control.staleIfError ?? 0, limits.ifError) : 0
         self.init(
             born: age.bornMilliseconds,
-            freshFor: (control.mustAlwaysRevalidate ? 0 : lifetime) * 1_000,
+            freshFor: (isFreshAtAll ? lifetime : 0) * 1_000,
             staleFor: stale * 1_000, errorFor: error * 1_000)
     }
 
@@ -87,7 +89,7 @@ extension CacheControl {
     /// Whether a stale answer may be served at all (RFC 9111 §4.2.4). `s-maxage` means
     /// `proxy-revalidate` (RFC 9111 §5.2.2.10).
     func permitsStale(_ role: CacheRole) -> Bool {
-        guard !mustRevalidate, !mustAlwaysRevalidate else { return false }
+        guard !mustRevalidate, !mustAlwaysRevalidate, !forbidsStoring else { return false }
         return role == .personal || (!proxyRevalidate && sharedMaxAge == nil)
     }
 }
