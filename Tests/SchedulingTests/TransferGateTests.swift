@@ -54,4 +54,17 @@ struct TransferGateTests {
         #expect(!stack.scheduler.report.hasSuspendedDownloads)
         #expect(stack.faults == [])
     }
+
+    /// Who waited in vain is told for what; a transfer that runs waits for nothing.
+    @Test func aDeadlineSaysThatTransfersAreSuspended() throws {
+        var stack = stack(loads: 2, 1)
+        stack.send(.downloads(.suspend))
+        stack.pass(milliseconds: 30_000)
+        let messages = stack.replies.values.compactMap { replies -> String? in
+            guard case .failure(let error)? = replies.last?.outcome else { return nil }
+            return error.code == .deadlineExceeded ? error.message : nil
+        }
+        #expect(messages.count == 2)
+        #expect(messages.count { $0.contains("imagebus downloads resume") } == 1)
+    }
 }

@@ -57,7 +57,11 @@ extension Scheduler {
         guard case .waiting(let place) = requests[id].standing else { return }
         if deriver.waitsForWorker(place) { figures.counters.expired += 1 }
         // Why it took so long, where that is known.
-        end(id, deriver.missingWorkers(at: place).map(Self.overdue) ?? Self.deadlineExceeded)
+        end(id, deriver.missingWorkers(at: place).map(Self.overdue) ?? overdue(at: place))
+    }
+
+    private func overdue(at place: Place) -> ImageError {
+        deriver.waitsForResumption(place) ? Self.suspended : Self.deadlineExceeded
     }
 
     private static func overdue(without missing: MissingWorkers) -> ImageError {
@@ -67,4 +71,8 @@ extension Scheduler {
     static let cancelled = ImageError(.cancelled, "the request was cancelled")
     static let deadlineExceeded = ImageError(
         .deadlineExceeded, "the request took longer than its timeout")
+    static let suspended = ImageError(
+        .deadlineExceeded,
+        "the request took longer than its timeout: an operator has suspended downloads, which go "
+            + "on after imagebus downloads resume")
 }

@@ -43,6 +43,12 @@ extension Deriver {
         awaitedJob(at: place).flatMap(dispatcher.missingWorkers)
     }
 
+    /// Whether that job is a transfer which does not begin since transfers are suspended.
+    package func waitsForResumption(_ place: Place) -> Bool {
+        dispatcher.transfers.isSuspended
+            && awaitedJob(at: place).map(dispatcher.isWaitingTransfer) ?? false
+    }
+
     private func awaitedJob(at place: Place) -> JobID? {
         switch place.node {
         case .original, .transcode: return nil

@@ -39,6 +39,11 @@ extension Dispatcher {
     /// Whether the job is there and no worker has it.
     package func isWaiting(_ id: JobID) -> Bool { jobs[id]?.isWaiting == true }
 
+    /// The same of a transfer.
+    package func isWaitingTransfer(_ id: JobID) -> Bool {
+        jobs[id].map { $0.isWaiting && $0.kind == .download } ?? false
+    }
+
     /// The pool whose job it is, where no worker of it is connected; `nil` where one has the job or
     /// may get it.
     package func missingWorkers(for id: JobID) -> MissingWorkers? {
