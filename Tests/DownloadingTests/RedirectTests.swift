@@ -113,4 +113,14 @@ import Testing
         bench.start("/from")
         #expect(await bench.body()?.effectiveURL == bench.origin.url("/a%20b/%c3%a9.png"))
     }
+
+    /// No loader is asked, even where one has the scheme.
+    @Test func anotherSchemeIsSaidToBeThatOfTheRedirect() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/from", .redirect(to: "s3://bucket/a.png"))
+        bench.start("/from")
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .unsupportedScheme)
+        #expect(failure.message.hasPrefix("a redirect leads to 's3:'"), "\(failure)")
+    }
 }

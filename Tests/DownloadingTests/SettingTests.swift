@@ -102,7 +102,9 @@ import Testing
             }
             bench.origin.route("/a", .bytes([1]))
             bench.start("/a")
-            #expect(await bench.failure()?.code == .addressForbidden, "\(range)")
+            let failure = try #require(await bench.failure())
+            #expect(failure.code == .addressForbidden, "\(range)")
+            #expect(failure.message.contains("--deny-address"), "another permission is no help")
             #expect(bench.origin.totalRequestCount == 0)
         }
         let other = try DownloadBench { $0.deniedAddresses = ["128.0.0.0/8"] }

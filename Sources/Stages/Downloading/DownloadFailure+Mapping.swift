@@ -13,8 +13,8 @@ extension DownloadFailure {
                 .addressForbidden,
                 "policy forbids the address of this host, or of a redirect; a stack may reach it "
                     + "whose imagebus serve (with --only: that of download) was started with "
-                    + "--allow-address IP:PORT or --allow-private-networks; get --private takes "
-                    + "the same options")
+                    + "--allow-address IP:PORT or --allow-private-networks, and where no "
+                    + "--deny-address has it; get --private takes the same options")
         case .sourceForbidden:
             ImageError(
                 .sourceForbidden,
@@ -60,10 +60,15 @@ extension DownloadFailure {
         case .otherPart:
             ImageError(
                 .shortBody, "the body broke off, and the origin did not send the rest of it")
-        case .emptyBody: ImageError(.badImageData, "Image data is nil")
+        case .emptyBody: ImageError(.badImageData, "the body is empty: Image data is nil")
         case .badLocation(let text): ImageError(.protocolBroken, "the last location: \(text)")
         case .scheme(let scheme):
             ImageError(.unsupportedScheme, "no loader takes '\(scheme):'; http and https are taken")
+        case .schemeOfRedirect(let scheme):
+            ImageError(
+                .unsupportedScheme,
+                "a redirect leads to '\(scheme.prefix(32)):'; redirects are followed to http and "
+                    + "https alone, whatever loaders there are")
         case .header(let name):
             ImageError(.invalidRequest, "the header '\(name.prefix(64))' cannot be sent")
         case .refused(let error): error

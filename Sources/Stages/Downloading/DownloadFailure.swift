@@ -41,6 +41,8 @@ enum DownloadFailure: Error {
     case badLocation(String)
     /// No loader takes the scheme.
     case scheme(String)
+    /// A redirect leads to a URL of this scheme; it is followed to http and https alone.
+    case schemeOfRedirect(String)
     /// The header of this name cannot be sent.
     case header(String)
     /// The URL or the arena refused with its own words.

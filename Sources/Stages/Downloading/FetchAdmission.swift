@@ -93,7 +93,9 @@ struct FetchAdmission {
         } catch {
             throw .badLocation(error.message)
         }
-        guard new.scheme == "http" || new.scheme == "https" else { throw .scheme(new.scheme) }
+        guard new.scheme == "http" || new.scheme == "https" else {
+            throw .schemeOfRedirect(new.scheme)
+        }
         guard sources.isEmpty || URLPattern.permits(new, sources.compactMap { URLPattern($0) })
         else { throw .sourceForbidden }
         guard Self.permits(new, addressGuard) else { throw .addressForbidden }
