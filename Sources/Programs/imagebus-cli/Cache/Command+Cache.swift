@@ -77,7 +77,9 @@ extension Command {
 
         list, count and size say what there is; an entry in both tiers counts in both. bytes of list
         are those of the image, those of count and size what the tier needs for it. stats says what
-        was so a second ago at most. trim has both tiers go down to their low-water mark (serve
+        was so a second ago at most; BESIDE are the bytes of the log of the index and of damaged
+        indexes, which were SET ASIDE so often, LOST are entries that were found damaged, SKIPPED
+        those that the disk did not take. trim has both tiers go down to their low-water mark (serve
         --low-water), and removes what is over age.
 
         put keeps the bytes of FILE, or of standard input for -, as they are, once a decoder has
