@@ -20,6 +20,8 @@ extension CurlError {
         case timedOut
         /// TLS could not be set up, or the peer could not be verified.
         case tlsFailed
+        /// A certificate, key or list of authorities here cannot be read; no peer was asked.
+        case ownFileFailed
         /// The body ended before its announced length.
         case partialFile
         /// The connection closed without an answer.
@@ -57,9 +59,9 @@ extension CurlError {
             (CURLE_OPERATION_TIMEDOUT, .timedOut),
             (CURLE_SSL_CONNECT_ERROR, .tlsFailed),
             (CURLE_PEER_FAILED_VERIFICATION, .tlsFailed),
-            (CURLE_SSL_CERTPROBLEM, .tlsFailed),
+            (CURLE_SSL_CERTPROBLEM, .ownFileFailed),
             (CURLE_SSL_CIPHER, .tlsFailed),
-            (CURLE_SSL_CACERT_BADFILE, .tlsFailed),
+            (CURLE_SSL_CACERT_BADFILE, .ownFileFailed),
             (CURLE_SSL_SHUTDOWN_FAILED, .tlsFailed),
             (CURLE_SSL_ISSUER_ERROR, .tlsFailed),
             (CURLE_SSL_INVALIDCERTSTATUS, .tlsFailed),
@@ -67,7 +69,7 @@ extension CurlError {
             (CURLE_SSL_CLIENTCERT, .tlsFailed),
             (CURLE_SSL_ENGINE_NOTFOUND, .tlsFailed),
             (CURLE_SSL_ENGINE_SETFAILED, .tlsFailed),
-            (CURLE_SSL_CRL_BADFILE, .tlsFailed),
+            (CURLE_SSL_CRL_BADFILE, .ownFileFailed),
             (CURLE_SSL_PINNEDPUBKEYNOTMATCH, .tlsFailed),
             (CURLE_PARTIAL_FILE, .partialFile),
             (CURLE_GOT_NOTHING, .gotNothing),

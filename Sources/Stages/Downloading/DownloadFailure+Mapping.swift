@@ -97,7 +97,7 @@ extension DownloadFailure {
     private static func imageError(_ error: CurlError) -> ImageError {
         var details = ["curl": String(error.number)]
         if error.osError != 0 { details["errno"] = String(error.osError) }
-        let advice = error.isPeerUnverified ? certificateAdvice : ""
+        let advice = advice(error)
         let bytes = error.text.utf8.prefix(textBytesMax - advice.utf8.count)
         let text = String(decoding: bytes, as: UTF8.self)
         return ImageError(code(error.code), text + advice, details: details)
@@ -111,6 +111,8 @@ extension DownloadFailure {
         case .couldNotConnect: .connectionFailed
         case .timedOut: .timedOut
         case .tlsFailed: .tlsFailed
+        // Not the fault of the URL, which is to be asked again once the file is there.
+        case .ownFileFailed: .invalidDownloadOperation
         case .partialFile: .shortBody
         case .gotNothing, .connectionBroken: .connectionBroken
         case .tooManyRedirects: .tooManyRedirects
@@ -121,8 +123,14 @@ extension DownloadFailure {
         }
     }
 
-    private static let certificateAdvice =
-        "; serve --ca-file FILE, or get --private --ca-file FILE, names authorities to trust"
+    private static func advice(_ error: CurlError) -> String {
+        if error.isPeerUnverified {
+            return "; serve --ca-file FILE, or get --private --ca-file FILE, names authorities to "
+                + "trust"
+        }
+        guard error.code == .ownFileFailed else { return "" }
+        return "; the download process reads this file, in a container its own: put it right there"
+    }
 
     /// A cut may split a character, whose replacement takes three bytes.
     private static let textBytesMax = MessageLimits.textBytesMax - 8

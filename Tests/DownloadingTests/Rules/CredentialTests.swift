@@ -86,7 +86,10 @@ import Testing
         let missing = try await outcome("/open/a.png", isSecure: true) {
             $0.certificate = ClientCertificate(path: "/none.pem", keyPath: client.key)
         }
-        #expect(missing?.failure?.code == .tlsFailed)
+        let failure = try #require(missing?.failure)
+        #expect(failure.code == .invalidDownloadOperation)
+        #expect(!failure.code.rule.blacklists, "the URL is asked again once the file is there")
+        #expect(failure.message.contains("/none.pem") && failure.message.contains("put it right"))
     }
 
     /// One connection is not used for whoever comes next.
