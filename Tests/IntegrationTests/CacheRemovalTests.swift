@@ -8,16 +8,9 @@ extension RealProcesses {
     /// What is removed is gone when the removal is answered, and does not come back with what was
     /// under way (SEMANTICS §5.7).
     @Suite struct CacheRemovalTests {
-        private let origin = OriginServer()
-        private let old: [UInt8]
-        private let new: [UInt8]
+        private let photo: ChangingImage
 
-        init() throws {
-            old = try Images.waves(width: 320, height: 240).jpeg(quality: 85)
-            new = try Images.quadrants(width: 320, height: 240).jpeg(quality: 85)
-        }
-
-        private var url: String { origin.url("/a.jpg") }
+        init() throws { photo = try ChangingImage() }
 
         private static let removals = [
             ["clear", "--all"], ["remove", "URL"], ["remove", "--url", "URL"],
@@ -25,7 +18,7 @@ extension RealProcesses {
         ]
 
         private func words(_ removal: [String]) -> [String] {
-            removal.map { $0 == "URL" ? url : $0 == "ORIGIN" ? origin.url("/") : $0 }
+            removal.map { $0 == "URL" ? photo.url : $0 == "ORIGIN" ? photo.origin.url("/") : $0 }
         }
 
         /// The origin has sent the head of its older bytes. When the removal is answered it sends
@@ -33,33 +26,33 @@ extension RealProcesses {
         @Test(arguments: removals)
         func aTransferOfOldBytesIsNotStoredAfterTheRemoval(removal: [String]) async throws {
             let gate = Gate()
-            origin.route("/a.jpg", .hangBody(until: gate, then: old))
+            photo.answer(.hangBody(until: gate, then: photo.old))
             try await withStack(["--allow-private-networks"]) { stack in
                 let client = try stack.client()
-                let tasks = [ImageRequest(url: url), ImageRequest(url, fit: 100)].map {
+                let tasks = [ImageRequest(url: photo.url), ImageRequest(photo.url, fit: 100)].map {
                     var request = $0
                     request.options = .waitStoreCache
                     return client.load(request)
                 }
-                #expect(await origin.waitForRequest("/a.jpg"))
-                origin.route("/a.jpg", .bytes(new, contentType: "image/jpeg"))
+                #expect(await photo.waitForRequest())
+                photo.answerPlainly(photo.new)
                 let end = try stack.run(["cache"] + words(removal))
                 #expect(end.exitStatus == 0, "\(end)")
                 gate.open()
-                #expect(try await tasks[0].response.bytes?.array == new)
+                #expect(try await tasks[0].response.bytes?.array == photo.new)
                 let small = try await tasks[1].response
                 _ = try await stack.awaitIdle()
-                #expect(origin.requestCount("/a.jpg") == 2, "the transfer was begun anew")
+                #expect(photo.requestCount == 2, "the transfer was begun anew")
                 // Both tiers have what was made of the new bytes, and nothing else.
                 for tier in ["memory", "disk"] {
-                    let cached = try stack.run(["cache", "get", url, "--type", tier])
-                    #expect(cached.output == new, "\(tier)")
+                    let cached = try stack.run(["cache", "get", photo.url, "--type", tier])
+                    #expect(cached.output == photo.new, "\(tier)")
                 }
-                let again = try await client.load(ImageRequest(url, fit: 100)).response
+                let again = try await client.load(ImageRequest(photo.url, fit: 100)).response
                 #expect(again.bytes?.array == small.bytes?.array)
                 #expect(again.cacheType == .memory)
                 let reference = try await client.load(
-                    ImageRequest(url, fit: 100, options: .fromLoaderOnly)
+                    ImageRequest(photo.url, fit: 100, options: .fromLoaderOnly)
                 ).response
                 #expect(reference.bytes?.array == small.bytes?.array, "made of the new bytes")
             }
@@ -67,7 +60,7 @@ extension RealProcesses {
 
         /// Loads that come while entries are removed again and again end, with the bytes of now.
         @Test func loadsEndHoweverOftenEntriesAreRemoved() async throws {
-            origin.route("/*", .bytes(new, contentType: "image/jpeg"))
+            photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
             try await withStack(["--allow-private-networks"]) { stack in
                 let client = try stack.client()
                 let admin = try stack.client(asOperator: true)
@@ -76,7 +69,7 @@ extension RealProcesses {
                         for _ in 0..<40 { _ = try await admin.clear() }
                     }
                     for number in 0..<60 {
-                        let request = ImageRequest(origin.url("/\(number % 7).jpg"), fit: 64)
+                        let request = ImageRequest(photo.origin.url("/\(number % 7).jpg"), fit: 64)
                         group.addTask { _ = try await client.load(request).response }
                     }
                     try await group.waitForAll()
@@ -89,10 +82,10 @@ extension RealProcesses {
         }
 
         @Test func entriesAreListedCountedReadAndRemovedByWhatTheyAre() async throws {
-            origin.route("/*", .bytes(new, contentType: "image/jpeg"))
+            photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
             try await withStack(["--allow-private-networks"]) { stack in
                 let wait = ["--option", "wait-store-cache"]
-                let urls = (0..<3).map { origin.url("/\($0).jpg") }
+                let urls = (0..<3).map { photo.origin.url("/\($0).jpg") }
                 for url in urls {
                     #expect(try stack.get([url] + wait).exitStatus == 0)
                     let small = try stack.get([url, "--resize", "40x40"] + wait)
@@ -113,12 +106,12 @@ extension RealProcesses {
                 #expect(rest["entries"]?.array?.count == 8)
                 #expect(try json(["count", "--url", urls[0]])["disk"]?["entries"]?.integer == 2)
                 let size = try json(["size", "--prefix", urls[1], "--type", "disk"])
-                #expect(size["disk"]?["bytes"]?.integer ?? 0 > new.count)
+                #expect(size["disk"]?["bytes"]?.integer ?? 0 > photo.new.count)
                 let file = TestKit.TemporaryDirectory()
                 let path = file.path + "/out.jpg"
                 let got = try stack.run(["cache", "get", urls[2], "-o", path])
-                #expect(got.outputText == "\(new.count) bytes from memory\n", "\(got)")
-                #expect(FileBytes.read(path) == new)
+                #expect(got.outputText == "\(photo.new.count) bytes from memory\n", "\(got)")
+                #expect(FileBytes.read(path) == photo.new)
                 #expect(try stack.run(["cache", "get", "none"]).exitStatus == 1)
                 let young = try json(["remove", "--older-than", "1h"])
                 #expect(young["disk"]?["entries"]?.integer == 0)
@@ -132,7 +125,7 @@ extension RealProcesses {
                 }
                 let stats = try json(["stats"])["caches"]?.array?.first
                 #expect(stats?["disk"]?["state"]?.text == "healthy")
-                #expect(stats?["disk"]?["bytesWritten"]?.integer ?? 0 > 3 * new.count)
+                #expect(stats?["disk"]?["bytesWritten"]?.integer ?? 0 > 3 * photo.new.count)
                 let text = try stack.run(["cache", "stats"]).outputText
                 #expect(text.contains("SINCE THE CACHE STARTED"), "\(text)")
             }
@@ -140,7 +133,7 @@ extension RealProcesses {
 
         /// What the file sets takes the place of the options, and is loaded anew.
         @Test func settingsOfTheFileHoldAtOnce() async throws {
-            origin.route("/*", .bytes(new, contentType: "image/jpeg"))
+            photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
             let folder = TestKit.TemporaryDirectory()
             let path = folder.write(
                 Array("caches: {default: {disk-entries: 2}}\n".utf8), to: "a.yaml")
@@ -148,7 +141,7 @@ extension RealProcesses {
             try await withStack(line) { stack in
                 func load(_ numbers: Range<Int>) throws {
                     for number in numbers {
-                        let url = origin.url("/\(number).jpg")
+                        let url = photo.origin.url("/\(number).jpg")
                         let end = try stack.get([url, "--option", "wait-store-cache"])
                         #expect(end.exitStatus == 0, "\(end)")
                     }
@@ -164,7 +157,7 @@ extension RealProcesses {
                 _ = try await stack.awaitStatus("the option again") {
                     $0.caches.first?.diskEntriesMax == 9
                 }
-                let url = origin.url("/7.jpg")
+                let url = photo.origin.url("/7.jpg")
                 let end = try stack.get([url, "--option", "wait-store-cache", "--json"])
                 #expect(try end.json()["stored"]?.text != "all", "\(end)")
                 #expect(try stack.run(["cache", "contains", url]).outputText == "memory\n")

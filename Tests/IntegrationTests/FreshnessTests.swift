@@ -8,38 +8,14 @@ extension RealProcesses {
     /// respectCacheControl with real caches and origins (SEMANTICS §6.5 to §6.9). Age is told by
     /// the origin, so that nobody waits for time to pass.
     @Suite struct FreshnessTests {
-        private let origin = OriginServer()
-        private let old: [UInt8]
-        private let new: [UInt8]
+        private let photo: ChangingImage
 
-        init() throws {
-            old = try Images.waves(width: 320, height: 240).jpeg(quality: 85)
-            new = try Images.quadrants(width: 320, height: 240).jpeg(quality: 85)
-        }
-
-        private var url: String { origin.url("/a.jpg") }
-
-        /// `If-None-Match` of all requests, in order.
-        private var conditions: [String?] {
-            origin.requests("/a.jpg").map { $0.header("if-none-match") }
-        }
-
-        private func answer(
-            _ bytes: [UInt8], etag: String = "\"1\"", _ control: String?, age: Int? = nil,
-            _ headers: [(String, String)] = []
-        ) {
-            var behaviour = OriginBehaviour.revalidated(
-                bytes, etag: etag, contentType: "image/jpeg")
-            if let control { behaviour = behaviour.with(header: "Cache-Control", control) }
-            if let age { behaviour = behaviour.with(header: "Age", "\(age)") }
-            for (name, value) in headers { behaviour = behaviour.with(header: name, value) }
-            origin.route("/a.jpg", behaviour)
-        }
+        init() throws { photo = try ChangingImage() }
 
         private func request(
             _ options: RequestOptions = .respectCacheControl, headers: [HTTPHeader] = []
         ) -> ImageRequest {
-            var request = ImageRequest(url, fit: 100)
+            var request = ImageRequest(photo.url, fit: 100)
             request.options = options
             request.headers = headers
             return request
@@ -96,7 +72,7 @@ extension RealProcesses {
 
         @Test(arguments: cases)
         private func theSecondLoadAsksAsTheOriginSays(row: Case) async throws {
-            answer(old, row.control, age: row.age, row.headers)
+            photo.answer(photo.old, row.control, age: row.age, row.headers)
             let headers = row.identity ? [HTTPHeader(name: "X-Token", value: "me")] : []
             try await withStack { stack in
                 let client = try stack.client()
@@ -104,26 +80,26 @@ extension RealProcesses {
                 _ = try await stack.awaitIdle()
                 let second = try await client.load(request(headers: headers)).response
                 #expect(first.bytes?.array == second.bytes?.array)
-                #expect(conditions == row.conditions)
+                #expect(photo.conditions == row.conditions)
                 let isKept = row.conditions != [nil, nil]
                 #expect(second.cacheType == (isKept ? .memory : .none))
                 // Nobody else is held up by what is stale.
-                let before = origin.requestCount("/a.jpg")
+                let before = photo.requestCount
                 _ = try await stack.awaitIdle()
                 let plain = try await client.load(request([], headers: headers)).response
-                #expect(origin.requestCount("/a.jpg") == (isKept ? before : before + 1))
+                #expect(photo.requestCount == (isKept ? before : before + 1))
                 #expect(plain.validity == nil)
             }
         }
 
         /// A 304 renews the image, and neither decodes nor encodes it anew (RFC 9111 §4.3.4).
         @Test func whatIsStaleIsConfirmedBeforeItIsDelivered() async throws {
-            answer(old, "max-age=60", age: 100)
+            photo.answer(photo.old, "max-age=60", age: 100)
             try await withStack { stack in
                 let client = try stack.client()
                 _ = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
-                answer(old, "max-age=600, stale-if-error=9")
+                photo.answer(photo.old, "max-age=600, stale-if-error=9")
                 let confirmed = try await client.load(request()).response
                 #expect(confirmed.cacheType == .memory)
                 #expect(confirmed.timings.decode == 0 && confirmed.timings.transform == 0)
@@ -131,22 +107,22 @@ extension RealProcesses {
                 #expect(confirmed.validity?.etag == "\"1\"")
                 let again = try await client.load(request()).response
                 #expect(again.validity == confirmed.validity)
-                #expect(conditions == [nil, "\"1\""])
+                #expect(photo.conditions == [nil, "\"1\""])
                 // Other sizes of the original are as fresh.
-                var small = ImageRequest(url, fit: 50)
+                var small = ImageRequest(photo.url, fit: 50)
                 small.options = .respectCacheControl
                 _ = try await client.load(small).response
-                #expect(conditions == [nil, "\"1\""])
+                #expect(photo.conditions == [nil, "\"1\""])
             }
         }
 
         @Test func whatHasChangedTakesThePlaceOfWhatIsStale() async throws {
-            answer(old, "max-age=60", age: 100)
+            photo.answer(photo.old, "max-age=60", age: 100)
             try await withStack { stack in
                 let client = try stack.client()
                 let first = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
-                answer(new, etag: "\"2\"", "max-age=600")
+                photo.answer(photo.new, etag: "\"2\"", "max-age=600")
                 let second = try await client.load(request()).response
                 #expect(second.cacheType == CacheTypes.none)
                 #expect(second.bytes?.array != first.bytes?.array)
@@ -154,21 +130,20 @@ extension RealProcesses {
                 let third = try await client.load(request()).response
                 #expect(third.bytes?.array == second.bytes?.array)
                 #expect(third.cacheType == .memory)
-                #expect(conditions == [nil, "\"1\""])
+                #expect(photo.conditions == [nil, "\"1\""])
             }
         }
 
         /// The gate is shut while the stale image comes: it does not wait for the origin.
         @Test func whatMayBeStaleComesAtOnceAndIsAskedAboutOnce() async throws {
-            answer(old, "max-age=60, stale-while-revalidate=900", age: 100)
+            photo.answer(photo.old, "max-age=60, stale-while-revalidate=900", age: 100)
             try await withStack { stack in
                 let client = try stack.client()
                 let first = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 let gate = Gate()
-                origin.route(
-                    "/a.jpg",
-                    OriginBehaviour.revalidated(new, etag: "\"2\"", contentType: "image/jpeg")
+                photo.answer(
+                    OriginBehaviour.revalidated(photo.new, etag: "\"2\"", contentType: "image/jpeg")
                         .with(header: "Cache-Control", "max-age=600")
                         .changed { $0.headGate = gate })
                 for _ in 0..<5 {
@@ -176,14 +151,14 @@ extension RealProcesses {
                     #expect(stale.bytes?.array == first.bytes?.array)
                     #expect(stale.cacheType == .memory)
                 }
-                #expect(await origin.waitForRequest("/a.jpg", count: 2))
-                #expect(conditions == [nil, "\"1\""])
+                #expect(await photo.waitForRequest(count: 2))
+                #expect(photo.conditions == [nil, "\"1\""])
                 gate.open()
                 _ = try await stack.awaitIdle()
                 let fresh = try await client.load(request()).response
                 #expect(fresh.bytes?.array != first.bytes?.array)
                 #expect(fresh.cacheType == .memory)
-                #expect(conditions == [nil, "\"1\""], "one question in the background")
+                #expect(photo.conditions == [nil, "\"1\""], "one question in the background")
             }
         }
 
@@ -194,12 +169,12 @@ extension RealProcesses {
             ("max-age=60", 503, false),
         ])
         func anOriginThatFails(control: String, status: Int, isServed: Bool) async throws {
-            answer(old, control, age: 100)
+            photo.answer(photo.old, control, age: 100)
             try await withStack { stack in
                 let client = try stack.client()
                 let first = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
-                origin.route("/a.jpg", .status(status))
+                photo.answer(.status(status))
                 let task = client.load(request())
                 if isServed {
                     let stale = try await task.response
@@ -207,7 +182,7 @@ extension RealProcesses {
                     #expect(stale.validity?.originFailure?.details["httpStatus"] == "\(status)")
                     let file = "\(stack.cacheDirectory)/out.jpg"
                     let run = try stack.get([
-                        url, "--resize", "100x100", "--format", "jpeg",
+                        photo.url, "--resize", "100x100", "--format", "jpeg",
                         "--respect-cache-control", "--json", "-o", file,
                     ])
                     #expect(run.exitStatus == 0, "\(run)")
@@ -223,12 +198,12 @@ extension RealProcesses {
         }
 
         @Test func anOriginThatIsGoneIsReplacedByWhatIsStale() async throws {
-            answer(old, "max-age=60, stale-if-error=900", age: 100)
+            photo.answer(photo.old, "max-age=60, stale-if-error=900", age: 100)
             try await withStack { stack in
                 let client = try stack.client()
                 let first = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
-                origin.stop()
+                photo.origin.stop()
                 let stale = try await client.load(request()).response
                 #expect(stale.bytes?.array == first.bytes?.array)
                 #expect(stale.validity?.originFailure?.code == .connectionFailed)
@@ -237,7 +212,7 @@ extension RealProcesses {
 
         /// What is on the disk knows its expiry (the index as well as the files).
         @Test func anotherLifeOfTheStackKnowsWhatIsFresh() async throws {
-            answer(old, "max-age=600")
+            photo.answer(photo.old, "max-age=600")
             try await withStack { stack in
                 let client = try stack.client()
                 _ = try await client.load(request()).response
@@ -247,7 +222,7 @@ extension RealProcesses {
                 let again = try await client.load(disk).response
                 #expect(again.cacheType == .disk)
                 #expect(again.validity?.expiry?.freshFor == 600_000)
-                #expect(conditions == [nil])
+                #expect(photo.conditions == [nil])
             }
         }
     }

@@ -7,20 +7,9 @@ import Testing
 extension RealProcesses {
     /// refreshCached with real caches and origins (SEMANTICS §6, CASES row 5).
     @Suite struct RefreshTests {
-        private let origin = OriginServer()
-        private let old: [UInt8]
-        private let new: [UInt8]
+        private let photo: ChangingImage
 
-        init() throws {
-            old = try Images.waves(width: 320, height: 240).jpeg(quality: 85)
-            new = try Images.quadrants(width: 320, height: 240).jpeg(quality: 85)
-        }
-
-        private var url: String { origin.url("/a.jpg") }
-
-        private var conditions: [String?] {
-            origin.requests("/a.jpg").map { $0.header("if-none-match") }
-        }
+        init() throws { photo = try ChangingImage() }
 
         private func images(of task: LoadTask) async throws -> [ImageResponse] {
             var images: [ImageResponse] = []
@@ -30,10 +19,11 @@ extension RealProcesses {
 
         @Test(arguments: [nil, 100])
         func theOriginIsAskedAndAnswersThatNothingChanged(side: Int?) async throws {
-            origin.route("/a.jpg", .revalidated(old, etag: "\"1\"", contentType: "image/jpeg"))
+            photo.answer(photo.old)
             try await withStack { stack in
                 let client = try stack.client()
-                var request = side.map { ImageRequest(url, fit: $0) } ?? ImageRequest(url: url)
+                var request =
+                    side.map { ImageRequest(photo.url, fit: $0) } ?? ImageRequest(url: photo.url)
                 request.options = .refreshCached
                 let first = try await images(of: client.load(request))
                 #expect(first.map(\.cacheType) == [.none])
@@ -42,21 +32,21 @@ extension RealProcesses {
                 #expect(second.count == 1)
                 #expect(second.first?.cacheType == .memory)
                 #expect(second.first?.bytes?.array == first.first?.bytes?.array)
-                #expect(conditions == [nil, "\"1\""])
+                #expect(photo.conditions == [nil, "\"1\""])
             }
         }
 
         @Test(arguments: [Delivery.mapped, .pieces])
         func whatHasChangedComesTwiceAndReplacesWhatWasStored(delivery: Delivery) async throws {
-            origin.route("/a.jpg", .revalidated(old, etag: "\"1\"", contentType: "image/jpeg"))
+            photo.answer(photo.old)
             try await withStack { stack in
                 let client = try stack.client(delivery)
-                let plain = ImageRequest(url, fit: 100)
+                let plain = ImageRequest(photo.url, fit: 100)
                 let before = try await client.load(plain).response.bytes?.array
                 _ = try await stack.awaitIdle()
-                origin.route("/a.jpg", .revalidated(new, etag: "\"2\"", contentType: "image/jpeg"))
+                photo.answer(photo.new, etag: "\"2\"")
                 let refreshed = try await images(
-                    of: client.load(ImageRequest(url, fit: 100, options: .refreshCached)))
+                    of: client.load(ImageRequest(photo.url, fit: 100, options: .refreshCached)))
                 #expect(refreshed.map(\.cacheType) == [.memory, .none])
                 #expect(refreshed.map(\.isRefreshed) == [false, true])
                 #expect(refreshed.first?.bytes?.array == before)
@@ -65,57 +55,58 @@ extension RealProcesses {
                 #expect(after.bytes?.array == refreshed.last?.bytes?.array)
                 #expect(after.bytes?.array != before)
                 // Another size is made of the new bytes as well, without another GET.
-                _ = try await client.load(ImageRequest(url, fit: 50)).response
-                #expect(conditions == [nil, "\"1\""])
+                _ = try await client.load(ImageRequest(photo.url, fit: 50)).response
+                #expect(photo.conditions == [nil, "\"1\""])
             }
         }
 
         @Test func aSizeOfBytesThatWereReplacedIsNotTakenForCurrent() async throws {
-            origin.route("/a.jpg", .revalidated(old, etag: "\"1\"", contentType: "image/jpeg"))
+            photo.answer(photo.old)
             try await withStack { stack in
                 let client = try stack.client()
                 for side in [100, 60] {
-                    _ = try await client.load(ImageRequest(url, fit: side)).response
+                    _ = try await client.load(ImageRequest(photo.url, fit: side)).response
                 }
                 _ = try await stack.awaitIdle()
-                origin.route("/a.jpg", .revalidated(new, etag: "\"2\"", contentType: "image/jpeg"))
+                photo.answer(photo.new, etag: "\"2\"")
                 for side in [100, 60] {
-                    let request = ImageRequest(url, fit: side, options: .refreshCached)
+                    let request = ImageRequest(photo.url, fit: side, options: .refreshCached)
                     let both = try await images(of: client.load(request))
                     #expect(both.count == 2, "\(side)")
                     _ = try await stack.awaitIdle()
                 }
-                #expect(conditions == [nil, "\"1\"", "\"1\""])
+                #expect(photo.conditions == [nil, "\"1\"", "\"1\""])
             }
         }
 
         @Test func theSameBytesWithoutValidatorsAreUnmodified() async throws {
-            origin.route("/a.jpg", .bytes(old, contentType: "image/jpeg"))
+            photo.answerPlainly(photo.old)
             try await withStack { stack in
                 let client = try stack.client()
-                let request = ImageRequest(url, fit: 100, options: .refreshCached)
+                let request = ImageRequest(photo.url, fit: 100, options: .refreshCached)
                 _ = try await client.load(request).response
                 _ = try await stack.awaitIdle()
                 #expect(try await images(of: client.load(request)).count == 1)
-                origin.route("/a.jpg", .bytes(new, contentType: "image/jpeg"))
+                photo.answerPlainly(photo.new)
                 #expect(try await images(of: client.load(request)).count == 2)
-                #expect(conditions == [nil, nil, nil])
+                #expect(photo.conditions == [nil, nil, nil])
             }
         }
 
         @Test func aFailedRefreshLeavesTheCachedImage() async throws {
-            origin.route("/a.jpg", .revalidated(old, etag: "\"1\"", contentType: "image/jpeg"))
+            photo.answer(photo.old)
             try await withStack { stack in
                 let client = try stack.client()
-                _ = try await client.load(ImageRequest(url, fit: 100)).response
+                _ = try await client.load(ImageRequest(photo.url, fit: 100)).response
                 _ = try await stack.awaitIdle()
-                origin.route("/a.jpg", .status(404))
-                let task = client.load(ImageRequest(url, fit: 100, options: .refreshCached))
+                photo.answer(.status(404))
+                let task = client.load(ImageRequest(photo.url, fit: 100, options: .refreshCached))
                 #expect(await task.errorCode == .invalidDownloadStatusCode)
                 #expect(task.cachedResponse?.bytes?.count ?? 0 > 0)
                 let file = "\(stack.cacheDirectory)/out.jpg"
                 let run = try stack.get([
-                    url, "--resize", "100x100", "--format", "jpeg", "--option", "refresh-cached",
+                    photo.url, "--resize", "100x100", "--format", "jpeg", "--option",
+                    "refresh-cached",
                     "--json", "-o", file,
                 ])
                 #expect(run.exitStatus == 66, "\(run)")
@@ -126,9 +117,8 @@ extension RealProcesses {
         }
 
         @Test func whatVariesIsKeptByWhatWasAccepted() async throws {
-            let (old, new) = (old, new)
-            origin.route(
-                "/a.jpg",
+            let (old, new) = (photo.old, photo.new)
+            photo.answer(
                 OriginBehaviour { request in
                     let isNew = request.header("accept") == "image/webp"
                     return OriginResponse(isNew ? new : old, contentType: "image/jpeg")
@@ -136,7 +126,7 @@ extension RealProcesses {
             try await withStack { stack in
                 let client = try stack.client()
                 func load(_ accept: String) async throws -> ImageResponse {
-                    var request = ImageRequest(url: url)
+                    var request = ImageRequest(url: photo.url)
                     request.headers = [HTTPHeader(name: "Accept", value: accept)]
                     return try await client.load(request).response
                 }
@@ -146,7 +136,7 @@ extension RealProcesses {
                 #expect(again.cacheType == .memory && again.bytes?.array == new)
                 #expect(again.key.contains("-Vary(") && !again.key.contains("webp"))
                 #expect(try await load("image/jpeg").bytes?.array == old)
-                #expect(origin.requestCount("/a.jpg") == 2)
+                #expect(photo.requestCount == 2)
             }
         }
 
@@ -155,24 +145,24 @@ extension RealProcesses {
         func whatMayNoLongerBeKeptIsOnNoTier(revalidates: Bool) async throws {
             let same: OriginBehaviour =
                 revalidates
-                ? .revalidated(old, etag: "\"1\"", contentType: "image/jpeg")
-                : .bytes(old, contentType: "image/jpeg")
-            origin.route("/a.jpg", same)
+                ? .revalidated(photo.old, etag: "\"1\"", contentType: "image/jpeg")
+                : .bytes(photo.old, contentType: "image/jpeg")
+            photo.answer(same)
             try await withStack { stack in
                 let client = try stack.client()
-                let plain = ImageRequest(url, fit: 100)
+                let plain = ImageRequest(photo.url, fit: 100)
                 let before = try await client.load(plain).response.bytes?.array
                 _ = try await stack.awaitIdle()
-                origin.route("/a.jpg", same.with(header: "Cache-Control", "no-store"))
+                photo.answer(same.with(header: "Cache-Control", "no-store"))
                 let refreshed = try await images(
-                    of: client.load(ImageRequest(url, fit: 100, options: .refreshCached)))
+                    of: client.load(ImageRequest(photo.url, fit: 100, options: .refreshCached)))
                 #expect(refreshed.map(\.cacheType) == [.memory])
                 #expect(refreshed.first?.bytes?.array == before)
                 _ = try await stack.awaitIdle()
                 for count in 3...4 {
                     let image = try await client.load(plain).response
                     #expect(image.cacheType == CacheTypes.none)
-                    #expect(origin.requestCount("/a.jpg") == count, "the original is gone as well")
+                    #expect(photo.requestCount == count, "the original is gone as well")
                     _ = try await stack.awaitIdle()
                 }
             }
@@ -182,16 +172,15 @@ extension RealProcesses {
             ("Vary", "*"), ("Cache-Control", "max-age=0, no-store"), ("Cache-Control", "private"),
         ])
         func whatIsForOneRequestAloneIsNotStored(header: String, value: String) async throws {
-            origin.route(
-                "/a.jpg", .bytes(old, contentType: "image/jpeg").with(header: header, value))
+            photo.answerPlainly(photo.old, [(header, value)])
             try await withStack { stack in
                 let client = try stack.client()
                 for _ in 0..<2 {
-                    let image = try await client.load(ImageRequest(url, fit: 100)).response
+                    let image = try await client.load(ImageRequest(photo.url, fit: 100)).response
                     #expect(image.cacheType == CacheTypes.none)
                     _ = try await stack.awaitIdle()
                 }
-                #expect(origin.requestCount("/a.jpg") == 2)
+                #expect(photo.requestCount == 2)
             }
         }
     }
