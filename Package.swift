@@ -125,7 +125,7 @@ let stages: [Target] = [
         ]),
     room(
         "Stages", "Caching",
-        ["SQLite", "XXHash", "Linux", "ImageModel", "Messages", "StageContract"]),
+        ["SQLite", "XXHash", "OpenSSL", "Linux", "ImageModel", "Messages", "StageContract"]),
     room(
         "Stages", "Decoding",
         [

@@ -7,7 +7,7 @@ import XXHash
 
 private let header = BodyHeader(
     key: "https://a.test/ü.png", bodyLength: 70_000, checksum: 0xFEDC_BA98_7654_3210,
-    created: at(-5), stored: at(3), metadata: originalFacts)
+    created: at(-5), stored: at(3), metadata: carryingFacts)
 
 @Suite struct BodyHeaderTests {
     @Test func itComesBackAsItWasWritten() throws {
@@ -32,17 +32,20 @@ private let header = BodyHeader(
 
     @Test func anotherVersionIsNotRead() throws {
         var bytes = try #require(header.encoded())
-        bytes[8] = 3
+        bytes[8] = 4
         #expect(BodyHeader.length(of: bytes) == nil)
     }
 
-    /// Version 1 is the same without an expiry and without the four bytes that tell of it.
-    @Test func theFirstVersionIsRead() throws {
+    /// Version 2 is the same without what an entry carries and without the 40 bytes that tell of
+    /// it, version 1 has no expiry either, nor the four bytes that tell of that.
+    @Test(arguments: [(1, 88), (2, 92)])
+    func theVersionsBeforeAreRead(version: UInt8, textsAt: Int) throws {
         var old = header
-        old.metadata.expiry = nil
+        old.metadata = originalFacts
+        if version == 1 { old.metadata.expiry = nil }
         var bytes = try #require(old.encoded())
-        bytes.removeSubrange(88..<92)
-        bytes[8] = 1
+        bytes.removeSubrange(textsAt..<132)
+        bytes[8] = version
         withUnsafeBytes(of: UInt32(bytes.count).littleEndian) {
             bytes.replaceSubrange(12..<16, with: $0)
         }
@@ -61,6 +64,20 @@ private let header = BodyHeader(
         long.metadata.etag = String(repeating: "e", count: MessageLimits.originHeaderBytesMax + 1)
         #expect(long.encoded() == nil)
         long = header
+        long.metadata.tags = (0...CacheTag.entryMax).map { "t\($0)" }
+        #expect(long.encoded() == nil)
+        long.metadata.tags = ["two words"]
+        #expect(long.encoded() == nil)
+        long = header
+        long.metadata.extendedData = ExtendedData([UInt8](repeating: 1, count: 4_097))
+        #expect(long.encoded() == nil)
+        long = header
+        long.metadata.tags = (0..<48).map { number in
+            String(repeating: "t", count: 61) + "\(number + 100)"
+        }
+        long.metadata.extendedData = ExtendedData(
+            [UInt8](repeating: 1, count: 4_096),
+            mediaType: "a/" + String(repeating: "b", count: 253))
         long.key = String(repeating: "k", count: MessageLimits.keyBytesMax)
         #expect(long.encoded().flatMap { BodyHeader($0) } == long)
     }

@@ -23,7 +23,9 @@ import Testing
             do {
                 let tier = try fixture.tier()
                 for (number, key) in Self.keys.enumerated() {
-                    tier.put(key, Self.body(number), originalFacts, at(Int64(number)))
+                    tier.put(
+                        key, Self.body(number), number < 4 ? carryingFacts : originalFacts,
+                        at(Int64(number)))
                 }
             }
             let damage = try damage(fixture, &random)
@@ -47,7 +49,8 @@ import Testing
             PRAGMA writable_schema=RESET;
             """)
         let columns =
-            IndexRow.columnNames + ["number", "key", "charge", "body", "totals", "totals"]
+            IndexRow.columnNames + IndexRow.partNames
+            + ["number", "key", "charge", "body", "totals", "totals"]
         let edits = (0..<Int.random(in: 1...3, using: &random)).map { _ in
             edit(columns.randomElement(using: &random)!, &random)
         }
@@ -74,7 +77,9 @@ import Testing
         let place =
             rows == 0
             ? "" : " WHERE number % \(rows + 1) = \(Int.random(in: 0...rows, using: &random))"
-        return "UPDATE OR IGNORE entries SET \(column) = \(value)\(place)"
+        if column == "tags" { return "UPDATE OR IGNORE tags SET tag = \(value)\(place)" }
+        let table = IndexRow.partNames.contains(column) ? "extras" : "entries"
+        return "UPDATE OR IGNORE \(table) SET \(column) = \(value)\(place)"
     }
 
     private static let values = [

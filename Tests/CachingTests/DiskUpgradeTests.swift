@@ -27,7 +27,7 @@ import Testing
         #expect(tier.usage(at(0))?.entries == Self.lengths.count)
     }
 
-    @Test(arguments: [5, 99, -1])
+    @Test(arguments: [6, 99, -1])
     func theIndexOfAnotherVersionIsTakenOver(version: Int32) throws {
         let fixture = try DiskFixture()
         try fill(fixture)

@@ -30,3 +30,12 @@ let originalFacts = StoredMetadata(
     contentType: "image/webp; q=ü", etag: "\"abc\"", lastModified: nil, cacheControl: "",
     expiry: HTTPExpiry(
         born: 1_700_000_000_123, freshFor: 60_000, staleFor: 5_000, errorFor: 7_000))
+
+/// An entry with all that one carries.
+let carryingFacts: StoredMetadata = {
+    var facts = originalFacts
+    facts.tags = ["shop", "winter:2026"]
+    facts.extendedData = ExtendedData([0, 255, 10, 0], mediaType: "application/x-test")
+    facts.digest = ContentDigest((0..<32).map { UInt8($0 * 7) })
+    return facts
+}()

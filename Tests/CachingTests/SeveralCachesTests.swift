@@ -84,6 +84,21 @@ import Testing
         #expect(try query() == nil)
     }
 
+    @Test func whatHasATagGoesFromAllOfThem() throws {
+        for key in [low, high, "other\u{1F}k"] {
+            guard case .store(var work) = cache.storing(key, sample(30_000), .all) else { return }
+            work.metadata.tags = ["a"]
+            _ = try cache.run(.store(work))
+        }
+        var work = EntryWork(
+            action: .removeSelected, key: "", tiers: .all,
+            selection: EntrySelection(cache: "high", tag: "a"))
+        work.selection.furtherCaches = ["low"]
+        guard case .entries(let page) = try cache.run(.entry(work)) else { return }
+        #expect(page.disk.entries == 2 && page.memory.entries == 2)
+        #expect(try cache.tiers(of: "other\u{1F}k") == .all)
+    }
+
     /// Also what takes the copy thread and the disk.
     @Test(arguments: [30_000, 2 << 20]) func allOfThemKeepIt(length: Int) throws {
         let bytes = sample(length)

@@ -12,10 +12,11 @@ import Testing
         let answer = GetAnswer(failure, token: "abc", totalMilliseconds: 1.23456)
         #expect(
             try JSONText.text(answer) == """
-                {"bits":null,"bytes":null,"cacheType":"none","error":{"code":2001,\
+                {"bits":null,"bytes":null,"cacheType":"none","digest":null,"error":{"code":2001,\
                 "details":{"httpStatus":"404"},"domain":"SDWebImageErrorDomain",\
                 "message":"the origin says 404","name":"invalidDownloadStatusCode",\
-                "retryable":false},"explanation":null,"facts":null,"fallbackFor":null,\
+                "retryable":false},"explanation":null,"extendedData":null,"facts":null,\
+                "fallbackFor":null,\
                 "format":null,"freshness":null,"hdr":null,"height":null,"key":null,"notes":[],\
                 "pages":null,"refreshed":null,"scale":null,"status":"error",\
                 "stillOf":null,\

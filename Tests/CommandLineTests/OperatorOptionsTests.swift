@@ -48,6 +48,28 @@ import Testing
         #expect(put.tiers == .disk)
     }
 
+    @Test func tagsAndExtendedDataAreOfWhatTheyMeanSomethingFor() throws {
+        let remove = try cache(["remove", "--tag", "shop", "--cache", "c"])
+        #expect(remove.action == .removeSelected && remove.tags.isEmpty)
+        #expect(remove.selection == EntrySelection(cache: "c", tag: "shop"))
+        for action in ["list", "count", "size"] {
+            #expect(try cache([action, "--tag", "a:b"]).selection.tag == "a:b")
+        }
+        let put = try cache(["put", "k", "-", "--tag", "a", "--tag", "b"])
+        #expect(put.tags == ["a", "b"] && put.selection.isAll && put.extendedData == nil)
+        let data = ["--extended-data", "/f", "--media-type", "a/b"]
+        let both = try cache(["put", "k", "-"] + data)
+        #expect(both.extendedData?.path == "/f" && both.extendedData?.mediaType == "a/b")
+        for wrong in [
+            ["remove", "k", "--tag", "a"], ["contains", "k", "--tag", "a"], ["trim", "--tag", "a"],
+            ["remove", "--tag", "a b/"], ["remove", "--tag", "a", "--tag", "b"],
+            ["put", "k", "-", "--media-type", "a/b"], ["remove", "k"] + data,
+            ["put", "k", "-", "--extended-data", "/f", "--media-type", "ab"],
+        ] {
+            #expect(throws: UsageError.self, "\(wrong)") { try cache(wrong) }
+        }
+    }
+
     @Test func entriesAreMeantByWhatTheyAre() throws {
         let remove = try cache(["remove", "--url", "u", "--older-than", "2d", "--type", "disk"])
         #expect(remove.action == .removeSelected && remove.tiers == .disk)
@@ -70,7 +92,7 @@ import Testing
         ["remove", "--type", "disk"],
         ["list", "--limit", "0"], ["count", "--limit", "2"], ["trim", "--cache", "c"],
         ["stats", "--prefix", "p"], ["list", "k"], ["get"], ["list", "--after", "x"],
-        ["put", "k", "f", "-o", "g"], ["remove", "--tag", "t"],
+        ["put", "k", "f", "-o", "g"], ["remove", "--tagged", "t"],
     ])
     func whatMeansNothingThereIsAUsageError(arguments: [String]) {
         #expect(throws: UsageError.self) { try cache(arguments) }

@@ -119,6 +119,10 @@ import Testing
         #expect(profile.rules[0].sets == .retryFailed)
         #expect(profile.rules[0].clears == .lowPriority)
         #expect(profile.rules[0].blocks == [.httpStatus(404): true, .error(.badImageData): false])
+        #expect(profile.rules[0].tags == ["avatars", "people"])
+        #expect(profile.rules[0].takesOriginTags == true)
+        #expect(profile.rules[0].staleLimits.whileRevalidate == 3_600)
+        #expect(profile.rules[0].staleLimits.ifError == 172_800)
         #expect(profile.rules[1].identity == "partner-7")
         #expect(profile.rules[2].download == false)
         #expect(profile.rules[2].ignoresCacheControl == true)
@@ -354,6 +358,17 @@ import Testing
         (rule("headers: {Proxy-A: {file: /a}}"), "f:1: headers: Proxy-A: how messages"),
         (rule("headers: {A: {flie: /x}}"), "f:1: A has no key 'flie', did you mean 'file'?"),
         (rule("headers: {A: [x]}"), "f:1: A: expected a text of one line"),
+        (rule("tags: 'a b'"), "f:1: tags: expected 1 to 64 letters"),
+        (
+            rule("tags: [\((0..<17).map { "t\($0)" }.joined(separator: ","))]"),
+            "f:1: tags: at most 16 tags"
+        ),
+        (rule("origin-tags: x"), "f:1: origin-tags: expected yes or no"),
+        (rule("stale-if-error-max: never"), "f:1: stale-if-error-max: expected a time such as"),
+        (
+            rule("stale-while-revalidate-max: 9000w"),
+            "f:1: stale-while-revalidate-max: expected a time such as"
+        ),
         (rule("identity: 'a b'"), "f:1: identity: expected a name"),
         (rule("identity: "), "f:1: identity: expected a name of letters"),
         (rule("mach: x"), "f:1: a rule has no key 'mach', did you mean 'match'?"),

@@ -121,6 +121,43 @@ import Testing
         #expect(resolution.terms.fallback == .none, "a fallback has none")
     }
 
+    /// Tags of the request, its profile and all rules that match; the last word on origins and on
+    /// limits counts. None of it is in a key.
+    @Test func whatAnEntryCarriesComesFromAllThatMatch() throws {
+        let rules = [
+            try rule { ($0.tags, $0.takesOriginTags) = (["r1", "mine"], false) },
+            try rule("https://other/*") { $0.tags = ["other"] },
+            try rule {
+                $0.tags = ["r2"]
+                $0.staleLimits.ifError = 5
+            },
+        ]
+        let configuration = configuration {
+            $0.profiles["default"]?.tags = ["house"]
+            $0.profiles["default"]?.takesOriginTags = true
+            $0.profiles["default"]?.staleLimits.ifError = 3
+            $0.profiles["default"]?.staleLimits.whileRevalidate = 4
+            $0.profiles["default"]?.rules = rules
+        }
+        var request = ImageRequest(url: url)
+        request.context.tags = ["mine"]
+        let resolution = try configuration.resolve(request)
+        #expect(resolution.terms.tags == ["mine", "house", "r1", "r2"])
+        #expect(!resolution.terms.takesOriginTags)
+        #expect(resolution.terms.staleLimits.ifError == 5)
+        #expect(resolution.terms.staleLimits.whileRevalidate == 4)
+        let plain = try self.configuration().resolve(ImageRequest(url: url))
+        let source = try SourceURL(url)
+        #expect(
+            CacheKey.result(resolution.request, url: source, terms: resolution.terms)
+                == CacheKey.result(plain.request, url: source, terms: plain.terms))
+        #expect(refusal(configuration) { $0.context.tags = ["a b"] }?.code == .invalidRequest)
+        let many = (0..<17).map { "t\($0)" }
+        #expect(refusal(configuration) { $0.context.tags = many }?.code == .invalidRequest)
+        let extended = refusal(configuration) { $0.context.extendedData = ExtendedData([1]) }
+        #expect(extended?.code == .invalidRequest, "nothing is put")
+    }
+
     @Test func aRequestMayRefuseTheTransformerOfItsProfile() throws {
         let configuration = configuration { $0.profiles["default"]?.transformer = "card" }
         var request = ImageRequest(url: url)

@@ -210,6 +210,37 @@ extension RealProcesses {
             }
         }
 
+        /// The caps of what origins permit are the operator's (SEMANTICS §6.6).
+        @Test(arguments: [
+            ("stale-while-revalidate=900", "stale-while-revalidate-max: 10s", false),
+            ("stale-while-revalidate=900", "stale-while-revalidate-max: 30m", true),
+            ("stale-while-revalidate=172800", "stale-while-revalidate-max: 2d", true),
+            ("stale-if-error=900", "stale-if-error-max: 0", false),
+            ("stale-if-error=900", "stale-while-revalidate-max: 0", true),
+        ])
+        func theConfigurationLimitsHowStaleAnImageMayBe(
+            words: String, setting: String, isServed: Bool
+        ) async throws {
+            // A day and a half late where two days are permitted.
+            let age = words.contains("172800") ? 130_000 : 100
+            photo.answer(photo.old, "max-age=60, \(words)", age: age)
+            let folder = TestKit.TemporaryDirectory()
+            let file = "profiles: {default: {rules: [{match: '*', \(setting)}]}}"
+            let path = folder.write(Array(file.utf8), to: "a.yaml")
+            try await withStack(["--allow-private-networks", "--config", path]) { stack in
+                let client = try stack.client()
+                _ = try await client.load(request()).response
+                _ = try await stack.awaitIdle()
+                photo.answer(.status(503))
+                let task = client.load(request())
+                if isServed {
+                    #expect(try await task.response.bytes != nil)
+                } else {
+                    #expect(await task.errorCode == .invalidDownloadStatusCode)
+                }
+            }
+        }
+
         /// What is on the disk knows its expiry (the index as well as the files).
         @Test func anotherLifeOfTheStackKnowsWhatIsFresh() async throws {
             photo.answer(photo.old, "max-age=600")

@@ -201,9 +201,22 @@ import Testing
             return
         }
         #expect(work.selection.cache == "high" && work.selection.furtherCaches == ["low"])
-        #expect(work.selection.matches(text("low")) && !work.selection.matches(url))
+        #expect(work.selection.matches(text("low"), tags: []))
+        #expect(!work.selection.matches(url, tags: []))
         stack.finish(.query, .entries(EntryPage()))
         #expect(stack.isAtRest)
+    }
+
+    /// What has a tag is not all there is: it goes as the policy of removals says.
+    @Test func aTagIsRemovedAndNotCleared() {
+        let composite = CompositeCache(of: ["low", "high"], policies: [.clear: .lowestOnly])
+        let work = EntryWork(
+            action: .removeSelected, key: "", tiers: .all,
+            selection: EntrySelection(cache: "both", tag: "a"))
+        let selection = CacheLayout(["both": composite]).expanded(work).selection
+        #expect(selection.cache == "high" && selection.furtherCaches == ["low"])
+        #expect(selection.matches(text("low"), tags: ["b", "a"]))
+        #expect(!selection.matches(text("low"), tags: ["b"]))
     }
 
     /// A refresh that brings other bytes stores them in the highest cache; what a lower one has

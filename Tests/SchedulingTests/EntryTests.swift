@@ -238,6 +238,32 @@ import Testing
         #expect(stack.scheduler.isIdle && stack.faults.isEmpty)
     }
 
+    /// By tag: of a load that has it, of one that has another, and of one whose origin may name it.
+    @Test(arguments: [
+        (["shop"], false, true), (["shopping"], false, false), ([], false, false),
+        ([], true, true),
+    ])
+    func aTransferBeginsAnewBehindTheRemovalOfItsTag(
+        tags: [String], takesOriginTags: Bool, isMeant: Bool
+    ) {
+        var terms = LoadTerms()
+        (terms.tags, terms.takesOriginTags) = (tags, takesOriginTags)
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        stack.load(ImageRequest(url: Self.url), by: client, terms: terms)
+        answerQueries(of: &stack)
+        let first = stack.held(.fetch).map(\.job.id)
+        #expect(first.count == 1)
+        ask(&stack, client, selected(9, EntrySelection(tag: "shop"), .removeSelected))
+        answerQueries(of: &stack)
+        let now = stack.held(.fetch).filter { !$0.isCancelled }.map(\.job.id)
+        #expect((now != first) == isMeant)
+        stack.finishAll()
+        #expect(stack.replies.count == 1)
+        #expect(stack.scheduler.isIdle && stack.faults.isEmpty)
+    }
+
     /// Misses, until nothing is asked of the cache.
     private func answerQueries(of stack: inout Stack) {
         for _ in 0..<4 {

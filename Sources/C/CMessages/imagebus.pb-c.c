@@ -1357,6 +1357,51 @@ void   imagebus__v1__metadata__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__metadata__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__extended_data__init
+                     (Imagebus__V1__ExtendedData         *message)
+{
+  static const Imagebus__V1__ExtendedData init_value = IMAGEBUS__V1__EXTENDED_DATA__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__extended_data__get_packed_size
+                     (const Imagebus__V1__ExtendedData *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__extended_data__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__extended_data__pack
+                     (const Imagebus__V1__ExtendedData *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__extended_data__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__extended_data__pack_to_buffer
+                     (const Imagebus__V1__ExtendedData *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__extended_data__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__ExtendedData *
+       imagebus__v1__extended_data__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__ExtendedData *)
+     protobuf_c_message_unpack (&imagebus__v1__extended_data__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__extended_data__free_unpacked
+                     (Imagebus__V1__ExtendedData *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__extended_data__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__expiry__init
                      (Imagebus__V1__Expiry         *message)
 {
@@ -6231,7 +6276,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encode_options__descriptor =
   (ProtobufCMessageInit) imagebus__v1__encode_options__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[15] =
+static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[18] =
 {
   {
     "profile",
@@ -6413,12 +6458,49 @@ static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[1
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "tags",
+    16,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Context, n_tags),
+    offsetof(Imagebus__V1__Context, tags),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "extended_data",
+    17,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, extended_data),
+    &imagebus__v1__extended_data__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "wants_extended_data",
+    18,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Context, wants_extended_data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__context__field_indices_by_name[] = {
   5,   /* field[5] = base_key */
   1,   /* field[1] = cache */
   14,   /* field[14] = decode_to_hdr */
   13,   /* field[13] = encode_options */
+  16,   /* field[16] = extended_data */
   10,   /* field[10] = fallback */
   4,   /* field[4] = key_filter */
   3,   /* field[3] = loader */
@@ -6429,12 +6511,14 @@ static const unsigned imagebus__v1__context__field_indices_by_name[] = {
   12,   /* field[12] = scale_down_limit */
   7,   /* field[7] = scale_factor */
   6,   /* field[6] = serializer */
+  15,   /* field[15] = tags */
+  17,   /* field[17] = wants_extended_data */
   9,   /* field[9] = without_transformer */
 };
 static const ProtobufCIntRange imagebus__v1__context__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 15 }
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
 {
@@ -6444,7 +6528,7 @@ const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
   "Imagebus__V1__Context",
   "imagebus.v1",
   sizeof(Imagebus__V1__Context),
-  15,
+  18,
   imagebus__v1__context__field_descriptors,
   imagebus__v1__context__field_indices_by_name,
   1,  imagebus__v1__context__number_ranges,
@@ -7609,7 +7693,7 @@ const ProtobufCMessageDescriptor imagebus__v1__error__descriptor =
   (ProtobufCMessageInit) imagebus__v1__error__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[10] =
 {
   {
     "info",
@@ -7695,20 +7779,59 @@ static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "tags",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Metadata, n_tags),
+    offsetof(Imagebus__V1__Metadata, tags),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "extended_data",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Metadata, extended_data),
+    &imagebus__v1__extended_data__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "digest",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Metadata, digest),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__metadata__field_indices_by_name[] = {
   4,   /* field[4] = cache_control */
   1,   /* field[1] = content_type */
+  9,   /* field[9] = digest */
   2,   /* field[2] = etag */
   6,   /* field[6] = expiry */
+  8,   /* field[8] = extended_data */
   0,   /* field[0] = info */
   3,   /* field[3] = last_modified */
+  7,   /* field[7] = tags */
   5,   /* field[5] = vary */
 };
 static const ProtobufCIntRange imagebus__v1__metadata__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
 {
@@ -7718,11 +7841,62 @@ const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
   "Imagebus__V1__Metadata",
   "imagebus.v1",
   sizeof(Imagebus__V1__Metadata),
-  7,
+  10,
   imagebus__v1__metadata__field_descriptors,
   imagebus__v1__metadata__field_indices_by_name,
   1,  imagebus__v1__metadata__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__metadata__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__extended_data__field_descriptors[2] =
+{
+  {
+    "media_type",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ExtendedData, media_type),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "data",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ExtendedData, data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__extended_data__field_indices_by_name[] = {
+  1,   /* field[1] = data */
+  0,   /* field[0] = media_type */
+};
+static const ProtobufCIntRange imagebus__v1__extended_data__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__extended_data__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.ExtendedData",
+  "ExtendedData",
+  "Imagebus__V1__ExtendedData",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__ExtendedData),
+  2,
+  imagebus__v1__extended_data__field_descriptors,
+  imagebus__v1__extended_data__field_indices_by_name,
+  1,  imagebus__v1__extended_data__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__extended_data__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__expiry__field_descriptors[4] =
@@ -9129,7 +9303,7 @@ const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
   (ProtobufCMessageInit) imagebus__v1__entry__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__entry_selection__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__entry_selection__field_descriptors[6] =
 {
   {
     "cache",
@@ -9180,6 +9354,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry_selection__field_descr
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "tag",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__EntrySelection, maybe_tag_case),
+    offsetof(Imagebus__V1__EntrySelection, tag),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "further_caches",
     20,
     PROTOBUF_C_LABEL_REPEATED,
@@ -9194,16 +9380,17 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry_selection__field_descr
 };
 static const unsigned imagebus__v1__entry_selection__field_indices_by_name[] = {
   0,   /* field[0] = cache */
-  4,   /* field[4] = further_caches */
+  5,   /* field[5] = further_caches */
   3,   /* field[3] = older_than */
   2,   /* field[2] = prefix */
+  4,   /* field[4] = tag */
   1,   /* field[1] = url */
 };
 static const ProtobufCIntRange imagebus__v1__entry_selection__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 20, 4 },
-  { 0, 5 }
+  { 20, 5 },
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__entry_selection__descriptor =
 {
@@ -9213,7 +9400,7 @@ const ProtobufCMessageDescriptor imagebus__v1__entry_selection__descriptor =
   "Imagebus__V1__EntrySelection",
   "imagebus.v1",
   sizeof(Imagebus__V1__EntrySelection),
-  5,
+  6,
   imagebus__v1__entry_selection__field_descriptors,
   imagebus__v1__entry_selection__field_indices_by_name,
   2,  imagebus__v1__entry_selection__number_ranges,
@@ -9657,7 +9844,7 @@ const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor =
   (ProtobufCMessageInit) imagebus__v1__paint__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[11] =
+static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descriptors[12] =
 {
   {
     "reference",
@@ -9791,6 +9978,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetched_body__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "tags",
+    12,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__FetchedBody, n_tags),
+    offsetof(Imagebus__V1__FetchedBody, tags),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__fetched_body__field_indices_by_name[] = {
   9,   /* field[9] = account */
@@ -9803,12 +10002,13 @@ static const unsigned imagebus__v1__fetched_body__field_indices_by_name[] = {
   1,   /* field[1] = http_status */
   4,   /* field[4] = last_modified */
   0,   /* field[0] = reference */
+  11,   /* field[11] = tags */
   6,   /* field[6] = vary */
 };
 static const ProtobufCIntRange imagebus__v1__fetched_body__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
 {
@@ -9818,7 +10018,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fetched_body__descriptor =
   "Imagebus__V1__FetchedBody",
   "imagebus.v1",
   sizeof(Imagebus__V1__FetchedBody),
-  11,
+  12,
   imagebus__v1__fetched_body__field_descriptors,
   imagebus__v1__fetched_body__field_indices_by_name,
   1,  imagebus__v1__fetched_body__number_ranges,
@@ -10365,7 +10565,7 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_hit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__cache_hit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__store_report__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__store_report__field_descriptors[5] =
 {
   {
     "delivered",
@@ -10415,9 +10615,22 @@ static const ProtobufCFieldDescriptor imagebus__v1__store_report__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "digest",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StoreReport, digest),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__store_report__field_indices_by_name[] = {
   0,   /* field[0] = delivered */
+  4,   /* field[4] = digest */
   3,   /* field[3] = is_same */
   2,   /* field[2] = skipped */
   1,   /* field[1] = tiers */
@@ -10425,7 +10638,7 @@ static const unsigned imagebus__v1__store_report__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__store_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor =
 {
@@ -10435,7 +10648,7 @@ const ProtobufCMessageDescriptor imagebus__v1__store_report__descriptor =
   "Imagebus__V1__StoreReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StoreReport),
-  4,
+  5,
   imagebus__v1__store_report__field_descriptors,
   imagebus__v1__store_report__field_indices_by_name,
   1,  imagebus__v1__store_report__number_ranges,
@@ -11643,7 +11856,7 @@ const ProtobufCMessageDescriptor imagebus__v1__release__descriptor =
   (ProtobufCMessageInit) imagebus__v1__release__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__stored__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__stored__field_descriptors[6] =
 {
   {
     "key",
@@ -11705,8 +11918,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__stored__field_descriptors[5]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "digest",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Stored, digest),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__stored__field_indices_by_name[] = {
+  5,   /* field[5] = digest */
   3,   /* field[3] = expires_in_milliseconds */
   2,   /* field[2] = info */
   0,   /* field[0] = key */
@@ -11716,7 +11942,7 @@ static const unsigned imagebus__v1__stored__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__stored__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__stored__descriptor =
 {
@@ -11726,7 +11952,7 @@ const ProtobufCMessageDescriptor imagebus__v1__stored__descriptor =
   "Imagebus__V1__Stored",
   "imagebus.v1",
   sizeof(Imagebus__V1__Stored),
-  5,
+  6,
   imagebus__v1__stored__field_descriptors,
   imagebus__v1__stored__field_indices_by_name,
   1,  imagebus__v1__stored__number_ranges,
@@ -14324,7 +14550,7 @@ const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor =
   (ProtobufCMessageInit) imagebus__v1__explanation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[12] =
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[14] =
 {
   {
     "reference",
@@ -14470,10 +14696,36 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "digest",
+    13,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, digest),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "extended_data",
+    14,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, extended_data),
+    &imagebus__v1__extended_data__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
+  12,   /* field[12] = digest */
   10,   /* field[10] = explanation */
+  13,   /* field[13] = extended_data */
   9,   /* field[9] = facts */
   8,   /* field[8] = fallback_for */
   1,   /* field[1] = info */
@@ -14488,7 +14740,7 @@ static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 12 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -14498,7 +14750,7 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  12,
+  14,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,

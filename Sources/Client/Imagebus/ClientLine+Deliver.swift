@@ -103,6 +103,8 @@ extension ClientLine {
                 timings: reply.timings, bytes: bytes, storedTiers: image.storedTiers,
                 scaleFactor: image.scaleFactor, fallbackFor: image.fallbackFor)
             response.validity = image.validity
+            response.digest = image.digest
+            response.extendedData = image.extendedData
             return response
         }
     }

@@ -39,6 +39,12 @@ public struct ImageResponse: Sendable {
     /// (`RequestOptions.respectCacheControl`, `ImageRequest.wantsExplanation`); `nil` where nobody
     /// asked, and where nothing is known.
     public internal(set) var validity: Validity?
+    /// SHA-256 of the bytes (SEMANTICS §5.22); `nil` where only facts were asked for that no entry
+    /// answered.
+    public internal(set) var digest: ContentDigest?
+    /// The bytes that who put the entry left with it (`RequestContext.wantsExtendedData`); `nil`
+    /// where nobody asked, and where there are none.
+    public internal(set) var extendedData: ExtendedData?
     /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
     /// (`refreshCached`).
     public internal(set) var isRefreshed = false

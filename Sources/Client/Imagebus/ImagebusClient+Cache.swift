@@ -60,7 +60,7 @@ extension ImagebusClient {
         try await page(.trim, EntrySelection(), tiers)
     }
 
-    /// The bytes of the entry of a key, as they are stored, and what they are; `nil` where the
+    /// The bytes of the entry of a key, as they are stored, what they are, and its extended data; `nil` where the
     /// tiers do not have it. The text of the key is that of replies.
     public func entry(
         _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
@@ -73,6 +73,7 @@ extension ImagebusClient {
         request.originalStoreCacheTypes = .none
         request.context.cache = cache
         request.context.key = .text(key)
+        request.context.wantsExtendedData = true
         let response = try await load(request).response
         return response.bytes == nil ? nil : response
     }

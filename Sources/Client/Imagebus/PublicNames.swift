@@ -6,12 +6,14 @@
 @_exported public import struct ImageModel.CacheTypes
 @_exported public import enum ImageModel.ChromaSubsampling
 @_exported public import struct ImageModel.Colour
+@_exported public import struct ImageModel.ContentDigest
 @_exported public import struct ImageModel.Corners
 @_exported public import struct ImageModel.CustomStep
 @_exported public import struct ImageModel.EncodeOptions
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import struct ImageModel.ErrorRule
 @_exported public import enum ImageModel.ExifField
+@_exported public import struct ImageModel.ExtendedData
 @_exported public import struct ImageModel.FactKinds
 @_exported public import enum ImageModel.Fallback
 @_exported public import enum ImageModel.Gravity

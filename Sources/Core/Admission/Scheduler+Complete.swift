@@ -17,6 +17,10 @@ extension Scheduler {
             cacheType: hit.tier, key: request.names.resultKey,
             storedTiers: request.waitsForStores ? hit.tier : nil)
         image.explanation = Explanation(request.order, image)
+        image.digest = hit.metadata.digest
+        if request.image.context.wantsExtendedData {
+            image.extendedData = hit.metadata.extendedData
+        }
         if hit.tier == .memory {
             figures.counters.memoryHits += 1
         } else {

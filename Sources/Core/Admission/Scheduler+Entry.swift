@@ -52,12 +52,13 @@ extension Scheduler {
         guard command.action != .removeSelected || !command.selection.isAll else {
             throw ImageError(
                 .invalidRequest,
-                "say which entries are removed: a URL, a prefix, an age or a cache; clear removes "
-                    + "all of them")
+                "say which entries are removed: a URL, a prefix, a tag, an age or a cache; clear "
+                    + "removes all of them")
         }
         let texts = [command.selection.url, command.selection.prefix].compactMap { $0 }
         guard texts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
         else { throw ImageError(.invalidRequest, "a URL or prefix is no such text: \(texts)") }
+        if let tag = command.selection.tag, !CacheTag.isTag(tag) { throw CacheTag.noTag(tag) }
         var selection = command.selection
         selection.url = selection.url.map(Self.shownText)
         selection.prefix = selection.prefix.map(Self.shownText)

@@ -19,6 +19,7 @@ extension Scheduler {
             let text = try Self.storedText(of: key, in: terms.cache)
             try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
             upload.key = key
+            upload.extendedData = load.image.context.extendedData
             var (load, terms) = (load, terms)
             load.image = image
             // An operator wants these bytes under the key, or to hear why not.

@@ -16,6 +16,10 @@ extension Scheduler {
         _ reference: BlockReference, _ format: ImageFormat?
     ) {
         guard let upload = takeUpload(reference, format, of: load, client) else { return }
+        guard load.image.context.extendedData == nil else {
+            drop(upload.block)
+            return refuse(load, of: client, .extendedDataOfNothing)
+        }
         var load = load
         // A request for these bytes always brings them along: their original is not kept.
         load.image.originalQueryCacheTypes = .none

@@ -28,6 +28,7 @@ extension Configuration {
         _ request: ImageRequest, isUpload: Bool, as part: Part
     ) throws(ImageError) -> Resolution {
         try request.context.check()
+        if !isUpload, request.context.extendedData != nil { throw .extendedDataOfNothing }
         let (url, refusal) = Self.url(of: request)
         let profile = try profile(request.context.profile)
         let isCompared = !profile.rules.isEmpty || sources != nil
@@ -153,7 +154,8 @@ extension Configuration {
         terms.mayDownload = isUpload || draft.mayDownload
         terms.ignoresCacheControl = draft.ignoresCacheControl
         terms.sources = sourceTexts
-        terms.limits = draft.limits
+        (terms.tags, terms.takesOriginTags) = (draft.tags, draft.takesOriginTags)
+        (terms.limits, terms.staleLimits) = (draft.limits, draft.staleLimits)
         terms.blocks = draft.blocks
         terms.serializer = try serializer(context.serializer)
         terms.scope = context.profile.map { $0 == Self.defaultName ? "" : $0 } ?? ""

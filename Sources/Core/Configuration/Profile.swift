@@ -16,6 +16,12 @@ public struct Profile: Hashable, Sendable {
     public var serializer: Serializer?
     /// What is delivered where the load fails.
     public var fallback: Fallback?
+    /// How long what is stale may be served at most.
+    public var staleLimits = StaleLimits()
+    /// Tags of what is stored, besides those of the request (SEMANTICS §5.20).
+    public var tags: [String] = []
+    /// Whether what origins say of tags counts as well.
+    public var takesOriginTags: Bool?
     /// Limits narrower than those of the process.
     public var limits = LimitSettings()
     /// What the options processor and the delegate say; all that match hold, later ones win.
@@ -50,6 +56,12 @@ public struct Rule: Hashable, Sendable {
     public var ignoresCacheControl: Bool?
     /// Whether what the origin says of freshness counts (SEMANTICS §6.5).
     public var respectsCacheControl: Bool?
+    /// How long what is stale may be served at most, in place of what the profile says.
+    public var staleLimits = StaleLimits()
+    /// Tags of what is stored, besides those of the request and of other rules.
+    public var tags: [String] = []
+    /// Whether what the origin says of tags counts as well.
+    public var takesOriginTags: Bool?
     /// Limits narrower than those of the process, in place of the profile's.
     public var limits = LimitSettings()
     /// Which failures blacklist.

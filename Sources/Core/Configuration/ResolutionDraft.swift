@@ -10,6 +10,10 @@ struct ResolutionDraft {
     private(set) var transformer: NameOrNone?
     private(set) var mayDownload = true
     private(set) var ignoresCacheControl = false
+    /// Tags of the request, of its profile, and of rules.
+    private(set) var tags: [String]
+    private(set) var takesOriginTags: Bool
+    private(set) var staleLimits: StaleLimits
     private(set) var limits: LimitSettings
     private(set) var blocks: [BlockCause: Bool] = [:]
     private(set) var headers: [RuleHeader] = []
@@ -23,8 +27,10 @@ struct ResolutionDraft {
     /// (SEMANTICS §13.1).
     init(_ request: ImageRequest, _ profile: Profile) {
         self.request = request
-        limits = profile.limits
+        (limits, staleLimits) = (profile.limits, profile.staleLimits)
         let asked = request.context
+        tags = CacheTag.union(CacheTag.union([], asked.tags), profile.tags)
+        takesOriginTags = profile.takesOriginTags ?? false
         self.request.context.cache = asked.cache ?? profile.cache
         self.request.context.originalCache = asked.originalCache ?? profile.originalCache
         self.request.context.loader = asked.loader ?? profile.loader
@@ -32,6 +38,7 @@ struct ResolutionDraft {
         self.request.context.serializer = asked.serializer ?? profile.serializer
         self.request.context.fallback = asked.fallback ?? profile.fallback
         remainder.scaleFactor = asked.scaleFactor
+        remainder.wantsExtendedData = asked.wantsExtendedData
         let hasOwn = !request.steps.isEmpty || asked.preset != nil || asked.withoutTransformer
         if !hasOwn, !request.infoOnly { defaultTransformer = profile.transformer }
     }
@@ -52,7 +59,10 @@ struct ResolutionDraft {
         if let download = rule.download { mayDownload = download }
         if let respects = rule.respectsCacheControl { respect(respects) }
         if let ignores = rule.ignoresCacheControl { ignoresCacheControl = ignores }
+        CacheTag.unite(&tags, with: rule.tags)
+        if let takes = rule.takesOriginTags { takesOriginTags = takes }
         limits.merge(rule.limits)
+        staleLimits.merge(rule.staleLimits)
         blocks.merge(rule.blocks) { $1 }
         headers += rule.headers
         if rule.transfer != TransferRule() {

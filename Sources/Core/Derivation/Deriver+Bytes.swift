@@ -93,8 +93,8 @@ extension Deriver {
             preconditionFailure("a decode begins when its source has arrived")
         }
         decodes[node].provenance = Provenance(
-            tier: body.tier, mark: body.mark, expiry: body.expiry, keeping: sources[source].keeping,
-            began: sources[source].freshness.began,
+            tier: body.tier, mark: body.mark, expiry: body.expiry, tags: body.tags,
+            keeping: sources[source].keeping, began: sources[source].freshness.began,
             isOutdated: sources[source].freshness.isOutdated, fetched: body.fetched?.account)
         decodes[node].isVaried = sources[source].isVaried
         decodes[node].timings += sources[source].timings

@@ -1,24 +1,27 @@
-import ImageModel
+import Dispatching
+package import ImageModel
 import Messages
 
 // Until when bytes may be used (SEMANTICS §6.5).
 extension Deriver {
     /// Of what a worker brought; `nil` where it does not say how old that is.
     func expiry(of body: FetchedBody, at node: SourceNode.ID) -> HTTPExpiry? {
-        guard let age = body.age, let role = sources[node].name.origin.terms?.role else {
-            return nil
-        }
-        return HTTPExpiry(CacheControl(body.cacheControl), age, role, limits.expiry)
+        guard let age = body.age, let terms = sources[node].name.origin.terms else { return nil }
+        return HTTPExpiry(CacheControl(body.cacheControl), age, terms.role, staleLimits(terms))
+    }
+
+    private func staleLimits(_ terms: FetchTerms) -> HTTPExpiry.Limits {
+        limits.expiry.replaced(by: terms.staleLimits)
     }
 
     /// The origin has nothing new. What is kept with the marks of the source's waiters lives anew.
     mutating func tellConfirmed(_ node: SourceNode.ID, _ answer: ImageError) {
-        guard let age = answer.confirmedAge, let role = sources[node].name.origin.terms?.role else {
+        guard let age = answer.confirmedAge, let terms = sources[node].name.origin.terms else {
             return
         }
         let said = Confirmation(
-            control: answer.confirmedControl, age: age, role: role, isWhole: false,
-            limits: limits.expiry)
+            control: answer.confirmedControl, age: age, role: terms.role, isWhole: false,
+            limits: staleLimits(terms))
         let marks = sources[node].consumers.members.compactMap { decodes[$0].name.origin.mark }
         for mark in Set(marks) { tell(said, of: mark, at: node) }
     }
@@ -26,11 +29,11 @@ extension Deriver {
     /// The origin sent the bytes with that mark once more.
     mutating func tellSame(_ node: SourceNode.ID, as mark: BodyMark) {
         guard let body = sources[node].kept?.fetched, let age = body.age,
-            let role = sources[node].name.origin.terms?.role
+            let terms = sources[node].name.origin.terms
         else { return }
         let said = Confirmation(
-            control: CacheControl(body.cacheControl), age: age, role: role, isWhole: true,
-            limits: limits.expiry)
+            control: CacheControl(body.cacheControl), age: age, role: terms.role, isWhole: true,
+            limits: staleLimits(terms))
         tell(said, of: mark, at: node)
     }
 

@@ -39,10 +39,11 @@ extension Deriver {
             overtakeQueries(of: result.text, result.name.key.decode.source)
             if result.name.origin.isRevalidation { outdateQueries(of: result.text) }
         }
-        let image = DeliveredImage(
+        var image = DeliveredImage(
             reference: reference, info: product.metadata.info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
             storedTiers: report.tiers.union(result.transcoded))
+        image.digest = report.digest
         let served = results[node].consumers.takeAll { result.serves($0.storePolicy) }
         complete(served, image, block, result)
         if results[node].consumers.isEmpty { retire(node) } else { deliver(node, product) }

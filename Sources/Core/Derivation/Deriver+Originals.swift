@@ -40,7 +40,9 @@ extension Deriver {
         sources[source].storing.originals.noteMissing(missed, plain)
         if !tiers.isEmpty {
             sources[source].storing.originals.want(
-                StorePolicy(tiers: tiers, waitsForDisk: waitsForDisk, serializer: order.serializer),
+                StorePolicy(
+                    tiers: tiers, waitsForDisk: waitsForDisk, serializer: order.serializer,
+                    tags: order.terms.tags),
                 as: plain)
             storeOriginal(source)
         }
@@ -69,7 +71,7 @@ extension Deriver {
             let work = StoreWork(
                 key: sources[node].text(of: wanted.text), source: body.reference, tiers: tiers,
                 delivers: false, waitsForDisk: wanted.policy.waitsForDisk && tiers.contains(.disk),
-                metadata: sources[node].metadata(info))
+                metadata: sources[node].metadata(info, tags: wanted.policy.tags))
             sources[node].storing.began(
                 submit(.store(work), for: .original(node), reading: body.block, urgency),
                 wanted.text)

@@ -19,7 +19,7 @@ extension Deriver {
             if isMade || concerns(work, results[node]) { beginAfresh(node) }
         }
         for node in concerned where sources.contains(node) { giveUp(node) }
-        for node in lookups.ids where means(work, lookups[node].query.key) {
+        for node in lookups.ids where means(work, lookups[node].query.key, tags: nil) {
             lookups[node].outdate()
         }
     }
@@ -61,9 +61,14 @@ extension Deriver {
     /// cache gives may be of any age.
     private func concerns(_ work: EntryWork, _ node: SourceNode.ID) -> Bool {
         let source = sources[node]
-        if let queried = source.queriedText { return means(work, queried, ofAnyAge: true) }
-        return means(work, source.text(of: source.plainText))
-            || source.storing.originals.texts.contains { means(work, source.text(of: $0)) }
+        let tags = source.knownTags
+        if let queried = source.queriedText {
+            return means(work, queried, tags: tags, ofAnyAge: true)
+        }
+        return means(work, source.text(of: source.plainText), tags: tags)
+            || source.storing.originals.texts.contains {
+                means(work, source.text(of: $0), tags: tags)
+            }
     }
 
     /// Whether a result is removed, or made of what is. Its source may be gone by now.
@@ -71,33 +76,40 @@ extension Deriver {
         var isOfAnyAge = false
         if case .cache = result.name.origin { isOfAnyAge = true }
         let names = result.order.names
+        let tags = CacheTag.union(result.policy.tags, result.provenance.tags)
         return [result.text, names.original, names.plainOriginal].contains {
-            means(work, $0, ofAnyAge: isOfAnyAge)
+            means(work, $0, tags: tags, ofAnyAge: isOfAnyAge)
         }
     }
 
     private func concerns(_ work: EntryWork, _ transcode: TranscodeNode) -> Bool {
         guard !transcode.entry.tiers.isDisjoint(with: work.tiers) else { return false }
-        if means(work, transcode.entry.text, ofAnyAge: true) { return true }
+        let tags = transcode.entry.metadata.tags
+        if means(work, transcode.entry.text, tags: tags, ofAnyAge: true) { return true }
         return transcode.material.source.map { sources.contains($0) && concerns(work, $0) } ?? false
     }
 
     /// Whether an entry is removed that a text names, in one of its caches.
-    private func means(_ work: EntryWork, _ text: String, ofAnyAge: Bool = false) -> Bool {
-        guard !layout.isEmpty else { return work.means(text, ofAnyAge: ofAnyAge) }
-        return layout.texts(ofStored: text).contains { work.means($0, ofAnyAge: ofAnyAge) }
+    private func means(
+        _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false
+    ) -> Bool {
+        guard !layout.isEmpty else { return work.means(text, tags: tags, ofAnyAge: ofAnyAge) }
+        return layout.texts(ofStored: text).contains {
+            work.means($0, tags: tags, ofAnyAge: ofAnyAge)
+        }
     }
 }
 
 extension EntryWork {
     /// Whether the entry of a text is removed. What is stored only now is no old one, unless it is
-    /// made of what was stored before.
-    fileprivate func means(_ text: String, ofAnyAge: Bool = false) -> Bool {
+    /// made of what was stored before. Tags that are not known yet may be any.
+    fileprivate func means(_ text: String, tags: [String]?, ofAnyAge: Bool = false) -> Bool {
         switch action {
         case .remove: text == key || !caches.isEmpty && keys.contains(text)
         case .clear: true
         case .removeSelected:
-            (ofAnyAge || selection.olderThanSeconds ?? 0 == 0) && selection.matches(text)
+            (ofAnyAge || selection.olderThanSeconds ?? 0 == 0)
+                && selection.matches(text, tags: tags)
         case .contains, .list, .count, .trim: false
         }
     }

@@ -20,7 +20,7 @@ extension Deriver {
             TranscodeNode(
                 entry: .init(
                     text: source.text(of: plain), tiers: policy.tiers,
-                    metadata: source.metadata(info)),
+                    metadata: source.metadata(info, tags: policy.tags)),
                 material: .init(
                     key: source.name.key, plainText: plain,
                     isRevalidation: source.name.origin.isRevalidation,

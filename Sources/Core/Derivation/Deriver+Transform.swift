@@ -57,7 +57,7 @@ extension Deriver {
             let facts = results[node].decode.flatMap { decodes[$0].facts }
             return completeFacts(node, id, info, facts)
         }
-        let metadata = sources[id].metadata(info)
+        let metadata = sources[id].metadata(info, tags: results[node].policy.tags)
         // Before the decode is left: the source stays for this delivery.
         sources[id].storing.beganDelivery(
             storing: results[node].policy.tiers, as: results[node].order.names.plainResult)
@@ -86,10 +86,12 @@ extension Deriver {
     ) {
         results[node].transformed = image.account
         let mark = results[node].provenance.mark
-        let metadata = StoredMetadata(
+        var metadata = StoredMetadata(
             info: image.info.made(of: results[node].decode.flatMap { decodes[$0].pixels?.info }),
             etag: mark.etag, lastModified: mark.lastModified,
             expiry: results[node].provenance.expiry)
+        metadata.tags = CacheTag.union(
+            results[node].policy.tags, results[node].provenance.tags)
         transcodePixels(of: node, metadata)
         leaveProvider(of: node)
         leaveOverlays(of: node)

@@ -21,6 +21,12 @@ public struct LoadTerms: Hashable, Sendable {
     public var askedURL: String?
     /// What rules say of its transfer.
     public var transfer: TransferTerms
+    /// Tags of what is stored for it: those of the request, of the profile and of the rules.
+    public var tags: [String]
+    /// Whether what the origin says of tags counts as well.
+    public var takesOriginTags: Bool
+    /// How long what is stale may be served at most, where the configuration says so.
+    public var staleLimits: StaleLimits
     /// Limits that the configuration sets for it, narrower than those of the process.
     public var limits: LimitSettings
     /// Which failures put the URL on the blacklist, and which do not, against the loader's own
@@ -50,6 +56,9 @@ public struct LoadTerms: Hashable, Sendable {
         ignoresCacheControl = false
         sources = []
         transfer = TransferTerms()
+        tags = []
+        staleLimits = StaleLimits()
+        takesOriginTags = false
         limits = LimitSettings()
         blocks = [:]
         serializer = .asIs

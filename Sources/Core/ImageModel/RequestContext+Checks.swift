@@ -18,6 +18,8 @@ extension RequestContext {
                 "the limit of bytes is a number from 1 to \(RequestLimits.scaleDownBytesMax)")
         }
         try encodeOptions?.check()
+        try CacheTag.check(tags)
+        try extendedData?.check()
         try key?.check()
         if case .url(let url) = fallback { try Self.check(fallback: url) }
         if case .named(let name) = serializer { try Self.check(name: name, "serializer") }

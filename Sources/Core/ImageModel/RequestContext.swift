@@ -30,6 +30,13 @@ public struct RequestContext: Hashable, Sendable {
     public var withoutTransformer: Bool
     /// What is delivered instead where the load fails; `nil`: the profile's.
     public var fallback: Fallback?
+    /// Tags of the entries that are stored for it, `CacheTag.countMax` at most; in no key
+    /// (SEMANTICS §5.20).
+    public var tags: [String]
+    /// Bytes to be kept with the entry that is put; no other request has any (SEMANTICS §5.21).
+    public var extendedData: ExtendedData?
+    /// Whether the reply has the extended data of the entry that answers.
+    public var wantsExtendedData: Bool
     /// Options of SDWebImage that have no field here; admission refuses each by name.
     public var others: [String: String]
 
@@ -37,6 +44,8 @@ public struct RequestContext: Hashable, Sendable {
     public init() {
         withoutTransformer = false
         decodesToHDR = false
+        tags = []
+        wantsExtendedData = false
         others = [:]
     }
 

@@ -14,16 +14,19 @@ public struct EntrySelection: Hashable, Sendable {
     public var prefix: String?
     /// Entries that were stored so many seconds ago, or earlier.
     public var olderThanSeconds: UInt64?
+    /// Entries that have that tag (SEMANTICS §5.20).
+    public var tag: String?
 
     /// Means the entries of which all of this holds.
     public init(
         cache: String? = nil, url: String? = nil, prefix: String? = nil,
-        olderThanSeconds: UInt64? = nil
+        olderThanSeconds: UInt64? = nil, tag: String? = nil
     ) {
         self.cache = cache
         self.url = url
         self.prefix = prefix
         self.olderThanSeconds = olderThanSeconds
+        self.tag = tag
     }
 
     /// More seconds nobody means: a thousand years.
@@ -32,8 +35,10 @@ public struct EntrySelection: Hashable, Sendable {
     /// Whether it means every entry.
     public var isAll: Bool { self == EntrySelection() }
 
-    /// Whether it means an entry by the text under which it is stored, whatever its age.
-    public func matches(_ stored: String) -> Bool {
+    /// Whether it means an entry by the text under which it is stored and its tags, whatever its
+    /// age. Tags that are not known may be any.
+    public func matches(_ stored: String, tags: [String]?) -> Bool {
+        if let tag, let tags, !tags.contains(tag) { return false }
         if let cache, !means(CacheKey.cache(inStored: stored), besides: cache) { return false }
         guard url != nil || prefix != nil else { return true }
         let key = CacheKey.key(inStored: stored)

@@ -78,6 +78,8 @@ public struct FetchedBody: Hashable, Sendable {
     public var account: FetchAccount?
     /// How old it was when it came; `nil` where the worker does not say.
     public var age: ResponseAge?
+    /// What its origin calls it (`Cache-Tag`, `Surrogate-Key`), `CacheTag.countMax` at most.
+    public var tags: [String] = []
 
     /// Describes a body.
     public init(
@@ -124,6 +126,8 @@ public struct StoreReport: Hashable, Sendable {
     public var skipped: String?
     /// Whether the source has the same bytes as those that it was to be compared with.
     public var isSame: Bool
+    /// Of the copy that is kept or delivered; `nil` where none is.
+    public var digest: ContentDigest?
 
     /// Describes a store.
     public init(

@@ -259,6 +259,13 @@ public struct StoredMetadata: Hashable, Sendable {
     public var vary: String?
     /// Until when the origin's answer may be used; of a result, that of its original.
     public var expiry: HTTPExpiry?
+    /// Words by which it is found, `CacheTag.entryMax` at most; of a result, those of its original
+    /// as well.
+    public var tags: [String] = []
+    /// Bytes of who put it.
+    public var extendedData: ExtendedData?
+    /// Of the bytes that are kept; the cache computes it as it stores them.
+    public var digest: ContentDigest?
 
     /// Facts; a result has no more of the origin's words than its validators and its expiry.
     public init(

@@ -136,6 +136,15 @@ public struct DeliveredImage: Hashable, Sendable {
         set { valid = newValue.map { [$0] } ?? [] }
     }
     private var valid: [Validity] = []
+    /// Of the bytes (SEMANTICS §5.22); `nil` where it is not known.
+    public var digest: ContentDigest?
+    /// The bytes that who put the entry left with it; `nil` where nobody asked, and where there are
+    /// none.
+    public var extendedData: ExtendedData? {
+        get { extended.first }
+        set { extended = newValue.map { [$0] } ?? [] }
+    }
+    private var extended: [ExtendedData] = []
 
     /// Describes a delivery.
     public init(

@@ -94,6 +94,8 @@ public struct StoredNotice: Hashable, Sendable {
     public var expiresInMilliseconds: UInt64?
     /// What is known of its origin's answer; `nil` where nothing is.
     public var validity: Validity?
+    /// Of its bytes; `nil` where that is not known.
+    public var digest: ContentDigest?
 
     /// Describes an entry.
     public init(

@@ -43,8 +43,10 @@ extension KeyTable where Target == Profile {
         Row("key-filter", .referenceOrNone(.keyFilter)) { $0.keyFilter = $1.name },
         Row("serializer", .serializerName, \.serializer),
         Row("fallback", .fallback, \.fallback),
+        Row("tags", .tags, \.tags),
+        Row("origin-tags", .bool, \.takesOriginTags),
         Row("rules", .rules, \.rules),
-    ]).adding(limits(\.limits))
+    ]).adding(limits(\.limits)).adding(staleLimits(\.staleLimits))
 }
 
 extension KeyTable where Target == Rule {
@@ -59,6 +61,8 @@ extension KeyTable where Target == Rule {
         Row("download", .bool, \.download),
         Row("ignore-cache-control", .bool, \.ignoresCacheControl),
         Row("respect-cache-control", .bool, \.respectsCacheControl),
+        Row("tags", .tags, \.tags),
+        Row("origin-tags", .bool, \.takesOriginTags),
         Row("block", .blocks, \.blocks),
         Row("headers", .headers, \.headers),
         Row("identity", .name, \.identity),
@@ -68,7 +72,7 @@ extension KeyTable where Target == Rule {
         Row("credentials", .credential, \.transfer.credential),
         Row("client-certificate", .certificate, \.transfer.certificate),
         Row("cookies", .name, \.transfer.cookieJar),
-    ]).adding(limits(\.limits))
+    ]).adding(limits(\.limits)).adding(staleLimits(\.staleLimits))
 }
 
 extension KeyTable {
@@ -83,6 +87,31 @@ extension KeyTable {
                 $0[keyPath: place][setting] = $1
             }
         }
+    }
+}
+
+extension KeyTable {
+    /// How long what is stale may be served at most.
+    fileprivate static func staleLimits(
+        _ place: any WritableKeyPath<Target, StaleLimits> & Sendable
+    ) -> [Row] {
+        [
+            Row("stale-while-revalidate-max", ValueReader<Int64>.staleTime) {
+                $0[keyPath: place].whileRevalidate = $1
+            },
+            Row("stale-if-error-max", ValueReader<Int64>.staleTime) {
+                $0[keyPath: place].ifError = $1
+            },
+        ]
+    }
+}
+
+extension ValueReader where Value == Int64 {
+    /// Seconds, as people write times.
+    fileprivate static let staleTime = scalar(
+        "\(DurationText.expected), \(StaleLimits.range.upperBound) seconds at most"
+    ) { text in
+        DurationText.seconds(of: text).flatMap { StaleLimits.range.contains($0) ? $0 : nil }
     }
 }
 

@@ -102,6 +102,19 @@ extension ValueReader where Value == NameOrNone {
     }
 }
 
+extension ValueReader where Value == [String] {
+    /// Tags of entries, `CacheTag.countMax` at most.
+    static let tags = ValueReader { node, name, reading in
+        let tag = ValueReader<String>.scalar(CacheTag.expected) { CacheTag.isTag($0) ? $0 : nil }
+        guard let tags = list(of: tag).read(node, name, &reading) else { return nil }
+        guard tags.count <= CacheTag.countMax else {
+            reading.object(node.line, "\(name): at most \(CacheTag.countMax) tags")
+            return nil
+        }
+        return tags
+    }
+}
+
 extension ValueReader {
     /// A list of values; one value alone is a list as well.
     static func list<Element>(of element: ValueReader<Element>) -> ValueReader

@@ -10,7 +10,7 @@ extension LoadTerms {
     mutating func shortenDataKey(of url: String) {
         guard base == .url, loader == .data, url.utf8.count > Self.dataKeyBytesMax else { return }
         do throws(SodiumError) {
-            let digest = try ContentDigest()
+            let digest = try BLAKE2bDigest()
             digest.update(Array(url.utf8))
             base = .filtered("data:blake2b-" + digest.finish())
         } catch {

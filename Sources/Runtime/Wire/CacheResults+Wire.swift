@@ -26,6 +26,7 @@ extension StoreReport: WireMessage {
             &skipped, &wire.pointee.skipped, if: &wire.pointee.maybe_skipped_case, 3,
             "StoreReport.skipped", limit: MessageLimits.textBytesMax)
         map.flag(&isSame, &wire.pointee.is_same, "StoreReport.is_same")
+        try map.digest(&digest, &wire.pointee.digest, "StoreReport.digest")
     }
 }
 

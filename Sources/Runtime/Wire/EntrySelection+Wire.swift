@@ -20,6 +20,9 @@ extension EntrySelection: WireMessage {
         try map.number(
             &olderThanSeconds, &wire.pointee.older_than,
             if: &wire.pointee.maybe_older_than_case, 4, "EntrySelection.older_than")
+        try map.text(
+            &tag, &wire.pointee.tag, if: &wire.pointee.maybe_tag_case, 5, "EntrySelection.tag",
+            limit: CacheTag.bytesMax)
         try map.caches(
             &furtherCaches, &wire.pointee.n_further_caches, &wire.pointee.further_caches,
             "EntrySelection.further_caches")

@@ -34,5 +34,8 @@ extension FetchedBody: WireMessage {
             "FetchedBody.format")
         try map.maybe(&account, &wire.pointee.account, "FetchedBody.account")
         try map.maybe(&age, &wire.pointee.age, "FetchedBody.age")
+        try map.tags(
+            &tags, &wire.pointee.n_tags, &wire.pointee.tags, "FetchedBody.tags",
+            limit: CacheTag.countMax)
     }
 }

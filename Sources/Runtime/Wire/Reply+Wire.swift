@@ -75,5 +75,7 @@ extension DeliveredImage: WireMessage {
         try map.maybe(&facts, &wire.pointee.facts, "DeliveredImage.facts")
         try map.maybe(&explanation, &wire.pointee.explanation, "DeliveredImage.explanation")
         try map.maybe(&validity, &wire.pointee.validity, "DeliveredImage.validity")
+        try map.digest(&digest, &wire.pointee.digest, "DeliveredImage.digest")
+        try map.maybe(&extendedData, &wire.pointee.extended_data, "DeliveredImage.extended_data")
     }
 }

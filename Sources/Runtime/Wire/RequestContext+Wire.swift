@@ -30,6 +30,13 @@ extension RequestContext: WireMessage {
         map.flag(
             &withoutTransformer, &wire.pointee.without_transformer, "Context.without_transformer")
         map.flag(&decodesToHDR, &wire.pointee.decode_to_hdr, "Context.decode_to_hdr")
+        // Which bytes a tag may have is for admission.
+        try map.texts(
+            &tags, &wire.pointee.n_tags, &wire.pointee.tags, "Context.tags",
+            countMax: CacheTag.countMax, limit: CacheTag.bytesMax)
+        try map.maybe(&extendedData, &wire.pointee.extended_data, "Context.extended_data")
+        map.flag(
+            &wantsExtendedData, &wire.pointee.wants_extended_data, "Context.wants_extended_data")
         try map.maybe(&fallback, &wire.pointee.fallback, "Context.fallback")
         try map.details(
             &others, OptionLimits.self, &wire.pointee.n_others, &wire.pointee.others,

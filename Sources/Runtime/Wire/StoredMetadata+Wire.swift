@@ -26,5 +26,10 @@ extension StoredMetadata: WireMessage {
             &vary, &wire.pointee.vary, if: &wire.pointee.maybe_vary_case, 6, "Metadata.vary",
             limit: limit)
         try map.maybe(&expiry, &wire.pointee.expiry, "Metadata.expiry")
+        try map.tags(
+            &tags, &wire.pointee.n_tags, &wire.pointee.tags, "Metadata.tags",
+            limit: CacheTag.entryMax)
+        try map.maybe(&extendedData, &wire.pointee.extended_data, "Metadata.extended_data")
+        try map.digest(&digest, &wire.pointee.digest, "Metadata.digest")
     }
 }

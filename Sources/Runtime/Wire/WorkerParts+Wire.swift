@@ -64,5 +64,6 @@ extension StoredNotice: WireMessage {
             if: &wire.pointee.maybe_expires_in_milliseconds_case, 4,
             "Stored.expires_in_milliseconds")
         try map.maybe(&validity, &wire.pointee.validity, "Stored.validity")
+        try map.digest(&digest, &wire.pointee.digest, "Stored.digest")
     }
 }

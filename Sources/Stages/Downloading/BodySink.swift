@@ -268,6 +268,7 @@ final class BodySink: TransferSink {
             lastModified: head.kept("last-modified"), cacheControl: head.cacheControl,
             vary: head.vary, effectiveURL: effectiveURL, format: full.format)
         fetched.age = head.age(asked: asked, answered: answered)
+        fetched.tags = head.tags
         return fetched
     }
 

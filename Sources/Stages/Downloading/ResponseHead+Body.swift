@@ -36,6 +36,17 @@ extension ResponseHead {
             answered: answered)
     }
 
+    /// What its origin calls it, for caches that remove by that.
+    var tags: [String] {
+        CacheTag.ofOrigin(cacheTag: joined("cache-tag"), surrogateKey: joined("surrogate-key"))
+    }
+
+    /// All fields of a name, however long.
+    private func joined(_ name: String) -> String? {
+        let values = fields.filter { $0.name == name }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ",")
+    }
+
     /// A field that travels with the body; nil where it is longer than messages carry.
     func kept(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }.map(\.value)

@@ -24,7 +24,7 @@ enum LinkRules {
         "imagebus-bench": bus.union(["jansson", "microhttpd", "yaml-0"]),
         "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
         "imagebus-download": bus.union(["curl", "z", "crypto"]),
-        "imagebus-cache": bus.union(["sqlite3", "xxhash"]),
+        "imagebus-cache": bus.union(["sqlite3", "xxhash", "crypto"]),
         "imagebus-decode": bus.union(images).union(planarSources).union(drawings)
             .union(sandbox),
         "imagebus-transform": bus.union(images).union(planarTargets).union(sandbox),

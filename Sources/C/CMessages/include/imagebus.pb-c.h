@@ -45,6 +45,7 @@ typedef struct Imagebus__V1__HDRColours Imagebus__V1__HDRColours;
 typedef struct Imagebus__V1__Detail Imagebus__V1__Detail;
 typedef struct Imagebus__V1__Error Imagebus__V1__Error;
 typedef struct Imagebus__V1__Metadata Imagebus__V1__Metadata;
+typedef struct Imagebus__V1__ExtendedData Imagebus__V1__ExtendedData;
 typedef struct Imagebus__V1__Expiry Imagebus__V1__Expiry;
 typedef struct Imagebus__V1__ResponseAge Imagebus__V1__ResponseAge;
 typedef struct Imagebus__V1__Validity Imagebus__V1__Validity;
@@ -719,6 +720,16 @@ struct  Imagebus__V1__Context
   Imagebus__V1__Detail **others;
   Imagebus__V1__EncodeOptions *encode_options;
   protobuf_c_boolean decode_to_hdr;
+  /*
+   * 16 at most
+   */
+  size_t n_tags;
+  char **tags;
+  /*
+   * of a Put alone
+   */
+  Imagebus__V1__ExtendedData *extended_data;
+  protobuf_c_boolean wants_extended_data;
   Imagebus__V1__Context__MaybeKeyCase maybe_key_case;
   union {
     char *key_filter;
@@ -741,7 +752,7 @@ struct  Imagebus__V1__Context
 };
 #define IMAGEBUS__V1__CONTEXT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__context__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, NULL, 0, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, NULL, 0, 0,NULL, NULL, 0, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1202,6 +1213,19 @@ struct  Imagebus__V1__Metadata
    * absent: not known
    */
   Imagebus__V1__Expiry *expiry;
+  /*
+   * 48 at most
+   */
+  size_t n_tags;
+  char **tags;
+  /*
+   * absent: none
+   */
+  Imagebus__V1__ExtendedData *extended_data;
+  /*
+   * SHA-256, 32 bytes; absent: not known
+   */
+  ProtobufCBinaryData digest;
   Imagebus__V1__Metadata__MaybeContentTypeCase maybe_content_type_case;
   union {
     char *content_type;
@@ -1225,7 +1249,24 @@ struct  Imagebus__V1__Metadata
 };
 #define IMAGEBUS__V1__METADATA__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__metadata__descriptor) \
-    , NULL, NULL, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
+    , NULL, NULL, 0,NULL, NULL, {0,NULL}, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
+
+
+/*
+ * Bytes of who put an entry.
+ */
+struct  Imagebus__V1__ExtendedData
+{
+  ProtobufCMessage base;
+  char *media_type;
+  /*
+   * 1 to 4,096 bytes
+   */
+  ProtobufCBinaryData data;
+};
+#define IMAGEBUS__V1__EXTENDED_DATA__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__extended_data__descriptor) \
+    , (char *)protobuf_c_empty_string, {0,NULL} }
 
 
 /*
@@ -1656,6 +1697,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN__CASE)
 } Imagebus__V1__EntrySelection__MaybeOlderThanCase;
 
+typedef enum {
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_TAG__NOT_SET = 0,
+  IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_TAG_TAG = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_TAG__CASE)
+} Imagebus__V1__EntrySelection__MaybeTagCase;
+
 struct  Imagebus__V1__EntrySelection
 {
   ProtobufCMessage base;
@@ -1686,10 +1733,14 @@ struct  Imagebus__V1__EntrySelection
      */
     uint64_t older_than;
   };
+  Imagebus__V1__EntrySelection__MaybeTagCase maybe_tag_case;
+  union {
+    char *tag;
+  };
 };
 #define IMAGEBUS__V1__ENTRY_SELECTION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_selection__descriptor) \
-    , 0,NULL, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_CACHE__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_URL__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_PREFIX__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN__NOT_SET, {0} }
+    , 0,NULL, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_CACHE__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_URL__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_PREFIX__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_OLDER_THAN__NOT_SET, {0}, IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_TAG__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1852,6 +1903,11 @@ struct  Imagebus__V1__FetchedBody
    * absent: not told
    */
   Imagebus__V1__ResponseAge *age;
+  /*
+   * 16 at most
+   */
+  size_t n_tags;
+  char **tags;
   Imagebus__V1__FetchedBody__MaybeContentTypeCase maybe_content_type_case;
   union {
     char *content_type;
@@ -1882,7 +1938,7 @@ struct  Imagebus__V1__FetchedBody
 };
 #define IMAGEBUS__V1__FETCHED_BODY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__fetched_body__descriptor) \
-    , NULL, 0, (char *)protobuf_c_empty_string, NULL, NULL, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__NOT_SET, {0} }
+    , NULL, 0, (char *)protobuf_c_empty_string, NULL, NULL, 0,NULL, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_VARY__NOT_SET, {0}, IMAGEBUS__V1__FETCHED_BODY__MAYBE_FORMAT__NOT_SET, {0} }
 
 
 /*
@@ -2022,6 +2078,10 @@ struct  Imagebus__V1__StoreReport
   Imagebus__V1__Reference *delivered;
   uint32_t tiers;
   protobuf_c_boolean is_same;
+  /*
+   * SHA-256, 32 bytes; absent: nothing was copied
+   */
+  ProtobufCBinaryData digest;
   Imagebus__V1__StoreReport__MaybeSkippedCase maybe_skipped_case;
   union {
     char *skipped;
@@ -2029,7 +2089,7 @@ struct  Imagebus__V1__StoreReport
 };
 #define IMAGEBUS__V1__STORE_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__store_report__descriptor) \
-    , NULL, 0, 0, IMAGEBUS__V1__STORE_REPORT__MAYBE_SKIPPED__NOT_SET, {0} }
+    , NULL, 0, 0, {0,NULL}, IMAGEBUS__V1__STORE_REPORT__MAYBE_SKIPPED__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Frame
@@ -2373,6 +2433,10 @@ struct  Imagebus__V1__Stored
   Imagebus__V1__Reference *reference;
   Imagebus__V1__ImageInfo *info;
   Imagebus__V1__Validity *validity;
+  /*
+   * SHA-256, 32 bytes; absent: not known
+   */
+  ProtobufCBinaryData digest;
   Imagebus__V1__Stored__MaybeExpiresInMillisecondsCase maybe_expires_in_milliseconds_case;
   union {
     uint64_t expires_in_milliseconds;
@@ -2380,7 +2444,7 @@ struct  Imagebus__V1__Stored
 };
 #define IMAGEBUS__V1__STORED__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__stored__descriptor) \
-    , (char *)protobuf_c_empty_string, NULL, NULL, NULL, IMAGEBUS__V1__STORED__MAYBE_EXPIRES_IN_MILLISECONDS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, NULL, NULL, NULL, {0,NULL}, IMAGEBUS__V1__STORED__MAYBE_EXPIRES_IN_MILLISECONDS__NOT_SET, {0} }
 
 
 /*
@@ -3192,6 +3256,14 @@ struct  Imagebus__V1__DeliveredImage
    * absent where nobody asked
    */
   Imagebus__V1__Validity *validity;
+  /*
+   * SHA-256, 32 bytes; absent: not known
+   */
+  ProtobufCBinaryData digest;
+  /*
+   * absent where nobody asked
+   */
+  Imagebus__V1__ExtendedData *extended_data;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     uint32_t stored_tiers;
@@ -3210,7 +3282,7 @@ struct  Imagebus__V1__DeliveredImage
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, NULL, {0,NULL}, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
 
 
 /*
@@ -4035,6 +4107,25 @@ Imagebus__V1__Metadata *
                       const uint8_t       *data);
 void   imagebus__v1__metadata__free_unpacked
                      (Imagebus__V1__Metadata *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__ExtendedData methods */
+void   imagebus__v1__extended_data__init
+                     (Imagebus__V1__ExtendedData         *message);
+size_t imagebus__v1__extended_data__get_packed_size
+                     (const Imagebus__V1__ExtendedData   *message);
+size_t imagebus__v1__extended_data__pack
+                     (const Imagebus__V1__ExtendedData   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__extended_data__pack_to_buffer
+                     (const Imagebus__V1__ExtendedData   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__ExtendedData *
+       imagebus__v1__extended_data__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__extended_data__free_unpacked
+                     (Imagebus__V1__ExtendedData *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__Expiry methods */
 void   imagebus__v1__expiry__init
@@ -5753,6 +5844,9 @@ typedef void (*Imagebus__V1__Error_Closure)
 typedef void (*Imagebus__V1__Metadata_Closure)
                  (const Imagebus__V1__Metadata *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__ExtendedData_Closure)
+                 (const Imagebus__V1__ExtendedData *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Expiry_Closure)
                  (const Imagebus__V1__Expiry *message,
                   void *closure_data);
@@ -6103,6 +6197,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__hdrcolours__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__detail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__error__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__extended_data__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__expiry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__response_age__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__validity__descriptor;

@@ -20,11 +20,16 @@ struct HitIndex: Sendable {
         var place: Place { Place(block: reference.block, serial: serial, expiry: expiry) }
     }
 
-    /// Behind one reference: most requests do not look at it.
+    /// Behind one reference: it is longer than all the rest.
     final class OriginRecord: Sendable {
-        let validity: Validity
+        let validity: Validity?
+        let digest: ContentDigest?
 
-        init(_ validity: Validity) { self.validity = validity }
+        /// `nil` where nothing is known.
+        init?(_ notice: StoredNotice) {
+            guard notice.validity != nil || notice.digest != nil else { return nil }
+            (validity, digest) = (notice.validity, notice.digest)
+        }
     }
 
     /// Names one entry, and no later one of the same key or block.
@@ -80,7 +85,7 @@ struct HitIndex: Sendable {
         }
         entries[notice.key] = Entry(
             reference: reference, info: notice.info, expiry: expiry,
-            origin: notice.validity.map { OriginRecord($0) }, serial: serial)
+            origin: OriginRecord(notice), serial: serial)
         let age = Age(serial: serial, key: notice.key)
         blocks[reference.block] = age
         order.append(age)
@@ -122,10 +127,12 @@ struct HitIndex: Sendable {
 extension HitIndex.Entry {
     /// What a request gets that this entry answers.
     func delivered(for image: ImageRequest, _ names: RequestNames) -> DeliveredImage {
-        DeliveredImage(
+        var delivered = DeliveredImage(
             reference: image.infoOnly ? nil : reference, info: info, cacheType: .memory,
             key: names.resultKey,
             storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil,
             scaleFactor: image.context.scaleFactor ?? names.scaleFactor)
+        delivered.digest = origin?.digest
+        return delivered
     }
 }

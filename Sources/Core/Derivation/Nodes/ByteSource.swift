@@ -73,11 +73,16 @@ package struct FetchTerms: Hashable, Sendable {
     let bodyBytesMax: Int?
     /// Who obtains them: another loader may have other bytes under the same URL.
     let loader: FetchLoader
+    /// Whether what the origin says of tags counts.
+    let takesTags: Bool
+    /// How long what is stale may be served at most, where the configuration says so.
+    let staleLimits: StaleLimits
 
     package init(_ terms: LoadTerms) {
         (permitted, role) = (terms.sources, terms.cacheRole)
         bodyBytesMax = terms.limits[.body]
         loader = terms.loader
+        (takesTags, staleLimits) = (terms.takesOriginTags, terms.staleLimits)
         (askedURL, transfer) = (terms.askedURL, terms.transfer)
     }
 }

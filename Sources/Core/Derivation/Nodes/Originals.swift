@@ -27,6 +27,11 @@ struct Originals: Sendable {
     /// All texts, the first one first.
     var texts: [String] { entries.map(\.text) }
 
+    /// The tags that somebody wants it to have, under whichever text.
+    var tags: [String] {
+        entries.reduce(into: []) { CacheTag.unite(&$0, with: $1.policy.tags) }
+    }
+
     private func place(of text: String) -> Int? {
         if let first = entries.first, first.text == text { return 0 }
         return entries.count > 1 ? places[text] : nil

@@ -39,9 +39,16 @@ struct SourceNode: Node {
         let expiry: HTTPExpiry?
         /// Whether they may be stored as an original: they were fetched, or an operator puts them.
         let isOriginal: Bool
+        /// By which entries of them are found, besides the tags of who asks.
+        let tags: [String]
+        /// What an operator puts beside them.
+        let extendedData: ExtendedData?
 
-        init(_ block: BlockHandle, fetched: FetchedBody, expiry: HTTPExpiry?) {
+        init(
+            _ block: BlockHandle, fetched: FetchedBody, expiry: HTTPExpiry?, takesTags: Bool
+        ) {
             self.expiry = expiry
+            (tags, extendedData) = (takesTags ? fetched.tags : [], nil)
             self.block = block
             reference = fetched.reference
             tier = .none
@@ -57,6 +64,7 @@ struct SourceNode: Node {
             fetched = nil
             mark = BodyMark(hit.metadata)
             expiry = hit.metadata.expiry
+            (tags, extendedData) = (hit.metadata.tags, nil)
             isOriginal = false
         }
 
@@ -68,6 +76,7 @@ struct SourceNode: Node {
             mark = .none
             expiry = nil
             isOriginal = upload.key != nil
+            (tags, extendedData) = ([], upload.extendedData)
         }
     }
 
@@ -170,6 +179,14 @@ struct SourceNode: Node {
         }
     }
 
+    /// The tags of what is stored of its bytes; `nil` while the bytes may bring others.
+    var knownTags: [String]? {
+        let asked = storing.originals.tags
+        if let kept { return CacheTag.union(asked, kept.tags) }
+        if case .network(let terms) = name.origin, !terms.takesTags { return asked }
+        return nil
+    }
+
     /// Whether the node has a reason to stay.
     var isInUse: Bool { !consumers.isEmpty || storing.isUnderWay }
 
@@ -204,13 +221,16 @@ struct SourceNode: Node {
         return CacheKey.varied(plain, by: variant)
     }
 
-    /// What the cache keeps beside the original.
-    func metadata(_ info: ImageInfo) -> StoredMetadata {
+    /// What the cache keeps beside the original; `tags` are those of who asks for it.
+    func metadata(_ info: ImageInfo, tags: [String]) -> StoredMetadata {
         let fetched = body?.fetched
-        return StoredMetadata(
+        var metadata = StoredMetadata(
             info: info, contentType: fetched?.contentType, etag: body?.mark.etag,
             lastModified: body?.mark.lastModified, cacheControl: fetched?.cacheControl,
             vary: fetched?.vary, expiry: body?.expiry)
+        metadata.tags = CacheTag.union(tags, body?.tags ?? [])
+        metadata.extendedData = body?.extendedData
+        return metadata
     }
 
     var remains: Remains {

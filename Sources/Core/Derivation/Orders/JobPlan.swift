@@ -75,6 +75,8 @@ package struct JobPlan: Hashable, Sendable {
     private let bits: UInt8
     private let isRefreshing: Bool
     private let heedsFreshness: Bool
+    /// Whether more is wanted than the index of the memory tier has.
+    private let wantsExtendedData: Bool
     /// Tiers that are asked for the result.
     package let queryTiers: CacheTypes
     /// Tiers that are asked for the original.
@@ -108,6 +110,7 @@ package struct JobPlan: Hashable, Sendable {
 
         isRefreshing = request.options.contains(.refreshCached)
         heedsFreshness = request.options.contains(.respectCacheControl)
+        wantsExtendedData = request.context.wantsExtendedData
         var traits = Self.traits(of: request)
         if isOneEntry, !asksForBytes { traits.insert(.isOneEntry) }
         if !mayDownload { traits.insert(.mayNotDownload) }
@@ -144,6 +147,7 @@ package struct JobPlan: Hashable, Sendable {
     /// and a hit is the end. A refresh needs to know more of its image than the index does.
     package var mayComeFromMemory: Bool {
         includes(.queryResult) && queryTiers.contains(.memory) && !refreshes
+            && !wantsExtendedData
     }
 
     /// Whether a cached image is followed by what the origin says of it.

@@ -7,11 +7,14 @@ struct StorePolicy: Hashable, Sendable {
     var waitsForDisk: Bool
     /// That of the first waiter that wants the disk. Those of later ones do not count.
     var serializer = Serializer.asIs
+    /// Tags of what is stored, besides those of the bytes that it is made of.
+    var tags: [String] = []
 
     mutating func unite(_ other: StorePolicy) {
         if !tiers.contains(.disk) { serializer = other.serializer }
         tiers.formUnion(other.tiers)
         waitsForDisk = waitsForDisk || other.waitsForDisk
+        CacheTag.unite(&tags, with: other.tags)
     }
 
     /// How what goes to the disk is encoded; `nil` where it goes as it is, or not at all.
@@ -20,8 +23,8 @@ struct StorePolicy: Hashable, Sendable {
     /// The tiers that take the bytes as they are.
     var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
 
-    /// Whether a store with this policy does for the other one. The serializers may differ, as they
-    /// may for an entry that is there.
+    /// Whether a store with this policy does for the other one. The serializers and tags may differ,
+    /// as they may for an entry that is there.
     func covers(_ other: StorePolicy) -> Bool {
         other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
     }

@@ -56,6 +56,8 @@ struct Provenance: Sendable {
     var mark = BodyMark.none
     /// Until when they may be used, as far as that is known.
     var expiry: HTTPExpiry?
+    /// Of which entries they are found by (SEMANTICS §5.20).
+    var tags: [String] = []
     /// Where what is made of them may be kept.
     var keeping = Keeping.asNamed
     /// When their transfer began, where there was one.

@@ -25,7 +25,7 @@ package struct Waiter: Sendable {
     var storePolicy: StorePolicy {
         StorePolicy(
             tiers: order.plan.storeTiers.union(replaced), waitsForDisk: order.waitsForStores,
-            serializer: order.serializer)
+            serializer: order.serializer, tags: order.terms.tags)
     }
 
     /// What it wants of the store of its original.

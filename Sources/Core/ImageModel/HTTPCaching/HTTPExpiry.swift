@@ -35,6 +35,9 @@ public struct HTTPExpiry: Hashable, Sendable {
     /// Until then it may be served where the origin fails, since 1970.
     public var errorUntil: Int64 { freshUntil + errorFor }
 
+    /// From then on its origin has to be asked and has to answer, since 1970.
+    package var lastUse: Int64 { max(staleUntil, errorUntil) }
+
     /// How long what is stale may be served at most, in seconds, whatever origins say.
     public struct Limits: Hashable, Sendable {
         /// While the origin is asked.
@@ -45,6 +48,13 @@ public struct HTTPExpiry: Hashable, Sendable {
         /// A day, and a week.
         public init(whileRevalidate: Int64 = 86_400, ifError: Int64 = 604_800) {
             (self.whileRevalidate, self.ifError) = (whileRevalidate, ifError)
+        }
+
+        /// With what a configuration says in their place.
+        package func replaced(by choice: StaleLimits) -> Limits {
+            Limits(
+                whileRevalidate: choice.whileRevalidate ?? whileRevalidate,
+                ifError: choice.ifError ?? ifError)
         }
     }
 

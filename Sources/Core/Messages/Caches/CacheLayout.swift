@@ -112,6 +112,15 @@ public struct CacheLayout: Hashable, Sendable {
         return work
     }
 
+    /// What is said of an entry counts wherever it is kept.
+    private func everywhere(_ work: EntryWork) -> EntryWork {
+        guard let composite = composite(ofStored: work.key) else { return work }
+        var (work, names) = (work, Array(composite.caches.reversed()))
+        work.key = CacheKey.moved(work.key, to: names.removeFirst())
+        work.caches = names
+        return work
+    }
+
     /// A list is of all caches.
     private func selecting(_ work: EntryWork, _ operation: CompositeOperation?) -> EntryWork {
         guard let name = work.selection.cache, let composite = composites[name] else { return work }
@@ -145,7 +154,7 @@ public struct CacheLayout: Hashable, Sendable {
 extension EntrySelection {
     /// Whether it means all entries of a cache.
     fileprivate var namesCacheOnly: Bool {
-        cache != nil && url == nil && prefix == nil && olderThanSeconds == nil
+        cache != nil && url == nil && prefix == nil && olderThanSeconds == nil && tag == nil
     }
 }
 

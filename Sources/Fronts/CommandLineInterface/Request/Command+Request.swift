@@ -87,6 +87,9 @@ extension Command {
                 + "the ending of -o is an output as well"),
         OptionDefinition(
             "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
+        OptionDefinition(
+            "tag", value: "TAG", separators: [",", " "],
+            "of what is stored for it: cache remove --tag finds it (repeatable)"),
         OptionDefinition("priority", value: "P", "high, normal or low (normal)"),
         OptionDefinition(
             "timeout", value: "TIME", "such as 500ms, 10s or 2m; a number alone is seconds (30s)"),

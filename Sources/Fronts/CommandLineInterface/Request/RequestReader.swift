@@ -25,6 +25,7 @@ package enum RequestReader {
         request.infoOnly = read.isSet("info") || read.isSet("facts")
         request.headers = try read.parsedAll("header", header)
         request.options = try options(read)
+        request.context.tags = try tags(read)
         try applyContext(read, to: &request)
         request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
         if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
@@ -68,6 +69,23 @@ package enum RequestReader {
         throw UsageError(
             "--lossless and \(format.name) contradict each other: write "
                 + others.map(\.name).joined(separator: " or ") + ", or leave out --lossless")
+    }
+
+    /// The tags that are named. Throws for what is none, and for too many.
+    package static func tags(_ read: ReadOptions) throws(UsageError) -> [String] {
+        let tags = try read.parsedAll("tag", tag)
+        guard tags.count <= CacheTag.countMax else {
+            throw UsageError("there are more than \(CacheTag.countMax) tags")
+        }
+        return tags
+    }
+
+    /// What is read of one.
+    package static func tag(_ text: String) throws(UsageError) -> String {
+        guard CacheTag.isTag(text) else {
+            throw UsageError("'\(text)' is no tag: \(CacheTag.expected)")
+        }
+        return text
     }
 
     private static func timeout(_ text: String) throws(UsageError) -> Int {

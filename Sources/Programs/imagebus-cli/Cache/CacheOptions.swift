@@ -33,6 +33,9 @@ struct CacheOptions: Hashable {
     /// Which entries, where no key is named.
     var selection = EntrySelection()
     var page = CachePageOptions()
+    /// Of what is put.
+    var tags: [String] = []
+    var extendedData: ExtendedDataFile?
     var tiers: CacheTypes
     var stack: OperatorOptions
 
@@ -43,6 +46,8 @@ struct CacheOptions: Hashable {
         selection = try Self.selection(read)
         page = try CachePageOptions(read)
         action = try Self.action(read)
+        if case .put = action { (tags, selection.tag) = (try RequestReader.tags(read), nil) }
+        extendedData = try ExtendedDataFile(read)
         key = action.hasKey ? read.operands[1] : ""
         try check(read)
     }
@@ -65,7 +70,8 @@ struct CacheOptions: Hashable {
         default:
             throw UsageError(
                 "say stats, list, count, size, trim, clear --all, contains KEY, get KEY, put KEY "
-                    + "FILE, remove KEY, or remove with --url, --prefix, --older-than or --cache")
+                    + "FILE, remove KEY, or remove with --url, --prefix, --tag, --older-than or "
+                    + "--cache")
         }
     }
 
@@ -81,10 +87,20 @@ struct CacheOptions: Hashable {
         if !action.selects, let name = names.first(where: { read.last($0) != nil }) {
             throw UsageError("--\(name) is for list, count, size, and remove without a key")
         }
+        if !action.selects, tags.isEmpty, read.last("tag") != nil {
+            throw UsageError("--tag is for list, count, size, put, and remove without a key")
+        }
+        if action.selects, read.entries.filter({ $0.name == "tag" }).count > 1 {
+            throw UsageError("--tag: entries are selected by one tag")
+        }
+        if case .put = action {
+        } else if read.last("extended-data") != nil {
+            throw UsageError("--extended-data and --media-type are for put")
+        }
         if action == .removeSelected, selection.isAll {
             throw UsageError(
-                "remove what? a KEY, or --url U, --prefix P, --older-than D, --cache NAME; clear "
-                    + "--all removes everything")
+                "remove what? a KEY, or --url U, --prefix P, --tag T, --older-than D, --cache NAME; "
+                    + "clear --all removes everything")
         }
         if action == .trim || action == .stats, cache != nil {
             throw UsageError("--cache: trim and stats are of all caches together")
@@ -105,7 +121,7 @@ struct CacheOptions: Hashable {
         }
         return EntrySelection(
             cache: read.last("cache"), url: read.last("url"), prefix: read.last("prefix"),
-            olderThanSeconds: age)
+            olderThanSeconds: age, tag: try read.parsed("tag", RequestReader.tag))
     }
 
     private static func tiers(_ word: String) throws(UsageError) -> CacheTypes {

@@ -48,9 +48,11 @@ enum CacheTool {
 
     private static func put(_ bytes: [UInt8], _ options: CacheOptions) throws -> CacheTypes {
         let (key, cache, tiers) = (options.key, options.cache, options.tiers)
+        let (tags, data) = (options.tags, try options.extendedData?.data())
         return try OperatorQuery.ask(options.stack, answerMilliseconds: longMilliseconds) {
             client throws(ImageError) in
-            try await client.put(bytes, under: key, cache: cache, in: tiers)
+            try await client.put(
+                bytes, under: key, cache: cache, in: tiers, tags: tags, extendedData: data)
         }
     }
 

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import ImageModel
 import StackAccess
 
 extension Command {
@@ -21,6 +22,9 @@ extension Command {
                         "the original of that URL and all that was made of it"),
                     OptionDefinition("prefix", value: "TEXT", "entries whose key begins so"),
                     OptionDefinition(
+                        "tag", value: "TAG", separators: [",", " "],
+                        "entries with that tag; with put: a tag of the entry (repeatable)"),
+                    OptionDefinition(
                         "older-than", value: "TIME",
                         "entries stored that long ago, such as 90s, 12h, 7d or 4w"),
                     OptionDefinition("all", "with clear: every entry of every cache"),
@@ -36,6 +40,13 @@ extension Command {
                     OptionDefinition(
                         "output", letter: "o", value: "FILE",
                         "of get: where the bytes go; - is standard output (default)"),
+                    OptionDefinition(
+                        "extended-data", value: "FILE",
+                        "of put: 1 to \(ExtendedData.bytesMax) bytes that are kept beside the "
+                            + "image"),
+                    OptionDefinition(
+                        "media-type", value: "TYPE",
+                        "what they are (\(ExtendedData.unknownType))"),
                 ]
             ), ("", OperatorOptions.definitions),
         ],
@@ -47,6 +58,7 @@ extension Command {
                 "the original and every size of it, of everybody"
             ),
             ("imagebus cache list --prefix https://example.org/ --json", "what there is of a site"),
+            ("imagebus cache remove --tag shop", "whatever was stored with that tag"),
             ("imagebus cache remove --older-than 30d --type disk", "what was stored long ago"),
             (
                 "imagebus cache put https://example.org/a.jpg a.jpg --type disk",
@@ -64,8 +76,8 @@ extension Command {
         memory or all); a look does not count as use. get writes the bytes as they are stored; where
         no tier has them it ends 1.
 
-        remove takes a KEY, or any of --url, --prefix, --older-than and --cache, which all have to
-        hold; with --url also what a client asked for with credentials, and what depends on header
+        remove takes a KEY, or any of --url, --prefix, --tag, --older-than and --cache, which all have
+        to hold; with --url also what a client asked for with credentials, and what depends on header
         fields. A URL that looks like a variant of another one, such as a-Auth(1).jpg of a.jpg,
         goes with it. clear --all removes every entry of every cache, clear --cache those of one.
         When either answers, no load finds these entries any more. Loads that are under way for
@@ -85,6 +97,7 @@ extension Command {
         put keeps the bytes of FILE, or of standard input for -, as they are, once a decoder has
         read their header, at most 64 MiB; it prints the tiers that have them. What is no image ends
         65, what is too large 77, and 75 where no tier has room. With --type memory the disk keeps
-        what it has. Who loads KEY from its origin meanwhile stores after it.
+        what it has. Who loads KEY from its origin meanwhile stores after it. Its --tag and
+        --extended-data are those of the entry from now on: without them it has none.
         """
 }

@@ -73,6 +73,8 @@ extension Command {
         OptionDefinition(
             "explain", "how the image came about: what was decoded and how it was encoded"),
         OptionDefinition(
+            "extended-data", "with --json: the bytes that were put beside the image"),
+        OptionDefinition(
             "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
         OptionDefinition(
             "delivery", value: "HOW",

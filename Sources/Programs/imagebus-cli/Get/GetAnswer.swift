@@ -62,6 +62,10 @@ struct GetAnswer: Encodable, Sendable {
     /// What `--explain` and `--respect-cache-control` ask for; null without them.
     let freshness: FreshnessAnswer?
     let bytes: Int?
+    /// Of the bytes, as `Repr-Digest` says it; null where it is not known.
+    let digest: String?
+    /// What `--extended-data` asked for; null without it, and where there is none.
+    let extendedData: ExtendedDataAnswer?
     let key: String?
     let scale: Double?
     let token: String?
@@ -76,7 +80,8 @@ struct GetAnswer: Encodable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case status, cacheType, format, width, height, pages, stillOf, bits, hdr, facts
-        case explanation, freshness, bytes, key, scale, token, timings, refreshed, error
+        case explanation, freshness, bytes, digest, extendedData, key, scale, token, timings,
+            refreshed, error
         case fallbackFor, notes
     }
 
@@ -96,6 +101,8 @@ struct GetAnswer: Encodable, Sendable {
         explanation = image.explanation.map { ExplanationAnswer($0, image) }
         freshness = image.validity.map { FreshnessAnswer($0) }
         bytes = image.bytes?.count
+        digest = image.digest?.reprDigest
+        extendedData = image.extendedData.map { ExtendedDataAnswer($0) }
         key = image.key
         scale = image.isMiss ? nil : image.scaleFactor
         self.token = token
@@ -119,6 +126,7 @@ struct GetAnswer: Encodable, Sendable {
         (stillOf, facts, explanation, freshness) = (nil, nil, nil, nil)
         (key, scale) = (nil, nil)
         (bits, hdr) = (nil, nil)
+        (digest, extendedData) = (nil, nil)
         self.token = token
         var spent = StageTimings()
         spent.total = totalMilliseconds
@@ -144,6 +152,8 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(explanation, forKey: .explanation)
         try values.encode(freshness, forKey: .freshness)
         try values.encode(bytes, forKey: .bytes)
+        try values.encode(digest, forKey: .digest)
+        try values.encode(extendedData, forKey: .extendedData)
         try values.encode(key, forKey: .key)
         try values.encode(scale, forKey: .scale)
         try values.encode(token, forKey: .token)

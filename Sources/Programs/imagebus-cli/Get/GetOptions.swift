@@ -64,6 +64,7 @@ struct GetOptions: Hashable {
             throw UsageError("--header is for an origin: standard input has none")
         }
         request.wantsExplanation = read.isSet("explain")
+        request.context.wantsExtendedData = read.isSet("extended-data")
         keepsOriginal = read.isSet("original")
         delivery = try read.parsed("delivery", Self.delivery) ?? .automatic
         printsJSON = read.isSet("json")

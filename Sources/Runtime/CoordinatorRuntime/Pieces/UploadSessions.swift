@@ -190,7 +190,7 @@ extension UploadSessions {
     struct Complete {
         let load: LoadRequest
         let block: OutputBlock
-        let digest: ContentDigest
+        let digest: BLAKE2bDigest
     }
 
     /// Bytes that did not come in time.
@@ -213,7 +213,7 @@ extension UploadSessions {
     private final class Upload {
         let load: LoadRequest
         /// Names the bytes once all have come.
-        let digest: ContentDigest
+        let digest: BLAKE2bDigest
         /// As large as what has come, or up to twice that.
         private(set) var block: OutputBlock?
         private(set) var received = 0
@@ -224,7 +224,7 @@ extension UploadSessions {
             _ load: LoadRequest, announcedAt: Instant, heardAt: Instant
         ) throws(SodiumError) {
             self.load = load
-            digest = try ContentDigest()
+            digest = try BLAKE2bDigest()
             (self.announcedAt, self.heardAt) = (announcedAt, heardAt)
         }
 

@@ -1,5 +1,6 @@
 internal import ImageModel
 internal import Messages
+internal import OpenSSL
 internal import StageContract
 internal import Synchronization
 
@@ -53,6 +54,9 @@ final class Body: Sendable {
 
     /// Whether another body has the same bytes.
     func isEqual(_ other: Body) -> Bool { bytes.elementsEqual(other.bytes) }
+
+    /// SHA-256 of the bytes; `nil` where the library fails.
+    var digest: ContentDigest? { (try? SHA256.digest(bytes.bytes)).flatMap { ContentDigest($0) } }
 
     /// Where whoever made the body writes, once and before anybody else sees it.
     var target: UnsafeMutableRawBufferPointer {

@@ -5,12 +5,14 @@ struct PendingWrite: Sendable {
     let number: UInt64
     let key: String
     let body: Body
-    let metadata: StoredMetadata
+    var metadata: StoredMetadata
     /// When it was stored.
     let stored: UnixTime
 
     /// What it counts against the bound: its bytes and the fixed cost of an entry.
-    var charge: Int { body.length + key.utf8.count + MemoryTier.overhead }
+    var charge: Int {
+        body.length + key.utf8.count + MemoryTier.overhead + metadata.partBytes
+    }
 }
 
 /// Bodies that wait for the disk, bounded in bytes. It answers queries: what was stored is found

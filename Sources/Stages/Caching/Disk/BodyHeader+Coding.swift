@@ -5,6 +5,7 @@ internal import XXHash
 extension BodyHeader {
     private static let checksumOffset = 16
     private static let absent = UInt16.max
+    private static let noDigest = [UInt8](repeating: 0, count: ContentDigest.byteCount)
 
     /// The bytes as they stand in the file, `nil` where a text or the image is over its limit.
     func encoded() -> [UInt8]? {
@@ -19,8 +20,16 @@ extension BodyHeader {
             let stillOf = UInt32(exactly: metadata.info.stillOf ?? 0)
         else { return nil }
         let expiry = metadata.expiry?.storedText
-        let strings = [key] + (texts + [expiry]).compactMap { $0 }
-        let length = Self.writtenFixedLength + strings.reduce(0) { $0 + $1.utf8.count }
+        let extended = metadata.extendedData
+        let parts = [metadata.tagsText, extended?.mediaType]
+        guard metadata.tags.count <= CacheTag.entryMax,
+            metadata.tags.allSatisfy({ CacheTag.isTag($0) })
+        else { return nil }
+        if let extended, (try? extended.check()) == nil { return nil }
+        let strings = [key] + (texts + [expiry] + parts).compactMap { $0 }
+        let length =
+            Self.writtenFixedLength + strings.reduce(0) { $0 + $1.utf8.count }
+            + (extended?.bytes.count ?? 0)
         var bytes = ByteWriter(capacity: length)
         bytes.append(Self.magic)
         bytes.append(Self.version)
@@ -41,7 +50,12 @@ extension BodyHeader {
         bytes.append(stillOf)
         bytes.append(expiry.map { UInt16($0.utf8.count) } ?? Self.absent)
         bytes.append(UInt16(0))
+        for part in parts { bytes.append(part.map { UInt16($0.utf8.count) } ?? Self.absent) }
+        bytes.append(extended.map { UInt16($0.bytes.count) } ?? Self.absent)
+        bytes.append(UInt16(metadata.digest == nil ? 0 : 1))
+        bytes.append(metadata.digest?.bytes ?? Self.noDigest)
         for string in strings { bytes.append(Array(string.utf8)) }
+        bytes.append(extended?.bytes ?? [])
         bytes.replace(XXH3.hash64(bytes.bytes.span.bytes), at: Self.checksumOffset)
         return bytes.bytes
     }
@@ -62,7 +76,7 @@ extension BodyHeader {
     init?(_ bytes: [UInt8]) {
         guard Self.length(of: bytes) == bytes.count, Self.isIntact(bytes) else { return nil }
         var head = ByteReader(bytes, from: Self.magic.count)
-        let hasExpiry = head.next(UInt32.self) != 1
+        guard let version = head.next(UInt32.self) else { return nil }
         var reader = ByteReader(bytes, from: 24)
         guard let bodyLength = reader.next(UInt64.self).flatMap({ Int(exactly: $0) }),
             bodyLength <= IndexRow.bodyBytesMax,
@@ -76,22 +90,63 @@ extension BodyHeader {
             let keyLength = reader.next(UInt32.self),
             let lengths = reader.next(UInt16.self, count: 4),
             let stillOf = reader.next(UInt32.self),
-            let expiryLengths = hasExpiry ? reader.next(UInt16.self, count: 2) : [Self.absent],
+            let expiryLengths =
+                version > 1 ? reader.next(UInt16.self, count: 2) : [Self.absent],
+            let parts = version > 2 ? Parts(&reader) : Parts(),
             let info = ImageInfo(
                 format: format, storedWidth: Int64(width), height: Int64(height),
                 pages: Int64(pages), alpha: Int64(alpha & 0xFF), stillOf: Int64(stillOf),
                 samples: Int64(alpha >> 8)),
             let key = reader.text(Int(keyLength)),
             let texts = Self.texts(lengths + expiryLengths.prefix(1), from: &reader),
-            let expiry = Self.expiry(texts[4]), reader.isAtEnd,
+            let expiry = Self.expiry(texts[4]),
+            let tags = Self.tags(parts, &reader), let extended = Self.extended(parts, &reader),
+            reader.isAtEnd,
             expiryLengths.dropFirst().allSatisfy({ $0 == 0 })
         else { return nil }
+        var metadata = StoredMetadata(
+            info: info, contentType: texts[0], etag: texts[1], lastModified: texts[2],
+            cacheControl: texts[3], expiry: expiry.value)
+        (metadata.tags, metadata.extendedData) = (tags, extended.value)
+        metadata.digest = parts.digest
         self.init(
             key: key, bodyLength: bodyLength, checksum: checksum,
-            created: created, stored: stored,
-            metadata: StoredMetadata(
-                info: info, contentType: texts[0], etag: texts[1], lastModified: texts[2],
-                cacheControl: texts[3], expiry: expiry.value))
+            created: created, stored: stored, metadata: metadata)
+    }
+
+    /// What version 3 says in its fixed part that others do not.
+    private struct Parts {
+        var tagsLength = absent
+        var typeLength = absent
+        var dataLength = absent
+        var digest: ContentDigest?
+
+        init() {}
+
+        init?(_ reader: inout ByteReader) {
+            guard let lengths = reader.next(UInt16.self, count: 4),
+                let digest = reader.bytes(ContentDigest.byteCount), lengths[3] <= 1,
+                lengths[3] == 1 || digest == noDigest
+            else { return nil }
+            (tagsLength, typeLength, dataLength) = (lengths[0], lengths[1], lengths[2])
+            self.digest = lengths[3] == 1 ? ContentDigest(digest) : nil
+        }
+    }
+
+    private static func tags(_ parts: Parts, _ reader: inout ByteReader) -> [String]? {
+        guard parts.tagsLength != absent else { return [] }
+        return reader.text(Int(parts.tagsLength)).flatMap { StoredMetadata.tags(inText: $0) }
+    }
+
+    private static func extended(
+        _ parts: Parts, _ reader: inout ByteReader
+    ) -> (value: ExtendedData?, Void)? {
+        guard parts.typeLength != absent || parts.dataLength != absent else { return (nil, ()) }
+        guard let type = reader.text(Int(parts.typeLength)),
+            let bytes = reader.bytes(Int(parts.dataLength))
+        else { return nil }
+        let data = ExtendedData(bytes, mediaType: type)
+        return (try? data.check()) == nil ? nil : (data, ())
     }
 
     private static func expiry(_ text: String?) -> (value: HTTPExpiry?, Void)? {

@@ -4,7 +4,7 @@ internal import Messages
 /// What stands before the body in every file of the disk tier, so that the index can be rebuilt
 /// from the files alone.
 ///
-/// Little-endian, version 2:
+/// Little-endian, version 3:
 ///
 ///     0   8  magic "IMGBUS\r\n"
 ///     8   4  version
@@ -21,10 +21,16 @@ internal import Messages
 ///            65535 for absent
 ///     84  4  of a still: frames of its source; 0 for any other image
 ///     88  2  length of the expiry, 65535 for absent   90 2  zero
-///     92  …  key, content type, ETag, Last-Modified, Cache-Control, expiry
-///            (`HTTPExpiry.storedText`), in UTF-8
+///     92  2  length of the tags   94 2  of the media type of the extended data: 65535 for absent
+///     96  2  length of the extended data, 65535 for absent
+///     98  2  1 where there is a digest, else 0
+///     100 32 SHA-256 of the body, or zeros
+///     132 …  key, content type, ETag, Last-Modified, Cache-Control, expiry
+///            (`HTTPExpiry.storedText`), tags with spaces between, media type, in UTF-8; extended
+///            data
 ///
-/// Version 1 has no expiry: its texts begin at 88.
+/// Version 1 has no expiry: its texts begin at 88. In version 2 they begin at 92, and there are no
+/// tags, no extended data and no digest.
 struct BodyHeader: Hashable, Sendable {
     var key: String
     var bodyLength: Int
@@ -34,13 +40,15 @@ struct BodyHeader: Hashable, Sendable {
     var metadata: StoredMetadata
 
     static let magic: [UInt8] = Array("IMGBUS\r\n".utf8)
-    static let version: UInt32 = 2
+    static let version: UInt32 = 3
     /// The fixed part, which the texts follow, by version.
-    static let fixedLengths: [UInt32: Int] = [1: fixedLength, version: writtenFixedLength]
+    static let fixedLengths: [UInt32: Int] = [1: fixedLength, 2: 92, version: writtenFixedLength]
     /// That of the shortest header that is read, and that of those that are written.
-    static let (fixedLength, writtenFixedLength) = (88, 92)
-    /// The longest header: the longest key, four of the longest origin headers, and the expiry.
+    static let (fixedLength, writtenFixedLength) = (88, 132)
+    /// The longest header: the longest key, four of the longest origin headers, the expiry, the
+    /// tags, and the extended data.
     static let lengthMax =
         writtenFixedLength + HTTPExpiry.storedBytesMax + MessageLimits.keyBytesMax
-        + 4 * MessageLimits.originHeaderBytesMax
+        + 4 * MessageLimits.originHeaderBytesMax + StoredMetadata.tagsBytesMax
+        + ExtendedData.mediaTypeBytesMax + ExtendedData.bytesMax
 }

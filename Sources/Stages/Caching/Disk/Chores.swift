@@ -66,8 +66,9 @@ struct Chores: Sendable {
     }
 
     /// Whether an entry that is found somewhere was removed since the start.
-    func wasRemoved(_ key: String, _ stored: UnixTime) -> Bool {
-        removed.contains(key) || removedSelections.contains { $0.matches(key, stored) }
+    func wasRemoved(_ key: String, _ stored: UnixTime, tags: [String]) -> Bool {
+        removed.contains(key)
+            || removedSelections.contains { $0.matches(key, stored, tags: tags) }
     }
 
     /// Whether it is time for what is done every minute; a clock that was set back delays nothing.

@@ -1,9 +1,15 @@
 internal import SQLite
 
 extension DiskIndex {
-    /// Kept in `user_version`. An index of another version, older or newer, is set aside; a new
-    /// one takes in the files, and the bodies that lie in the old one (`SetAsideIndex`).
-    static let schemaVersion: Int32 = 4
+    /// Kept in `user_version`. An index of a version that `upgrades` knows becomes one of this
+    /// version as it is opened. Any other one, older or newer, is set aside; a new one takes in the
+    /// files, and the bodies that lie in the old one (`SetAsideIndex`).
+    static let schemaVersion: Int32 = 5
+
+    /// What makes the next version of an index, by version. Tables are added and none is changed:
+    /// no row is lost or rewritten, and a large index is not read through, as SQLite would do for a
+    /// new column of a STRICT table.
+    private static let upgrades: [Int64: String] = [4: parts]
 
     /// `number` names the entry and its file. `body` comes last, so that the other columns are
     /// read without its pages. `totals` is kept by triggers: whatever changes `entries` in whatever
@@ -43,6 +49,27 @@ extension DiskIndex {
         END;
         """
 
+    /// What an entry carries besides: `extras` in a row of the same number, and its `tags`. Version
+    /// 4 had nothing of this. Triggers let it go with its entry.
+    static let parts = """
+        CREATE TABLE extras(
+            number INTEGER PRIMARY KEY,
+            digest BLOB,
+            media_type TEXT,
+            extended BLOB
+        ) STRICT;
+        CREATE TABLE tags(
+            number INTEGER NOT NULL,
+            tag TEXT NOT NULL,
+            PRIMARY KEY(number, tag)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX by_tag ON tags(tag, number);
+        CREATE TRIGGER let_go AFTER DELETE ON entries BEGIN
+            DELETE FROM extras WHERE number = OLD.number;
+            DELETE FROM tags WHERE number = OLD.number;
+        END;
+        """
+
     /// The `application_id` of an index to which the files are not known yet.
     private static let unswept: Int64 = 1
 
@@ -64,10 +91,11 @@ extension DiskIndex {
         policy.bytesMax == 0 ? 4 << 20 : min(max(policy.bytesMax / 32, 64 << 10), 4 << 20)
     }
 
-    /// Makes the tables in a new file; refuses a file of another version.
+    /// Makes the tables in a new file, and those that an older one has not; refuses a file of
+    /// another version. Answers the version that it was of, where it was an older one.
     static func prepare(
         _ connection: borrowing Connection, _ policy: DiskPolicy
-    ) throws(DiskError) {
+    ) throws(DiskError) -> Int64? {
         let version = try onIndex { () throws(SQLiteError) in try connection.userVersion() }
         switch version {
         case Int64(schemaVersion): break
@@ -77,10 +105,12 @@ extension DiskIndex {
                 try connection.execute("PRAGMA auto_vacuum=INCREMENTAL; VACUUM;")
                 let transaction = try connection.begin()
                 try connection.execute(schema)
+                try connection.execute(parts)
                 try connection.setUserVersion(schemaVersion)
                 try connection.execute("PRAGMA application_id=\(unswept)")
                 try transaction.commit()
             }
+        case let old where upgrades[old] != nil: try upgrade(connection, from: old)
         default:
             throw DiskError(.badIndex, "the index has version \(version), not \(schemaVersion)")
         }
@@ -90,6 +120,21 @@ extension DiskIndex {
             try connection.execute("PRAGMA wal_autocheckpoint=\(log / 4096)")
             try order(connection, by: column(policy.expireType))
             try prepareCaches(connection, policy)
+        }
+        return upgrades[version] == nil ? nil : version
+    }
+
+    /// One version after the other in one transaction: what is cut short is of the old version.
+    private static func upgrade(
+        _ connection: borrowing Connection, from version: Int64
+    ) throws(DiskError) {
+        try onIndex { () throws(SQLiteError) in
+            let transaction = try connection.begin()
+            for old in version..<Int64(schemaVersion) {
+                if let step = upgrades[old] { try connection.execute(step) }
+            }
+            try connection.setUserVersion(schemaVersion)
+            try transaction.commit()
         }
     }
 

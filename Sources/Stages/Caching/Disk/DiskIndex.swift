@@ -10,6 +10,8 @@ final class DiskIndex {
     private var find: Statement
     private var readBody: Statement
     private var insertRow: Statement
+    private var insertExtras: Statement
+    private var insertTag: Statement
     private var deleteRow: Statement
     private var setAccessed: Statement
     private var selectOldest: Statement
@@ -17,6 +19,7 @@ final class DiskIndex {
     private var selectNumber: Statement
     private var selectLargest: Statement
     private var scanRows: Statement
+    private var scanTagged: Statement
     /// Its files are reached through it, the last time when the connection ends.
     private let directory: CacheDirectory
 
@@ -30,13 +33,22 @@ final class DiskIndex {
             try Self.prepare(connection, policy)
             let date = Self.column(policy.expireType)
             find = try connection.prepare(
-                "SELECT \(IndexRow.columns), number FROM entries WHERE key = ?")
+                """
+                SELECT \(IndexRow.columns), digest, media_type, extended, \(IndexRow.tagsColumn),
+                    number
+                FROM entries LEFT JOIN extras USING(number) WHERE key = ?
+                """)
             readBody = try connection.prepare("SELECT body FROM entries WHERE number = ?")
             insertRow = try connection.prepare(
                 """
                 INSERT INTO entries(\(IndexRow.columns), number, key, charge, body)
                 VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
                 """)
+            insertExtras = try connection.prepare(
+                "INSERT OR REPLACE INTO extras(number, digest, media_type, extended) "
+                    + "VALUES(?,?,?,?)")
+            insertTag = try connection.prepare(
+                "INSERT OR IGNORE INTO tags(number, tag) VALUES(?,?)")
             deleteRow = try connection.prepare("DELETE FROM entries WHERE number = ?")
             setAccessed = try connection.prepare(
                 "UPDATE entries SET accessed = max(accessed, ?) WHERE key = ?")
@@ -50,9 +62,14 @@ final class DiskIndex {
             selectLargest = try connection.prepare("SELECT max(number) FROM entries")
             scanRows = try connection.prepare(
                 """
-                SELECT number, file_offset IS NOT NULL, charge, key, body_length, stored, accessed,
-                    format, width, height FROM entries
+                SELECT \(ScannedRow.columns) FROM entries
                 WHERE number > ? AND number <= ? ORDER BY number LIMIT ?
+                """)
+            scanTagged = try connection.prepare(
+                """
+                SELECT \(ScannedRow.columns) FROM tags INDEXED BY by_tag JOIN entries USING(number)
+                WHERE tags.number > ?1 AND tags.number <= ?2 AND tag = ?4
+                ORDER BY tags.number LIMIT ?3
                 """)
         } catch {
             throw DiskError(of: error)
@@ -144,25 +161,32 @@ final class DiskIndex {
 
     /// Hands out the entries behind a number in their order, `count` at most, until `take` answers
     /// false: that entry was not taken. How many rows were read, and the last one that was taken;
-    /// rows that say what cannot be are passed over.
+    /// rows that say what cannot be are passed over. Only entries with a tag are looked at where
+    /// one is named.
     func scan(
-        behind number: Int64, upTo last: Int64, count: Int, _ take: (ScannedRow) -> Bool
+        behind number: Int64, upTo last: Int64, count: Int, tag: String? = nil,
+        _ take: (ScannedRow) -> Bool
     ) throws(DiskError) -> (seen: Int, last: (number: Int64, isCut: Bool)) {
         var seen = 0
         var end = (number: number, isCut: false)
-        try onIndex { () throws(SQLiteError) in
-            try scanRows.bind(number, 0)
-            try scanRows.bind(last, 1)
-            try scanRows.bind(Int64(count), 2)
-            try scanRows.forEach { row in
-                seen += 1
-                if let entry = ScannedRow(row), !take(entry) {
-                    end.isCut = true
-                    return false
-                }
-                end.number = row.int64(0)
-                return true
+        func look(_ row: borrowing Row) -> Bool {
+            seen += 1
+            if let entry = ScannedRow(row), !take(entry) {
+                end.isCut = true
+                return false
             }
+            end.number = row.int64(0)
+            return true
+        }
+        try onIndex { () throws(SQLiteError) in
+            let range = [number, last, Int64(count)]
+            guard let tag else {
+                for (place, value) in range.enumerated() { try scanRows.bind(value, place) }
+                return try scanRows.forEach(look)
+            }
+            for (place, value) in range.enumerated() { try scanTagged.bind(value, place) }
+            try scanTagged.bind(tag, 3)
+            try scanTagged.forEach(look)
         }
         return (seen, end)
     }
@@ -188,11 +212,13 @@ final class DiskIndex {
         }
     }
 
-    /// Adds an entry; `inline` is its body where that lies in the index.
+    /// Adds an entry; `inline` is its body where that lies in the index. To be called within a
+    /// transaction.
     func insert(
         _ row: IndexRow, key: String, charge: Int, inline: UnsafeRawBufferPointer?
     ) throws(DiskError) {
         try onIndex { () throws(SQLiteError) in
+            try insertParts(of: row)
             try bind(row)
             try insertRow.bind(row.number, 18)
             try insertRow.bind(key, 19)
@@ -236,6 +262,22 @@ final class DiskIndex {
 
     // MARK: - Columns
 
+    private func insertParts(of row: IndexRow) throws(SQLiteError) {
+        let metadata = row.metadata
+        if metadata.digest != nil || metadata.extendedData != nil {
+            try insertExtras.bind(row.number, 0)
+            try insertExtras.bind(copying: metadata.digest?.bytes, 1)
+            try insertExtras.bind(metadata.extendedData?.mediaType, 2)
+            try insertExtras.bind(copying: metadata.extendedData?.bytes, 3)
+            try insertExtras.run()
+        }
+        for tag in metadata.tags {
+            try insertTag.bind(row.number, 0)
+            try insertTag.bind(tag, 1)
+            try insertTag.run()
+        }
+    }
+
     private func bind(_ row: IndexRow) throws(SQLiteError) {
         let info = row.metadata.info
         try insertRow.bind(Int64(row.bodyLength), 0)
@@ -256,5 +298,15 @@ final class DiskIndex {
         try insertRow.bind(Int64(info.stillOf ?? 0), 15)
         try insertRow.bind(Int64(StoredSamples(info).number), 16)
         try insertRow.bind(row.metadata.expiry?.storedText, 17)
+    }
+}
+
+extension Statement {
+    /// Binds a copy of the bytes, or NULL.
+    fileprivate mutating func bind(copying bytes: [UInt8]?, _ index: Int) throws(SQLiteError) {
+        guard let bytes else { return try bindNull(index) }
+        try bytes.span.withUnsafeBytes { (bytes) throws(SQLiteError) in
+            try bind(copying: bytes, index)
+        }
     }
 }

@@ -15,10 +15,11 @@ struct DiskSelection: Sendable {
         }
     }
 
-    /// Whether it means an entry of that stored text and date.
-    func matches(_ text: String, _ stored: UnixTime) -> Bool {
+    /// Whether it means an entry of that stored text, of that date and with those tags; tags that
+    /// are not told are those of the selection.
+    func matches(_ text: String, _ stored: UnixTime, tags: [String]?) -> Bool {
         if let storedUpTo, stored > storedUpTo { return false }
-        return selection.matches(text)
+        return selection.matches(text, tags: tags)
     }
 }
 
@@ -45,7 +46,8 @@ struct DiskScan: Sendable {
 
     /// Whether it removes an entry, or has removed it.
     func removes(_ text: String, _ row: IndexRow) -> Bool {
-        row.number <= upTo ?? .max && selection.matches(text, row.stored)
+        row.number <= upTo ?? .max
+            && selection.matches(text, row.stored, tags: row.metadata.tags)
     }
 }
 
@@ -90,8 +92,10 @@ extension DiskTier {
         var victims: [IndexVictim] = []
         var keyBytes = 0
         let rowsMax = DiskScan.rowsPerStep
-        let (seen, last) = try index.scan(behind: scan.after, upTo: upTo, count: rowsMax) { row in
-            guard scan.selection.matches(row.key, row.stored) else { return true }
+        let tag = scan.selection.selection.tag
+        let (seen, last) = try index.scan(behind: scan.after, upTo: upTo, count: rowsMax, tag: tag)
+        { row in
+            guard scan.selection.matches(row.key, row.stored, tags: nil) else { return true }
             if case .list(let limit) = scan.purpose {
                 keyBytes += row.key.utf8.count
                 let isFull = step.entries.count >= limit

@@ -1,3 +1,5 @@
+internal import Messages
+
 extension DiskTier {
     /// Does a bit of what is to be done between requests; true where more is to be done at once.
     func maintain(_ now: UnixTime) -> Bool {
@@ -211,10 +213,12 @@ extension DiskTier {
     /// meanwhile, or does not fit.
     private func adopt(_ number: Int64, _ index: DiskIndex) throws(DiskError) -> Bool {
         guard let (header, length) = try files.header(number),
-            !chores.wasRemoved(header.key, header.stored), try isFree(header.key, index)
+            !chores.wasRemoved(header.key, header.stored, tags: header.metadata.tags),
+            try isFree(header.key, index)
         else { return false }
         let charge = Self.charge(
-            key: header.key, bodyLength: header.bodyLength, headerLength: length)
+            key: header.key, bodyLength: header.bodyLength, headerLength: length,
+            partBytes: header.metadata.partBytes)
         guard try fits(charge, header.key, index) else { return false }
         let row = IndexRow(header, number: number, fileOffset: length)
         try index.insert(row, key: header.key, charge: charge, inline: nil)

@@ -25,11 +25,13 @@ extension DiskTier {
 
     /// What is newer, was removed meanwhile or does not fit is left where it is.
     private func takeIn(_ saved: SetAsideIndex.Saved, _ index: DiskIndex) throws(DiskError) {
-        guard !chores.wasRemoved(saved.key, saved.row.stored),
+        guard
+            !chores.wasRemoved(saved.key, saved.row.stored, tags: saved.row.metadata.tags),
             case .nothing = try index.finding(saved.key)
         else { return }
         let charge = Self.charge(
-            key: saved.key, bodyLength: saved.body.count, headerLength: 0)
+            key: saved.key, bodyLength: saved.body.count, headerLength: 0,
+            partBytes: saved.row.metadata.partBytes)
         guard try fits(charge, saved.key, index) else { return }
         var row = saved.row
         row.number = nextNumber

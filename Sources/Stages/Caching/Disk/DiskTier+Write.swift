@@ -48,9 +48,11 @@ extension DiskTier {
         }
     }
 
-    /// What an entry takes: a row, and a file's blocks or pages of the index.
-    static func charge(key: String, bodyLength: Int, headerLength: Int) -> Int {
-        let row = rowCharge + key.utf8.count
+    /// What an entry takes: a row with what it carries, and a file's blocks or pages of the index.
+    static func charge(
+        key: String, bodyLength: Int, headerLength: Int, partBytes: Int = 0
+    ) -> Int {
+        let row = rowCharge + key.utf8.count + partBytes
         guard bodyLength <= inlineBytesMax else { return row + blocks(headerLength + bodyLength) }
         // Of a few hundred bytes several share a page; what is longer has pages of its own.
         return bodyLength <= sharedBytesMax ? row + bodyLength * 5 / 4 : blocks(row + bodyLength)
@@ -71,7 +73,9 @@ extension DiskTier {
             key: key, bodyLength: body.count, checksum: XXH3.hash64(body),
             created: old?.created ?? now, stored: now, metadata: metadata)
         guard let head = header.encoded() else { return .skipped("disk: metadata over its limit") }
-        let charge = Self.charge(key: key, bodyLength: body.count, headerLength: head.count)
+        let charge = Self.charge(
+            key: key, bodyLength: body.count, headerLength: head.count,
+            partBytes: metadata.partBytes)
         guard policy.bytesMax == 0 || charge <= policy.bytesMax else {
             return .skipped("disk: \(body.count) bytes are over the limit of the whole tier")
         }

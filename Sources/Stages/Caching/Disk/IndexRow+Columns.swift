@@ -11,15 +11,21 @@ enum IndexFinding {
 }
 
 extension IndexRow {
-    /// The columns that `init` reads, in its order; the number comes behind them.
+    /// The columns of `entries` that `init` reads, in its order; those of `partNames` and the number
+    /// come behind them.
     static let columnNames = [
         "body_length", "checksum", "file_offset", "created", "stored", "accessed", "format",
         "width", "height", "pages", "has_alpha", "content_type", "etag", "last_modified",
         "cache_control", "still_of", "samples", "expiry",
     ]
     static let columns = columnNames.joined(separator: ", ")
-    /// How many there are.
-    static let columnCount = columnNames.count
+    /// What else it reads, in its order: of `extras`, and of `tags`.
+    static let partNames = ["digest", "media_type", "extended", "tags"]
+    /// The tags of an entry in one text.
+    static let tagsColumn =
+        "(SELECT group_concat(tag, ' ') FROM tags WHERE tags.number = entries.number) AS tags"
+    /// How many columns come before the number.
+    static let columnCount = columnNames.count + partNames.count
 
     /// Numbers of entries, and so names of files, end here; far from where adding one overflows.
     static let numberMax: Int64 = 1 << 62
@@ -65,11 +71,46 @@ extension IndexRow {
                 format: format, storedWidth: width, height: height, pages: pages, alpha: alpha,
                 stillOf: stillOf, samples: samples),
             let type = text(row, 11), let etag = text(row, 12), let modified = text(row, 13),
-            let control = text(row, 14), let expiry = expiry(row, 17)
+            let control = text(row, 14), let expiry = expiry(row, 17),
+            let digest = digest(row, 18), let extended = extended(row, 19), let tags = tags(row, 21)
         else { return nil }
-        return StoredMetadata(
+        var metadata = StoredMetadata(
             info: info, contentType: type.value, etag: etag.value, lastModified: modified.value,
             cacheControl: control.value, expiry: expiry.value)
+        metadata.digest = digest.value
+        metadata.extendedData = extended.value
+        metadata.tags = tags
+        return metadata
+    }
+
+    /// The digest of the bytes, or that it is not known; `nil` for what is neither.
+    private static func digest(
+        _ row: borrowing Row, _ column: Int
+    ) -> (value: ContentDigest?, Void)? {
+        if row.isNull(column) { return (nil, ()) }
+        guard row.isBlob(column) else { return nil }
+        return ContentDigest(bytes(row, column)).map { ($0, ()) }
+    }
+
+    /// A media type and bytes, or neither; `nil` for anything else.
+    private static func extended(
+        _ row: borrowing Row, _ column: Int
+    ) -> (value: ExtendedData?, Void)? {
+        if row.isNull(column), row.isNull(column + 1) { return (nil, ()) }
+        guard let type = row.storedText(column), ExtendedData.isMediaType(type),
+            row.isBlob(column + 1), (1...ExtendedData.bytesMax).contains(row.blobLength(column + 1))
+        else { return nil }
+        return (ExtendedData(bytes(row, column + 1), mediaType: type), ())
+    }
+
+    /// `nil` for what are no tags.
+    private static func tags(_ row: borrowing Row, _ column: Int) -> [String]? {
+        if row.isNull(column) { return [] }
+        return row.storedText(column).flatMap { StoredMetadata.tags(inText: $0) }
+    }
+
+    private static func bytes(_ row: borrowing Row, _ column: Int) -> [UInt8] {
+        row.blob(column).withUnsafeBytes { Array($0) }
     }
 
     /// Until when it may be used, or that it is not known; `nil` for what is neither.
@@ -116,6 +157,31 @@ extension StoredMetadata {
     }
 }
 
+extension StoredMetadata {
+    /// The tags as they are stored, in one text; `nil` for none.
+    var tagsText: String? { tags.isEmpty ? nil : tags.joined(separator: " ") }
+
+    /// Reads such a text; `nil` for what are no tags, or too many.
+    static func tags(inText text: String) -> [String]? {
+        guard text.utf8.count <= tagsBytesMax else { return nil }
+        let tags = text.split(separator: " ", omittingEmptySubsequences: false).map { String($0) }
+        guard tags.count <= CacheTag.entryMax, tags.allSatisfy({ CacheTag.isTag($0) }) else {
+            return nil
+        }
+        return tags
+    }
+
+    /// No such text is longer.
+    static let tagsBytesMax = CacheTag.entryMax * (CacheTag.bytesMax + 1)
+
+    /// What tags and extended data take beside the rest of an entry, about: bytes. A tag stands in
+    /// two orders of the index.
+    var partBytes: Int {
+        let tagBytes = tags.reduce(0) { $0 + 2 * ($1.utf8.count + 16) }
+        return tagBytes + (extendedData.map { $0.bytes.count + $0.mediaType.utf8.count } ?? 0)
+    }
+}
+
 extension IndexVictim {
     /// More no entry takes, bytes: sums of charges do not overflow.
     private static let chargeMax: Int64 = 1 << 50
@@ -130,6 +196,12 @@ extension IndexVictim {
 }
 
 extension ScannedRow {
+    /// The columns that it reads, in its order.
+    static let columns = [
+        "entries.number", "file_offset IS NOT NULL", "charge", "key", "body_length", "stored",
+        "accessed", "format", "width", "height",
+    ].joined(separator: ", ")
+
     /// Reads a row of a scan; `nil` where a column has what this program never writes there.
     init?(_ row: borrowing Row) {
         guard let victim = IndexVictim(row), let key = row.storedText(3),

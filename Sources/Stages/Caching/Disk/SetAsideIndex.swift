@@ -33,8 +33,10 @@ final class SetAsideIndex {
             isWhole = try connection.userVersion() != Int64(DiskIndex.schemaVersion)
             select = try connection.prepare(
                 """
-                SELECT \(try Self.columns(connection)), number, key, body FROM entries
-                WHERE number > ? AND body IS NOT NULL ORDER BY number LIMIT \(Self.batch)
+                SELECT \(try Self.columns(connection)), entries.number, key, body
+                FROM \(try Self.tables(connection))
+                WHERE entries.number > ? AND body IS NOT NULL
+                ORDER BY entries.number LIMIT \(Self.batch)
                 """)
         } catch {
             return nil
@@ -75,15 +77,35 @@ final class SetAsideIndex {
 
     /// The columns of an entry; what the version does not have, as far as it can be done without.
     private static func columns(_ connection: borrowing Connection) throws(SQLiteError) -> String {
+        let there = try columns(of: "entries", connection)
+        let extras = try columns(of: "extras", connection)
+        let hasTags = try columns(of: "tags", connection).isSuperset(of: ["number", "tag"])
+        let own = IndexRow.columnNames.map { name in
+            there.contains(name) ? "entries.\(name)" : substitutes[name] ?? "NULL"
+        }
+        let parts = IndexRow.partNames.map { name in
+            if name == "tags" { return hasTags ? IndexRow.tagsColumn : "NULL" }
+            return extras.contains(name) && extras.contains("number") ? "extras.\(name)" : "NULL"
+        }
+        return (own + parts).joined(separator: ", ")
+    }
+
+    private static func tables(_ connection: borrowing Connection) throws(SQLiteError) -> String {
+        let hasExtras = try columns(of: "extras", connection).contains("number")
+        return hasExtras ? "entries LEFT JOIN extras ON extras.number = entries.number" : "entries"
+    }
+
+    /// The columns of a table; none where there is no such table.
+    private static func columns(
+        of table: String, _ connection: borrowing Connection
+    ) throws(SQLiteError) -> Set<String> {
         var there: Set<String> = []
-        var names = try connection.prepare("SELECT name FROM pragma_table_info('entries')")
+        var names = try connection.prepare("SELECT name FROM pragma_table_info('\(table)')")
         try names.forEach { row in
             if let name = row.text(0) { there.insert(name) }
             return true
         }
-        return IndexRow.columnNames.map { name in
-            there.contains(name) ? name : substitutes[name] ?? "NULL"
-        }.joined(separator: ", ")
+        return there
     }
 
     private static let substitutes = [

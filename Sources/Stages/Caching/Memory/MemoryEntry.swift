@@ -9,7 +9,7 @@ public struct MemoryEntry: Sendable, Hashable {
     public var reference: BlockReference
     /// What was stored with them.
     public var metadata: StoredMetadata
-    /// Bytes that it takes: the block, the key and `MemoryTier.overhead`.
+    /// Bytes that it takes: the block, the key, `MemoryTier.overhead`, tags and extended data.
     public var cost: Int
     /// From then on it is not used any more; `nil` for never.
     public var expires: UnixTime?
@@ -25,7 +25,8 @@ public struct MemoryEntry: Sendable, Hashable {
         self.key = key
         self.reference = reference
         self.metadata = metadata
-        self.cost = MemoryTier.cost(key: key, blockBytes: blockBytes)
+        self.cost = MemoryTier.cost(
+            key: key, blockBytes: blockBytes, partBytes: metadata.partBytes)
         self.expires = expires
     }
 

@@ -71,9 +71,10 @@ public struct MemoryTier: Sendable {
     /// How many of them have a key.
     public var keyedCount: Int { slotOfKey.count }
 
-    /// What an entry takes: its block, its key, and `overhead`.
-    public static func cost(key: String?, blockBytes: Int) -> Int {
-        blockBytes + (key?.utf8.count ?? 0) + overhead
+    /// What an entry takes: its block, its key, `overhead`, and `partBytes` of tags and extended
+    /// data.
+    public static func cost(key: String?, blockBytes: Int, partBytes: Int = 0) -> Int {
+        blockBytes + (key?.utf8.count ?? 0) + overhead + partBytes
     }
 
     // MARK: - Room

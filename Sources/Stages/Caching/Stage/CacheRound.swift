@@ -84,8 +84,9 @@ struct CacheRound {
     }
 
     /// Forgets caches in which the key is not to be stored any more.
-    mutating func leaveOut(_ matches: (String) -> Bool) {
-        if case .store = work { left.removeAll(where: matches) }
+    mutating func leaveOut(_ matches: (String, _ tags: [String]?) -> Bool) {
+        guard case .store(let store) = work else { return }
+        left.removeAll { matches($0, store.metadata.tags) }
     }
 }
 

@@ -28,7 +28,8 @@ extension CacheStage {
         stored: UnixTime, _ now: UnixTime
     ) {
         body.publish()
-        let cost = MemoryTier.cost(key: key, blockBytes: body.blockBytes)
+        let cost = MemoryTier.cost(
+            key: key, blockBytes: body.blockBytes, partBytes: metadata.partBytes)
         let key = memory.mayHold(key, cost: cost) ? key : nil
         let entry = MemoryEntry(
             key: key, reference: body.reference, metadata: metadata, blockBytes: body.blockBytes,

@@ -5,7 +5,7 @@ extension CacheStage {
     /// Forgets a key of tiers, as far as memory knows: its entry, its use, what waits for the disk,
     /// and what is being read or copied for it, which is not kept there.
     func forget(_ key: String, _ tiers: CacheTypes) {
-        forget(tiers) { $0 == key }
+        forget(tiers) { text, _ in text == key }
         if tiers.contains(.memory) { apply(memory.remove(key: key)) }
         guard tiers.contains(.disk) else { return }
         touches.remove(key)
@@ -14,7 +14,7 @@ extension CacheStage {
 
     /// Forgets every key of tiers, in the same way.
     func forgetAll(_ tiers: CacheTypes) {
-        forget(tiers) { _ in true }
+        forget(tiers) { _, _ in true }
         if tiers.contains(.memory) { apply(memory.clear()) }
         guard tiers.contains(.disk) else { return }
         touches = []
@@ -78,20 +78,20 @@ extension CacheStage {
 
     /// Work under way must not bring back what is removed now: its bytes are delivered, not kept
     /// in these tiers.
-    private func forget(_ tiers: CacheTypes, _ matches: (String) -> Bool) {
+    private func forget(_ tiers: CacheTypes, _ matches: (String, [String]?) -> Bool) {
         if tiers.contains(.memory) { keepOutOfMemory(matches) }
         keepOutOfStores(tiers, matches)
     }
 
     /// What is being copied for stores under these keys is not kept in these tiers.
-    func keepOutOfStores(_ tiers: CacheTypes, _ matches: (String) -> Bool) {
+    func keepOutOfStores(_ tiers: CacheTypes, _ matches: (String, [String]?) -> Bool) {
         if tiers.contains(.disk) {
             firstUses.forget(matches)
             for id in Array(rounds.keys) { rounds[id]?.leaveOut(matches) }
         }
         for (ticket, work) in pending {
             guard case .copying(.store(let job, let store, var plan), let body) = work,
-                plan.key.map(matches) ?? false
+                plan.key.map({ matches($0, store.metadata.tags) }) ?? false
             else { continue }
             plan.leaveOut(tiers)
             pending[ticket] = .copying(.store(job, store, plan), body)

@@ -11,19 +11,27 @@ extension CacheStage {
             return
         }
         try source.copy(into: body)
-        didFill(body, filling, isSame: filling.comparand.map(body.isEqual) ?? false, now)
+        let end = CopyAnswer(
+            ticket: 0, error: nil, isSame: filling.comparand.map(body.isEqual) ?? false,
+            digest: filling.wantsDigest ? body.digest : nil)
+        didFill(body, filling, end, now)
     }
 
     /// A body is complete.
-    private func didFill(_ body: Body, _ filling: Filling, isSame: Bool, _ now: UnixTime) {
+    private func didFill(
+        _ body: Body, _ filling: Filling, _ end: CopyAnswer, _ now: UnixTime
+    ) {
         switch filling {
-        case .query(let job, let work, let finding): found(body, job, work, finding, now)
-        case .store(let job, let work, let plan):
+        case .query(let job, let work, var finding):
+            finding.metadata.digest = finding.metadata.digest ?? end.digest
+            found(body, job, work, finding, now)
+        case .store(let job, var work, let plan):
             // Of the copy: nobody changes it between this look and its use.
             guard work.describes(body) else { return self.answer(job, .failed(Self.otherImage)) }
+            work.metadata.digest = end.digest
             store(body, job, work, plan, now)
         case .comparison(let job, _):
-            self.answer(job, .stored(StoreReport(delivered: nil, tiers: .none, isSame: isSame)))
+            self.answer(job, .stored(StoreReport(delivered: nil, tiers: .none, isSame: end.isSame)))
         }
     }
 
@@ -32,7 +40,7 @@ extension CacheStage {
         guard case .copying(let filling, let body)? = pending.removeValue(forKey: answer.ticket)
         else { return }
         guard let error = answer.error else {
-            return didFill(body, filling, isSame: answer.isSame, now)
+            return didFill(body, filling, answer, now)
         }
         switch filling {
         case .query(let job, _, _): self.answer(job, .failed(error))

@@ -151,8 +151,8 @@ extension CacheStage {
         guard let work = pending.removeValue(forKey: answer.ticket) else { return }
         switch (work, answer.result) {
         case (.looking(let job, let query), let result): looked(result, job, query, now)
-        case (.reading(let job, let query, let row, let body), .read(let isWhole)):
-            didRead(isWhole, row, body, job, query, now)
+        case (.reading(let job, let query, let located, let body), .read(let row)):
+            didRead(row != nil, row ?? located, body, job, query, now)
         case (.writing(let write), .written(let result)): didWrite(write, result, now)
         case (.removing(let key), .removed(false)): outdate(key)
         case (.attending(let job, let work, let tiers), let result):

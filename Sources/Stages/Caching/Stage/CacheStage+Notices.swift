@@ -11,8 +11,10 @@ extension CacheStage {
         guard let key = entry.key else { return nil }
         let left = entry.expires.map { UInt64(max(0, $0.milliseconds - now.milliseconds)) }
         let validity = Validity(entry.metadata)
-        return StoredNotice(
+        var notice = StoredNotice(
             key: key, reference: entry.reference, info: entry.metadata.info,
             expiresInMilliseconds: left, validity: validity == Validity() ? nil : validity)
+        notice.digest = entry.metadata.digest
+        return notice
     }
 }

@@ -15,7 +15,7 @@ extension CacheStage {
     /// The disk works in order: a write under way ends before, and who asks from now on is answered
     /// after.
     func removeOutdated(_ key: String, _ now: UnixTime) {
-        keepOutOfMemory { $0 == key }
+        keepOutOfMemory { text, _ in text == key }
         if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
         if !ask(.remove(key), .removing(key), now) { outdate(key) }
     }
@@ -37,18 +37,20 @@ extension CacheStage {
         }
     }
 
-    /// What is being read or copied for queries of these keys is delivered, and not kept.
-    func keepOutOfMemory(_ matches: (String) -> Bool) {
+    /// What is being read or copied for queries of these keys is delivered, and not kept. Tags that
+    /// are not known yet are `nil`.
+    func keepOutOfMemory(_ matches: (String, _ tags: [String]?) -> Bool) {
         for (ticket, work) in pending {
             switch work {
-            case .looking(let job, var query) where matches(query.key):
+            case .looking(let job, var query) where matches(query.key, nil):
                 query.promotes = false
                 pending[ticket] = .looking(job, query)
-            case .reading(let job, var query, let row, let body) where matches(query.key):
+            case .reading(let job, var query, let row, let body)
+            where matches(query.key, row.metadata.tags):
                 query.promotes = false
                 pending[ticket] = .reading(job, query, row, body)
             case .copying(.query(let job, var query, let finding), let body)
-            where matches(query.key):
+            where matches(query.key, finding.metadata.tags):
                 query.promotes = false
                 pending[ticket] = .copying(.query(job, query, finding), body)
             default: break

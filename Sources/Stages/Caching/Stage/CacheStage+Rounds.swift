@@ -54,7 +54,7 @@ extension CacheStage {
             store(round.job, work, now)
         case .entry(var work):
             work.key = text
-            attend(round.job, to: work, now)
+            attendSeveral(round.job, to: work, now)
         }
     }
 }

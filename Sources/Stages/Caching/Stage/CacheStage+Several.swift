@@ -134,14 +134,16 @@ extension CacheStage {
                 gone.add(entry.cost)
                 apply(memory.remove(key: key))
             }
-            keepOutOfMemory { selection.selection.matches($0) }
+            keepOutOfMemory { selection.selection.matches($0, tags: $1) }
         }
         // What is stored only now is not old.
         if selection.selection.olderThanSeconds ?? 0 == 0 {
-            keepOutOfStores(tiers) { selection.selection.matches($0) }
+            keepOutOfStores(tiers) { selection.selection.matches($0, tags: $1) }
         }
         guard tiers.contains(.disk) else { return gone }
-        let writes = writeBehind.remove { selection.matches($0.key, $0.stored) }
+        let writes = writeBehind.remove {
+            selection.matches($0.key, $0.stored, tags: $0.metadata.tags)
+        }
         for write in writes {
             touches.remove(write.key)
             endWaiting(write.number, skipped: Self.removed)
@@ -201,7 +203,8 @@ extension DiskSelection {
     /// Whether it means an entry of memory.
     fileprivate func matches(_ entry: MemoryEntry) -> Bool {
         guard let key = entry.key else { return false }
-        return matches(key, entry.stored ?? UnixTime(milliseconds: 0))
+        let stored = entry.stored ?? UnixTime(milliseconds: 0)
+        return matches(key, stored, tags: entry.metadata.tags)
     }
 }
 

@@ -67,7 +67,7 @@ extension CacheStage {
             plan.toMemory = false
             plan.skipped.append("memory: it is switched off")
         }
-        if plan.toMemory, !fitsMemory(plan.key, length) {
+        if plan.toMemory, !fitsMemory(plan.key, length, work.metadata) {
             plan.toMemory = false
             plan.skipped.append("memory: \(length) bytes are over its limit")
         }
@@ -75,8 +75,9 @@ extension CacheStage {
         return plan
     }
 
-    private func fitsMemory(_ key: String?, _ length: Int) -> Bool {
-        memory.mayHold(key, cost: MemoryTier.cost(key: key, blockBytes: length))
+    private func fitsMemory(_ key: String?, _ length: Int, _ metadata: StoredMetadata) -> Bool {
+        let cost = MemoryTier.cost(key: key, blockBytes: length, partBytes: metadata.partBytes)
+        return memory.mayHold(key, cost: cost)
     }
 
     /// Memory for the copy: `nil` where nobody wants it. A result that only the memory tier wanted
@@ -119,6 +120,7 @@ extension CacheStage {
         // The tiers never have two values of a key.
         if plan.toDisk, !plan.toMemory, let key = plan.key { apply(memory.remove(key: key)) }
         var report = report(plan)
+        report.digest = work.metadata.digest
         if work.delivers, job != nil {
             report.delivered = body.reference
         }

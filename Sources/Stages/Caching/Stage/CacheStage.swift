@@ -168,7 +168,8 @@ public final class CacheStage {
     /// Asks for a copy; false where too much waits.
     func ask(copying source: CopySource, into body: Body, for filling: Filling) -> Bool {
         let request = CopyRequest(
-            ticket: nextTicket, source: source, target: body, comparand: filling.comparand)
+            ticket: nextTicket, source: source, target: body, comparand: filling.comparand,
+            wantsDigest: filling.wantsDigest)
         guard copier.submit(request) else { return false }
         pending[nextTicket] = .copying(filling, body)
         nextTicket += 1

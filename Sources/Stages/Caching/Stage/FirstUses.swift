@@ -8,7 +8,7 @@ struct FirstUses {
     struct Withheld {
         let key: String
         let body: Body
-        let metadata: StoredMetadata
+        var metadata: StoredMetadata
         let stored: UnixTime
     }
 
@@ -45,7 +45,7 @@ struct FirstUses {
     }
 
     /// These keys are not to come to the disk.
-    mutating func forget(_ matches: (String) -> Bool) {
-        withheld = withheld.filter { !matches($0.value.key) }
+    mutating func forget(_ matches: (String, _ tags: [String]?) -> Bool) {
+        withheld = withheld.filter { !matches($0.value.key, $0.value.metadata.tags) }
     }
 }

@@ -67,6 +67,16 @@ enum Filling {
     /// Nothing but to be held against a staged body.
     case comparison(CacheJob, Body)
 
+    /// Whether the digest of the body is to be known: it is kept, or somebody gets it, and nobody
+    /// has computed it before.
+    var wantsDigest: Bool {
+        switch self {
+        case .store: true
+        case .query(_, _, let finding): finding.metadata.digest == nil
+        case .comparison: false
+        }
+    }
+
     /// What the filled body is held against.
     var comparand: Body? {
         if case .comparison(_, let body) = self { return body }
@@ -77,7 +87,7 @@ enum Filling {
 /// Where a query found its body.
 struct Finding: Sendable {
     let tier: CacheTypes
-    let metadata: StoredMetadata
+    var metadata: StoredMetadata
     let expires: UnixTime?
     let stored: UnixTime?
 }

@@ -1,5 +1,6 @@
 internal import ImageModel
 internal import Messages
+internal import OpenSSL
 
 /// Bytes to be copied into a body.
 enum CopySource: Sendable {
@@ -29,13 +30,16 @@ struct CopyRequest: Sendable {
     let target: Body
     /// Bytes that the copy is held against.
     let comparand: Body?
+    /// Whether the digest of the bytes is wanted.
+    var wantsDigest = false
 
     /// Does it; `nil` is success.
     func perform() -> CopyAnswer {
         do {
             try source.copy(into: target)
             return CopyAnswer(
-                ticket: ticket, error: nil, isSame: comparand.map(target.isEqual) ?? false)
+                ticket: ticket, error: nil, isSame: comparand.map(target.isEqual) ?? false,
+                digest: wantsDigest ? target.digest : nil)
         } catch {
             return CopyAnswer(ticket: ticket, error: error, isSame: false)
         }
@@ -47,4 +51,5 @@ struct CopyAnswer: Sendable {
     let ticket: UInt64
     let error: ImageError?
     let isSame: Bool
+    var digest: ContentDigest?
 }

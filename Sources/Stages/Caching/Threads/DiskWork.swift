@@ -1,3 +1,5 @@
+internal import Messages
+
 /// Something to do on the disk thread.
 struct DiskRequest: Sendable {
     /// Names the answer.
@@ -46,8 +48,8 @@ enum DiskResult: Sendable {
     case located(IndexRow?)
     /// The entry and its body, which is whole.
     case fetched(IndexRow, Body)
-    /// Whether the body is there and right.
-    case read(Bool)
+    /// The entry of the body that was read; `nil` where that is missing or wrong.
+    case read(IndexRow?)
     case written(DiskWriteResult)
     /// The entry, if there is one.
     case found(IndexRow?)
@@ -87,7 +89,7 @@ extension DiskTier {
         let result: DiskResult =
             switch request.work {
             case .look(let key, let home): look(key, home, now)
-            case .read(let key, let row, let body): .read(read(key, row, into: body.target, now))
+            case .read(let key, let row, let body): .read(read(key, row, body, now))
             case .write(let write):
                 .written(self.write(write.key, write.body.bytes, write.metadata, write.stored))
             case .find(let key): .found(locate(key, now))
@@ -120,7 +122,16 @@ extension DiskTier {
         guard row.bodyLength < CacheStage.largeBytes,
             let body = try? Body(in: home, length: row.bodyLength)
         else { return .located(row) }
-        return read(key, row, into: body.target, now) ? .fetched(row, body) : .located(nil)
+        return read(key, row, body, now).map { .fetched($0, body) } ?? .located(nil)
+    }
+
+    /// Reads a located body; its entry has the digest afterwards, also where an earlier version
+    /// stored it without.
+    private func read(_ key: String, _ row: IndexRow, _ body: Body, _ now: UnixTime) -> IndexRow? {
+        guard read(key, row, into: body.target, now) else { return nil }
+        var row = row
+        row.metadata.digest = row.metadata.digest ?? body.digest
+        return row
     }
 
     private func touched(_ keys: [String], _ now: UnixTime) -> DiskResult {

@@ -3,7 +3,7 @@ internal import CSodium
 /// A digest of bytes that come in parts: BLAKE2b-256 (`crypto_generichash`), without a key.
 ///
 /// Names contents: nobody finds other bytes with the same digest. One thread.
-public final class ContentDigest {
+public final class BLAKE2bDigest {
     private let memory: UnsafeMutableRawPointer
     private let state: OpaquePointer
 

@@ -1,9 +1,10 @@
-/// Base64 (RFC 4648, 4), as ThumbHashes are passed on.
-enum Base64Text {
+/// Base64 (RFC 4648 §4), as ThumbHashes and digests are passed on.
+public enum Base64Text {
     private static let letters = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    static func text(_ bytes: [UInt8]) -> String {
+    /// The text of some bytes.
+    public static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let part = bytes[start...].prefix(3)
