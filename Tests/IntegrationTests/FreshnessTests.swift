@@ -210,6 +210,44 @@ extension RealProcesses {
             }
         }
 
+        /// What a 304 says of freshness is kept: the next life of the stack does not ask again
+        /// until the image is stale once more.
+        @Test(arguments: [RequestOptions.respectCacheControl, .refreshCached])
+        func aConfirmationOutlivesTheStack(options: RequestOptions) async throws {
+            photo.answer(photo.old, "max-age=60", age: 100)
+            try await withStack { stack in
+                var client = try stack.client()
+                let first = try await client.load(request()).response
+                _ = try await stack.awaitIdle()
+                photo.answer(photo.old, "max-age=600")
+                _ = try await client.load(request(options)).response
+                #expect(photo.conditions == [nil, "\"1\""])
+                _ = try await stack.awaitIdle()
+                try stack.stop()
+                try stack.start()
+                client = try stack.client()
+                let second = try await client.load(request()).response
+                #expect(second.bytes?.array == first.bytes?.array)
+                #expect(second.cacheType == .disk)
+                #expect(second.validity?.expiry?.freshFor == 600_000)
+                // Another size is made of the original, which is as fresh.
+                var small = ImageRequest(photo.url, fit: 50)
+                small.options = .respectCacheControl
+                _ = try await client.load(small).response
+                #expect(photo.conditions == [nil, "\"1\""], "nobody asks")
+                _ = try await stack.awaitIdle()
+                // Stale again: a 304 that says so, also to the next life, then a question for each.
+                photo.answer(photo.old, "max-age=0")
+                _ = try await client.load(request(.refreshCached)).response
+                _ = try await stack.awaitIdle()
+                try stack.stop()
+                try stack.start()
+                client = try stack.client()
+                _ = try await client.load(request()).response
+                #expect(photo.conditions == [nil, "\"1\"", "\"1\"", "\"1\""])
+            }
+        }
+
         /// The caps of what origins permit are the operator's (SEMANTICS §6.6).
         @Test(arguments: [
             ("stale-while-revalidate=900", "stale-while-revalidate-max: 10s", false),
@@ -238,6 +276,56 @@ extension RealProcesses {
                 } else {
                     #expect(await task.errorCode == .invalidDownloadStatusCode)
                 }
+            }
+        }
+
+        /// Each reply says how long the image is fresh, by what its origin knows it, and what its
+        /// bytes are, wherever it came from; nothing of it is lost with a 304 or a restart.
+        @Test func everyReplySaysFreshnessValidatorsAndDigest() async throws {
+            let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
+            func say(_ freshFor: Int) {
+                photo.answer(
+                    photo.old, "max-age=\(freshFor)", age: 100, [("Last-Modified", changed)])
+            }
+            say(600)
+            let folder = TestKit.TemporaryDirectory()
+            let file = folder.path + "/a.jpg"
+            try await withStack { stack in
+                func expect(_ tier: String, fresh: ClosedRange<Int>, _ more: [String] = []) throws {
+                    let end = try stack.get(
+                        [photo.url, "--respect-cache-control", "--json", "-o", file]
+                            + ["--option", "wait-store-cache"] + more)
+                    let answer = try end.json()
+                    #expect(answer["cacheType"]?.text == tier, "\(end)")
+                    let said = answer["freshness"]
+                    #expect(fresh.contains(said?["fresh"]?.integer ?? -1), "\(tier): \(end)")
+                    #expect(said?["age"]?.integer ?? 0 >= 100, "\(tier): \(end)")
+                    #expect(said?["etag"]?.text == "\"1\"", "\(tier)")
+                    #expect(said?["lastModified"]?.text == changed, "\(tier)")
+                    // The reference: a tool of its own.
+                    let hash = try Tool.run(["openssl", "dgst", "-sha256", "-binary", file])
+                    let base64 = try Tool.run(["base64", "-w0"], input: hash)
+                    let digest = "sha-256=:\(String(decoding: base64, as: UTF8.self)):"
+                    #expect(answer["digest"]?.text == digest, "\(tier)")
+                }
+                let disk = ["--context", "query-cache-type=disk"]
+                try expect("none", fresh: 400...500)
+                try expect("memory", fresh: 400...500)
+                try expect("disk", fresh: 400...500, disk)
+                // Nobody keeps it: the reply says the same.
+                try expect("none", fresh: 400...500, ["--option", "from-loader-only"])
+                let none = ["store", "original-store"].flatMap {
+                    ["--context", "\($0)-cache-type=none"]
+                }
+                try expect("none", fresh: 400...500, ["--option", "from-loader-only"] + none)
+                // A 304 says something else, after a reply that says what was known before.
+                say(6_000)
+                try expect("memory", fresh: 400...500, ["--option", "refresh-cached"])
+                try expect("memory", fresh: 5_800...5_900)
+                _ = try await stack.awaitIdle()
+                try stack.stop()
+                try stack.start()
+                try expect("disk", fresh: 5_800...5_900)
             }
         }
 

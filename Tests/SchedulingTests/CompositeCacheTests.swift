@@ -219,6 +219,17 @@ import Testing
         #expect(!selection.matches(text("low"), tags: ["b"]))
     }
 
+    /// Whatever the policies say: an entry is as fresh in each of them.
+    @Test func whatIsConfirmedIsSoInEachOfThem() {
+        let policies = Dictionary(
+            uniqueKeysWithValues: CompositeOperation.allCases.map {
+                ($0, CompositePolicy.lowestOnly)
+            })
+        let layout = CacheLayout(["both": CompositeCache(of: ["low", "high"], policies: policies)])
+        let work = layout.expanded(EntryWork(action: .renew, key: text("both"), tiers: .all))
+        #expect(work.keys == [text("high"), text("low")])
+    }
+
     /// A refresh that brings other bytes stores them in the highest cache; what a lower one has
     /// must not come back.
     @Test mutating func whatARefreshFindsOutdatedGoesFromAllOfThem() {

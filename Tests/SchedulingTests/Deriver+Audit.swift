@@ -148,7 +148,7 @@ extension Deriver {
         case .decode(let node): decodes.contains(node) && decodes[node].job == job
         case .transform(let node): results.contains(node) && results[node].job == job
         case .delivery(let node): results.contains(node) && results[node].job == job
-        case .inquiry, .removal: true
+        case .inquiry, .removal, .renewal: true
         }
     }
 

@@ -264,6 +264,19 @@ import Testing
         #expect(stack.scheduler.isIdle && stack.faults.isEmpty)
     }
 
+    /// Clients have no say in what origins confirm.
+    @Test func onlyCoordinatorsRenew() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 9)
+        let client = stack.connect()
+        ask(&stack, client, command(1, .renew))
+        guard case .failure(let error) = stack.answers[1] else {
+            Issue.record("a failure")
+            return
+        }
+        #expect(error.code == .invalidRequest && stack.held(.query).isEmpty)
+    }
+
     /// Misses, until nothing is asked of the cache.
     private func answerQueries(of stack: inout Stack) {
         for _ in 0..<4 {

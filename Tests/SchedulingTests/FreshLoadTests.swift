@@ -31,6 +31,7 @@ struct FreshLoadTests {
 
         /// The cache has it.
         mutating func found(age: Int64, _ control: String?, length: UInt64 = 1_000) {
+            stack.finishRenewals()
             guard let held = stack.held(.query).first else { return }
             stack.finish(
                 held,
@@ -89,11 +90,20 @@ struct FreshLoadTests {
         #expect(setting.image?.cacheType == .disk)
         #expect(setting.conditions == [Self.v1], "one question for both")
         setting.stack.finish(.fetch, .failed(setting.stack.notModified("max-age=10")))
+        let renewed = setting.stack.finishRenewals()
+        // The image and its original, with what was said last, as far as they are of those bytes.
+        #expect(Set(renewed.map(\.key)).count == 2 && renewed.count == 2)
+        #expect(renewed.contains { $0.key == Self.key })
+        #expect(renewed.allSatisfy { $0.renewal?.expiry?.freshFor == 10_000 })
+        #expect(renewed.allSatisfy { $0.renewal?.etag == "\"1\"" })
         #expect(setting.stack.isAtRest, "\(setting.stack)")
         setting.again(age: 95)
         #expect(setting.image?.cacheType == .disk, "the answer has renewed it")
         #expect(setting.image?.validity?.expiry?.freshFor == 10_000)
         #expect(setting.stack.held(.fetch).isEmpty)
+        // The result that was read still said the old: the cache is told once more.
+        let told = setting.stack.finishRenewals().map(\.key)
+        #expect(told.count == 1 && told.first?.contains("FitTransformer") == true, "\(told)")
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
@@ -144,6 +154,7 @@ struct FreshLoadTests {
         setting.stack.finish(.fetch, .failed(setting.stack.notModified(nil)))
         setting.stack.goOn()
         #expect(tokens.allSatisfy { setting.stack.image($0)?.cacheType == .disk })
+        #expect(setting.stack.finishRenewals().count == 2, "for all of them")
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
@@ -278,6 +289,7 @@ struct FreshLoadTests {
         #expect(stack.image(token) == nil)
         stack.finish(.fetch, .failed(stack.notModified(nil)))
         #expect(stack.image(token)?.cacheType == .disk)
+        #expect(stack.finishRenewals().count == 2)
         #expect(stack.isAtRest, "\(stack)")
     }
 }

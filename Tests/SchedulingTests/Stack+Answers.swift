@@ -113,6 +113,18 @@ extension Stack {
         .notModified(CacheControl(control), responseAge)
     }
 
+    /// The cache does what it is told of entries that origins have confirmed; what that was.
+    @discardableResult
+    mutating func finishRenewals() -> [EntryWork] {
+        var works: [EntryWork] = []
+        // One after another, where the cache has room for one.
+        while let next = held(.query).first(where: { $0.job.work.renewal != nil }) {
+            if let work = next.job.work.renewal { works.append(work) }
+            finish(next)
+        }
+        return works
+    }
+
     /// Of what comes now.
     private var responseAge: ResponseAge? {
         age.map { ResponseAge(bornMilliseconds: scheduler.calendarNow - $0) }
@@ -190,5 +202,12 @@ extension ImageRequest {
         var request = self
         change(&request)
         return request
+    }
+}
+
+extension JobWork {
+    /// What the cache is told of an entry that its origin has confirmed.
+    fileprivate var renewal: EntryWork? {
+        if case .entry(let work) = self, work.action == .renew { work } else { nil }
     }
 }

@@ -9173,7 +9173,7 @@ const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
   (ProtobufCMessageInit) imagebus__v1__store__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[9] =
 {
   {
     "action",
@@ -9248,6 +9248,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[8] 
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "renewal",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, renewal),
+    &imagebus__v1__validity__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "caches",
     20,
     PROTOBUF_C_LABEL_REPEATED,
@@ -9275,18 +9287,19 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[8] 
 static const unsigned imagebus__v1__entry__field_indices_by_name[] = {
   0,   /* field[0] = action */
   4,   /* field[4] = after */
-  6,   /* field[6] = caches */
+  7,   /* field[7] = caches */
   1,   /* field[1] = key */
   5,   /* field[5] = limit */
-  7,   /* field[7] = memory_first */
+  8,   /* field[8] = memory_first */
+  6,   /* field[6] = renewal */
   3,   /* field[3] = selection */
   2,   /* field[2] = tiers */
 };
 static const ProtobufCIntRange imagebus__v1__entry__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 20, 6 },
-  { 0, 8 }
+  { 20, 7 },
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
 {
@@ -9296,7 +9309,7 @@ const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
   "Imagebus__V1__Entry",
   "imagebus.v1",
   sizeof(Imagebus__V1__Entry),
-  8,
+  9,
   imagebus__v1__entry__field_descriptors,
   imagebus__v1__entry__field_indices_by_name,
   2,  imagebus__v1__entry__number_ranges,
@@ -16236,7 +16249,7 @@ const ProtobufCEnumDescriptor imagebus__v1__destination__descriptor =
   imagebus__v1__destination__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__entry_action__enum_values_by_number[7] =
+static const ProtobufCEnumValue imagebus__v1__entry_action__enum_values_by_number[8] =
 {
   { "ENTRY_ACTION_CONTAINS", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS", 0 },
   { "ENTRY_ACTION_REMOVE", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE", 1 },
@@ -16245,11 +16258,12 @@ static const ProtobufCEnumValue imagebus__v1__entry_action__enum_values_by_numbe
   { "ENTRY_ACTION_LIST", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_LIST", 4 },
   { "ENTRY_ACTION_COUNT", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_COUNT", 5 },
   { "ENTRY_ACTION_TRIM", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_TRIM", 6 },
+  { "ENTRY_ACTION_RENEW", "IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_RENEW", 7 },
 };
 static const ProtobufCIntRange imagebus__v1__entry_action__value_ranges[] = {
-{0, 0},{0, 7}
+{0, 0},{0, 8}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__entry_action__enum_values_by_name[7] =
+static const ProtobufCEnumValueIndex imagebus__v1__entry_action__enum_values_by_name[8] =
 {
   { "ENTRY_ACTION_CLEAR", 2 },
   { "ENTRY_ACTION_CONTAINS", 0 },
@@ -16257,6 +16271,7 @@ static const ProtobufCEnumValueIndex imagebus__v1__entry_action__enum_values_by_
   { "ENTRY_ACTION_LIST", 4 },
   { "ENTRY_ACTION_REMOVE", 1 },
   { "ENTRY_ACTION_REMOVE_SELECTED", 3 },
+  { "ENTRY_ACTION_RENEW", 7 },
   { "ENTRY_ACTION_TRIM", 6 },
 };
 const ProtobufCEnumDescriptor imagebus__v1__entry_action__descriptor =
@@ -16266,9 +16281,9 @@ const ProtobufCEnumDescriptor imagebus__v1__entry_action__descriptor =
   "EntryAction",
   "Imagebus__V1__EntryAction",
   "imagebus.v1",
-  7,
+  8,
   imagebus__v1__entry_action__enum_values_by_number,
-  7,
+  8,
   imagebus__v1__entry_action__enum_values_by_name,
   1,
   imagebus__v1__entry_action__value_ranges,

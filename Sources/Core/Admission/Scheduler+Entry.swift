@@ -30,6 +30,8 @@ extension Scheduler {
             try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
             return EntryWork(action: command.action, key: text, tiers: command.tiers)
         case .clear: return try clearing(command)
+        case .renew:
+            throw ImageError(.invalidRequest, "only an origin confirms an entry, when it is asked")
         case .removeSelected, .list, .count, .trim: return try ofSeveral(command)
         }
     }

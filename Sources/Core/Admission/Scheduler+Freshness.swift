@@ -35,7 +35,11 @@ extension Scheduler {
         let expiry = hits.confirmations.expiry(
             cached.expiry, of: requests[id].names.plainOriginal, cached.mark)
         switch FreshnessDecision(expiry, at: calendarNow) {
-        case .fresh: answer(id, image, block)
+        case .fresh:
+            if !cached.tiers.isEmpty, let expiry, expiry != cached.expiry {
+                deriver.renew([requests[id].names.result], cached.mark, expiry)
+            }
+            answer(id, image, block)
         case .staleWhileRevalidate:
             refreshInBackground(id, cached)
             answer(id, image, block)
@@ -49,8 +53,8 @@ extension Scheduler {
         _ cached: LiveRequest.CachedImage
     ) {
         if let block { hits.hold(block) }
-        var refreshing = Refreshing(mark: cached.mark, tiers: cached.tiers)
-        refreshing.expiry = cached.expiry
+        var refreshing = Refreshing(
+            mark: cached.mark, tiers: cached.tiers, expiry: cached.expiry)
         refreshing.held = LiveRequest.Pending(image: image, block: block)
         requests[id].refreshing = refreshing
         deriver.leaveOverlays(id)
@@ -79,12 +83,27 @@ extension Scheduler {
                     deadline: deadline),
                 client: request.client, share: request.share, order: request.order,
                 priority: request.priority, ways: request.plan.refreshWays))
-        requests[new].refreshing = Refreshing(mark: cached.mark, tiers: cached.tiers)
+        requests[new].refreshing = Refreshing(
+            mark: cached.mark, tiers: cached.tiers, expiry: cached.expiry)
         deadlines.set(deadline, for: new)
         agenda.append(.onward(new))
     }
 
     // MARK: - What the origin said
+
+    /// The origin has nothing newer than the image that a request has: what it said of freshness
+    /// is kept with the image and its original, unless neither that nor what was said before lets
+    /// anybody use the image without a question.
+    mutating func noteUnmodified(_ id: LiveRequest.ID) {
+        guard let refreshing = requests[id].refreshing else { return }
+        let names = requests[id].names
+        let expiry = hits.confirmations.expiry(
+            refreshing.expiry, of: names.plainOriginal, refreshing.mark)
+        guard let expiry, expiry != refreshing.expiry,
+            max(expiry.lastUse, refreshing.expiry?.lastUse ?? 0) > calendarNow
+        else { return }
+        deriver.renew([names.result, names.original], refreshing.mark, expiry)
+    }
 
     /// What a request is told that holds a stale image: that image, where it may have it. `nil`
     /// where the image was lost with the cache, and the request goes on to get it again.

@@ -17,7 +17,8 @@ extension Scheduler {
         }
         guard requests[id].plan.refreshes else { return answer(id, image, block) }
         if requests[id].batch == nil { show(id, image, block) }
-        requests[id].refreshing = Refreshing(mark: cached.mark, tiers: cached.tiers)
+        requests[id].refreshing = Refreshing(
+            mark: cached.mark, tiers: cached.tiers, expiry: cached.expiry)
         deriver.leaveOverlays(id)
         requests[id].ways = requests[id].allWays
         requests[id].standing = .moving

@@ -37,6 +37,7 @@ extension Scheduler {
     /// fallback goes on with that instead.
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
         if isForsaken(id) { return forsake(id) }
+        if case .notModified = outcome { noteUnmodified(id) }
         guard let outcome = settled(outcome, id) else { return }
         if case .failure(let error) = outcome, requests[id].mayFallBack(after: error, at: now) {
             deriver.leaveOverlays(id)

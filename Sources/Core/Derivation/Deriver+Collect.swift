@@ -68,6 +68,7 @@ extension Deriver {
         case (.inquiry, .entries(let page)): tell(.answered(job.id, .page(page)))
         // What was read before the removal may have come from there.
         case (.removal(let work, _), .entry): outdateQueries(of: work.key)
+        case (.renewal(let text), .entry): renewing.remove(text)
         case (.delivery(let node), .stored(let report)):
             results[node].timings.add(job)
             delivered(node, report, job)
@@ -108,6 +109,7 @@ extension Deriver {
         case .decode(let node): decodeFailed(node, error)
         case .transform(let node), .delivery(let node): tearDown(node, .fail(error))
         case .inquiry: tell(.answered(job.id, .failure(error)))
+        case .renewal(let text): renewing.remove(text)
         case .removal(let work, let isRepeated): if !isRepeated { removeAgain(work) }
         }
     }

@@ -37,6 +37,20 @@ extension Deriver {
         tell(said, of: mark, at: node)
     }
 
+    /// Has the cache keep a new expiry with the entries of these texts, as far as they are of the
+    /// same bytes, so that nobody asks again after a restart. Nobody waits for it; where the cache
+    /// has no room for another job, a later question costs as much.
+    package mutating func renew(_ texts: Set<String>, _ mark: BodyMark, _ expiry: HTTPExpiry) {
+        guard mark != .none else { return }
+        for text in texts.subtracting(renewing).sorted() where dispatcher.hasRoom(.cache) {
+            var work = EntryWork(action: .renew, key: text, tiers: .all)
+            work.renewal = Validity(
+                expiry: expiry, etag: mark.etag, lastModified: mark.lastModified)
+            renewing.insert(text)
+            _ = submit(.entry(work), for: .renewal(text), reading: nil, .unbounded(.low))
+        }
+    }
+
     private mutating func tell(
         _ said: Confirmation, of mark: BodyMark, at node: SourceNode.ID
     ) {

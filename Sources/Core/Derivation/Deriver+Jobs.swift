@@ -45,7 +45,7 @@ extension Deriver {
         case .transcode(let node): transcodes[node].trace
         case .decode(let node): decodes[node].trace
         case .transform(let node), .delivery(let node): results[node].order.trace
-        case .inquiry, .removal: nil
+        case .inquiry, .removal, .renewal: nil
         }
     }
 

@@ -110,7 +110,7 @@ extension EntryWork {
         case .removeSelected:
             (ofAnyAge || selection.olderThanSeconds ?? 0 == 0)
                 && selection.matches(text, tags: tags)
-        case .contains, .list, .count, .trim: false
+        case .contains, .list, .count, .trim, .renew: false
         }
     }
 }

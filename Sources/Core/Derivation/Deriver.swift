@@ -40,6 +40,9 @@ package struct Deriver: Sendable {
     /// Which names of caches stand for several.
     package var layout = CacheLayout()
 
+    /// Texts of entries that the cache is being told of, that their origins have confirmed them.
+    var renewing: Set<String> = []
+
     /// Gives the work to workers.
     package internal(set) var dispatcher: Dispatcher
     /// What the outcome of each job is for. Jobs that nobody wants any more are not in it.

@@ -158,6 +158,8 @@ public struct EntryWork: Hashable, Sendable {
     public var after: UInt64
     /// Entries of one page of a list, from 1 to `EntryPage.entriesMax`.
     public var limit: UInt32
+    /// Of `renew`: until when the entry may be used, and by what its bytes are known.
+    public var renewal: Validity?
 
     /// Describes it.
     public init(
@@ -189,11 +191,14 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
     case count = 5
     /// The tiers go down to their low-water mark, and the disk lets go of what is over age.
     case trim = 6
+    /// The origin has confirmed the entry: it has another expiry from now on, where it is still of
+    /// the same bytes. Coordinators alone want this.
+    case renew = 7
 
     /// Whether it is about several entries, so that its answer is a page.
     public var isOfSeveral: Bool {
         switch self {
-        case .contains, .remove, .clear: false
+        case .contains, .remove, .clear, .renew: false
         case .removeSelected, .list, .count, .trim: true
         }
     }
@@ -202,7 +207,7 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
     public var removes: Bool {
         switch self {
         case .remove, .clear, .removeSelected: true
-        case .contains, .list, .count, .trim: false
+        case .contains, .list, .count, .trim, .renew: false
         }
     }
 }

@@ -16,6 +16,7 @@ extension EntryWork: WireMessage {
         try map.number(&after, &wire.pointee.after, "Entry.after")
         try map.number(
             &limit, within: 0...UInt32(EntryPage.entriesMax), &wire.pointee.limit, "Entry.limit")
+        try map.maybe(&renewal, &wire.pointee.renewal, "Entry.renewal")
         try map.caches(
             &caches, &wire.pointee.n_caches, &wire.pointee.caches, "Entry.caches")
         map.flag(&memoryFirst, &wire.pointee.memory_first, "Entry.memory_first")

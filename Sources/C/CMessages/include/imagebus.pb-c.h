@@ -212,7 +212,11 @@ typedef enum _Imagebus__V1__EntryAction {
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_REMOVE_SELECTED = 3,
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_LIST = 4,
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_COUNT = 5,
-  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_TRIM = 6
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_TRIM = 6,
+  /*
+   * of coordinators alone
+   */
+  IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_RENEW = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_ACTION)
 } Imagebus__V1__EntryAction;
 typedef enum _Imagebus__V1__EnclosureKind {
@@ -1662,6 +1666,10 @@ struct  Imagebus__V1__Entry
   uint64_t after;
   uint32_t limit;
   /*
+   * of renew: until when, and of which bytes
+   */
+  Imagebus__V1__Validity *renewal;
+  /*
    * further ones, 7 at most
    */
   size_t n_caches;
@@ -1670,7 +1678,7 @@ struct  Imagebus__V1__Entry
 };
 #define IMAGEBUS__V1__ENTRY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry__descriptor) \
-    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0, NULL, 0, 0, 0,NULL, 0 }
+    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0, NULL, 0, 0, NULL, 0,NULL, 0 }
 
 
 typedef enum {

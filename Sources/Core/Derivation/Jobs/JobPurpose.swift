@@ -15,6 +15,8 @@ enum JobPurpose: Sendable {
     case inquiry(EntryWork)
     /// What a refresh found outdated, and no store replaces; for the first or the second time.
     case removal(EntryWork, isRepeated: Bool)
+    /// The text of an entry that its origin has confirmed, which the cache is told.
+    case renewal(String)
     /// Whether a refreshed body is the stored one.
     case comparing(SourceNode.ID)
 
@@ -25,7 +27,7 @@ enum JobPurpose: Sendable {
         case .delivery, .comparing, .removal: 0
         // Whoever begins anew because of a removal asks the cache behind it.
         case .inquiry(let work) where work.action.removes: 0
-        case .original: 1
+        case .original, .renewal: 1
         case .transcode: kind == .cache ? 1 : 3
         case .lookup, .source, .decode, .transform, .inquiry: 2
         }
@@ -34,7 +36,7 @@ enum JobPurpose: Sendable {
     /// Whether it waits for space outside, where there is none: what no reply waits for does not.
     var waitsForSpace: Bool {
         switch self {
-        case .original, .comparing, .transcode, .removal: false
+        case .original, .comparing, .transcode, .removal, .renewal: false
         case .lookup, .source, .decode, .transform, .delivery, .inquiry: true
         }
     }

@@ -99,6 +99,7 @@ public struct CacheLayout: Hashable, Sendable {
         case .removeSelected:
             selecting(work, work.selection.namesCacheOnly ? .clear : .remove)
         case .list, .count: selecting(work, nil)
+        case .renew: everywhere(work)
         case .clear, .trim: work
         }
     }

@@ -90,6 +90,12 @@ struct WriteBehind {
         return dropQueued(key)
     }
 
+    /// Gives what waits under a key another expiry, if it is of the same bytes.
+    mutating func renew(_ key: String, _ renewal: Validity) {
+        latest[key]?.metadata.renew(renewal)
+        if let place = queued(key) { queue[place].metadata.renew(renewal) }
+    }
+
     /// Forgets all keys; the numbers of the writes that were left out.
     mutating func removeAll() -> [UInt64] {
         let numbers = queue.map(\.number)

@@ -14,6 +14,7 @@ final class DiskIndex {
     private var insertTag: Statement
     private var deleteRow: Statement
     private var setAccessed: Statement
+    private var setExpiry: Statement
     private var selectOldest: Statement
     private var selectTotals: Statement
     private var selectNumber: Statement
@@ -52,6 +53,11 @@ final class DiskIndex {
             deleteRow = try connection.prepare("DELETE FROM entries WHERE number = ?")
             setAccessed = try connection.prepare(
                 "UPDATE entries SET accessed = max(accessed, ?) WHERE key = ?")
+            setExpiry = try connection.prepare(
+                """
+                UPDATE entries SET expiry = ?
+                WHERE key = ? AND etag IS ? AND last_modified IS ?
+                """)
             selectOldest = try connection.prepare(
                 """
                 SELECT number, file_offset IS NOT NULL, charge FROM entries
@@ -245,6 +251,17 @@ final class DiskIndex {
             try setAccessed.bind(time.milliseconds, 0)
             try setAccessed.bind(key, 1)
             try setAccessed.run()
+        }
+    }
+
+    /// Gives the entry of a key another expiry, if its origin knows it by that.
+    func renew(_ key: String, _ renewal: Validity) throws(DiskError) {
+        try onIndex { () throws(SQLiteError) in
+            try setExpiry.bind(renewal.expiry?.storedText, 0)
+            try setExpiry.bind(key, 1)
+            try setExpiry.bind(renewal.etag, 2)
+            try setExpiry.bind(renewal.lastModified, 3)
+            try setExpiry.run()
         }
     }
 

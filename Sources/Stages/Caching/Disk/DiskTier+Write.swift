@@ -32,6 +32,12 @@ extension DiskTier {
         } ?? false
     }
 
+    /// Gives the entry of a key another expiry, if it is of the same bytes. The file of a large body
+    /// keeps the old one, which only counts where the index is lost.
+    func renew(_ key: String, _ renewal: Validity, _ now: UnixTime) {
+        _ = attempt(now) { (index) throws(DiskError) in try index.renew(key, renewal) }
+    }
+
     /// What is still taken in from files and an older index is not to bring a removed key back.
     private func keepOut(_ key: String) {
         guard chores.isSweeping || salvaging != nil, !chores.noteRemoved(key) else { return }

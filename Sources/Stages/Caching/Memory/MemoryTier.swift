@@ -165,6 +165,11 @@ public struct MemoryTier: Sendable {
         held.compactMap { $0 }.filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
     }
 
+    /// Gives the entry of a key another expiry, if it is of the same bytes.
+    mutating func renew(_ key: String, _ renewal: Validity) {
+        if let slot = slotOfKey[key] { held[Int(slot)]?.metadata.renew(renewal) }
+    }
+
     /// Gives every entry so much more or less time.
     mutating func moveExpiries(by milliseconds: Int64) {
         for slot in slotOfKey.values {

@@ -21,6 +21,7 @@ extension CacheStage {
             page.memory = forget(selection, work.tiers, now)
             walk(job, work, page, DiskScan(selection: selection, purpose: .remove), now)
         case .trim: trim(job, work, now)
+        case .renew: renew(job, work, now)
         case .contains, .remove, .clear: attend(job, to: work, now)
         }
     }

@@ -39,6 +39,13 @@ struct FirstUses {
         withheld.isEmpty ? nil : withheld.removeValue(forKey: block)
     }
 
+    /// Gives what is withheld of a key another expiry, if it is of the same bytes.
+    mutating func renew(_ key: String, _ renewal: Validity) {
+        for (block, entry) in withheld where entry.key == key {
+            withheld[block]?.metadata.renew(renewal)
+        }
+    }
+
     /// The block left memory.
     mutating func forget(_ block: BlockID) {
         if !withheld.isEmpty { withheld[block] = nil }

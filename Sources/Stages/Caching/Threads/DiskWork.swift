@@ -17,6 +17,8 @@ enum DiskWork: Sendable {
     case read(String, IndexRow, Body)
     case write(PendingWrite)
     case remove(String)
+    /// Give the entry of a key another expiry, if it is of the same bytes.
+    case renew(String, Validity)
     /// Whether there is an entry of a key.
     case find(String)
     case clear
@@ -94,6 +96,7 @@ extension DiskTier {
                 .written(self.write(write.key, write.body.bytes, write.metadata, write.stored))
             case .find(let key): .found(locate(key, now))
             case .remove(let key): .removed(remove(key, now))
+            case .renew(let key, let renewal): renewed(key, renewal, now)
             case .clear: .removed(clear(now))
             case .scan(let scan): .scanned(self.scan(scan, now))
             case .trim: trimmed()
@@ -143,6 +146,11 @@ extension DiskTier {
         let hasMore = maintain(now)
         if !hasMore { lookAtCaches() }
         return .maintained(hasMore)
+    }
+
+    private func renewed(_ key: String, _ renewal: Validity, _ now: UnixTime) -> DiskResult {
+        renew(key, renewal, now)
+        return .done
     }
 
     private func trimmed() -> DiskResult {
