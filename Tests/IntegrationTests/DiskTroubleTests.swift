@@ -88,7 +88,81 @@ extension RealProcesses {
                 }
                 #expect(report.caches[0].indexesSetAside == 1)
                 #expect(report.caches[0].disk == .healthy && report.caches[0].entriesLost == 0)
+                let reason = "the index has version \(version), not 5"
+                #expect(report.caches[0].indexReason.contains(reason), "\(report.caches)")
                 try await expectBothOnTheDisk(stack.client())
+            }
+        }
+
+        /// That of the version before is upgraded: no entry is lost, and the status says so.
+        @Test func theIndexOfTheVersionBeforeIsUpgraded() async throws {
+            try await withStack { stack in
+                for number in bytes.indices { _ = try await load(number, stack.client()) }
+                try stack.stop()
+                try changeIndex(of: stack) { index in
+                    // What version 5 added to it.
+                    try index.execute(
+                        "DROP TRIGGER let_go; DROP TABLE tags; DROP TABLE extras")
+                    try index.setUserVersion(4)
+                }
+                try stack.start()
+                try await expectBothOnTheDisk(stack.client())
+                let report = try await stack.awaitStatus("the upgrade to be said") {
+                    $0.caches.first?.indexUpgradedFrom == 4
+                }
+                #expect(report.caches[0].indexesSetAside == 0 && report.caches[0].entriesLost == 0)
+                #expect(report.caches[0].disk == .healthy && report.caches[0].diskEntries == 2)
+                let text = try stack.run(["status"]).outputText
+                #expect(text.contains("disk cache: its index was upgraded from version 4\n"))
+                let json = try stack.run(["status", "--json"]).json()["cacheStores"]?.array?.first
+                #expect(json?["disk"]?["indexUpgradedFrom"]?.integer == 4)
+                // An entry of before has a digest as it is read, and tags where it is stored anew.
+                let hit = try await load(0, stack.client(), options: .fromCacheOnly)
+                let hash = try Tool.run(["openssl", "dgst", "-sha256", "-binary"], input: bytes[0])
+                #expect(hit.digest?.bytes == hash)
+                let removed = try stack.run(["cache", "clear", "--all"])
+                #expect(removed.exitStatus == 0, "\(removed)")
+                var tagged = ImageRequest(url: origin.url("/0.png"))
+                tagged.context.tags = ["new"]
+                tagged.options = .waitStoreCache
+                _ = try await stack.client().load(tagged).response
+                let count = try await stack.client(asOperator: true).count(
+                    EntrySelection(tag: "new"))
+                #expect(count.disk.entries == 1)
+                try stack.stop()
+                try stack.start()
+                let later = try await stack.awaitStatus("the index to be known") {
+                    $0.caches.first?.diskEntries == 1
+                }
+                #expect(later.caches[0].indexUpgradedFrom == 0, "once")
+            }
+        }
+
+        /// One that is damaged is set aside: loads go on, what has a file is there again, and the
+        /// status says why.
+        @Test func aDamagedIndexIsSaidAndLoadsGoOn() async throws {
+            try await withStack { stack in
+                for number in bytes.indices { _ = try await load(number, stack.client()) }
+                try stack.stop()
+                try? FileDescriptor.openDirectory(stack.cacheDirectory).unlink("index.sqlite-wal")
+                try FileDescriptor.open(
+                    stack.cacheDirectory + "/index.sqlite", [.writeOnly, .truncate]
+                ).writeAll([UInt8](repeating: 0x5A, count: 64 << 10))
+                try stack.start()
+                for number in bytes.indices {
+                    let end = try stack.get([origin.url("/\(number).png"), "-o", "-"])
+                    #expect(end.exitStatus == 0 && end.output == bytes[number], "\(number)")
+                }
+                let report = try await stack.awaitStatus("the index to be set aside") {
+                    $0.caches.first?.indexesSetAside == 1
+                }
+                #expect(report.caches[0].disk == .healthy)
+                let text = try stack.run(["status"]).outputText
+                let line = "disk cache: its index was set aside and made anew: badIndex"
+                #expect(text.contains(line), "\(text)")
+                let kept = try await load(1, stack.client(), options: .fromCacheOnly)
+                #expect(kept.bytes?.array == bytes[1])
+                #expect(origin.requestCount("/1.png") == 1, "its file was taken in")
             }
         }
 

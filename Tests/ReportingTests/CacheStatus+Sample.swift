@@ -13,6 +13,7 @@ extension CacheStatus {
         status.diskOverheadBytes = 70_000
         status.entriesLost = 4
         status.indexesSetAside = 1
+        status.indexReason = "badIndex: malformed"
         status.storesSkipped = 2
         status.memoryBytesMax = 4_096
         status.memoryHits = 11

@@ -41,14 +41,16 @@ import Testing
     }
 
     @Test func theStatusIsOneObject() throws {
-        let report = try sampleReport()
+        var report = try sampleReport()
         #expect(
             try JSONText.text(StatusAnswer(report)) == """
                 {"cacheStores":[{"disk":{"bytes":5000,"bytesWritten":6144,\
                 "degradedSince":1709294399500,"entries":3,"entriesExpired":19,"entriesLost":4,\
-                "entriesTrimmed":18,"failures":20,"hits":14,"indexesSetAside":1,\
-                "limitBytes":null,"limitEntries":16,"misses":15,"overheadBytes":70000,\
-                "reason":"full: no space","state":"degraded","storesSkipped":2,"trims":17},\
+                "entriesTrimmed":18,"failures":20,"hits":14,\
+                "indexReason":"badIndex: malformed","indexUpgradedFrom":null,\
+                "indexesSetAside":1,"limitBytes":null,"limitEntries":16,"misses":15,\
+                "overheadBytes":70000,"reason":"full: no space","state":"degraded",\
+                "storesSkipped":2,"trims":17},\
                 "memory":{"bytes":900,"entries":2,"evictions":12,"hits":11,"limitBytes":4096,\
                 "limitEntries":null,"shrinks":13},\
                 "named":{"hot":{"disk":{"bytes":24,"entries":23,"limitBytes":1048576,\
@@ -84,6 +86,13 @@ import Testing
         #expect(text.contains("firstByte      1     1.0     1.0"))
         #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB       -     4"))
         #expect(text.contains("\ndisk cache: full: no space, since 2024-03-01T11:59:59Z\n"))
+        let anew = "\ndisk cache: its index was set aside and made anew: badIndex: malformed\n"
+        #expect(text.contains(anew))
+        report.caches[0].indexUpgradedFrom = 4
+        report.caches[0].indexReason = ""
+        let upgraded = StatusTable.text(report)
+        #expect(upgraded.contains("\ndisk cache: its index was upgraded from version 4\n"))
+        #expect(!upgraded.contains("made anew"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
     }
 

@@ -12257,7 +12257,7 @@ const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor =
   (ProtobufCMessageInit) imagebus__v1__refused__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[26] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[28] =
 {
   {
     "memory_entries",
@@ -12571,6 +12571,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "index_upgraded_from",
+    41,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, index_upgraded_from),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "index_reason",
+    42,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheStatus, index_reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_status__field_indices_by_name[] = {
   25,   /* field[25] = caches */
@@ -12589,6 +12613,8 @@ static const unsigned imagebus__v1__cache_status__field_indices_by_name[] = {
   3,   /* field[3] = disk_reason */
   19,   /* field[19] = disk_trims */
   8,   /* field[8] = entries_lost */
+  27,   /* field[27] = index_reason */
+  26,   /* field[26] = index_upgraded_from */
   9,   /* field[9] = indexes_set_aside */
   1,   /* field[1] = memory_bytes */
   11,   /* field[11] = memory_bytes_max */
@@ -12604,7 +12630,7 @@ static const ProtobufCIntRange imagebus__v1__cache_status__number_ranges[2 + 1] 
 {
   { 1, 0 },
   { 40, 25 },
-  { 0, 26 }
+  { 0, 28 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
 {
@@ -12614,7 +12640,7 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
   "Imagebus__V1__CacheStatus",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheStatus),
-  26,
+  28,
   imagebus__v1__cache_status__field_descriptors,
   imagebus__v1__cache_status__field_indices_by_name,
   2,  imagebus__v1__cache_status__number_ranges,

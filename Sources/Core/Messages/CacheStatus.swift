@@ -30,6 +30,10 @@ public struct CacheStatus: Hashable, Sendable {
     public var entriesLost: UInt64 = 0
     /// Indexes that were set aside and made anew, since the process started.
     public var indexesSetAside: UInt64 = 0
+    /// Why the last of them was; empty where none was.
+    public var indexReason = ""
+    /// The version of the index before the process upgraded it; 0: it did not.
+    public var indexUpgradedFrom: UInt64 = 0
     /// Stores that the disk did not take, since the process started.
     public var storesSkipped: UInt64 = 0
     /// The limit of the memory tier, bytes.

@@ -30,6 +30,8 @@ extension CacheStatus {
         diskOverheadBytes = UInt64(clamping: status.usage?.overhead ?? 0)
         entriesLost = UInt64(clamping: status.damaged)
         indexesSetAside = UInt64(clamping: status.rebuilt)
+        indexReason = Self.limited(status.setAsideReason?.description ?? "")
+        indexUpgradedFrom = UInt64(clamping: status.upgradedFrom ?? 0)
         degradedSince = UInt64(clamping: status.degradedSince?.milliseconds ?? 0)
         diskBytesWritten = status.counts.bytesWritten
         diskTrims = status.counts.trims

@@ -8,6 +8,7 @@ struct DiskWatch {
     private var reason: String?
     private var damaged = 0
     private var rebuilt = 0
+    private var upgradedFrom: Int64?
 
     /// Looks at the disk as it is now.
     mutating func look(at disk: DiskStatus, _ log: Log) {
@@ -26,11 +27,16 @@ struct DiskWatch {
                 "the index of the disk cache was set aside and is made anew",
                 ["reason": .string(disk.setAsideReason?.description ?? "")])
         }
+        if let version = disk.upgradedFrom, version != upgradedFrom {
+            log.info(
+                "the index of the disk cache was upgraded",
+                ["from": LogValue(UInt64(clamping: version))])
+        }
         if disk.damaged > damaged {
             log.warning(
                 "damaged entries of the disk cache were removed",
                 ["count": LogValue(UInt64(disk.damaged - damaged))])
         }
-        (damaged, rebuilt) = (disk.damaged, disk.rebuilt)
+        (damaged, rebuilt, upgradedFrom) = (disk.damaged, disk.rebuilt, disk.upgradedFrom)
     }
 }

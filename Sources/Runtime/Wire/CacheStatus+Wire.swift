@@ -50,6 +50,12 @@ extension CacheStatus: WireMessage {
         try map.list(
             &caches, &wire.pointee.n_caches, &wire.pointee.caches, "CacheStatus.caches",
             limit: NamedCacheStatus.countMax)
+        try map.number(
+            &indexUpgradedFrom, &wire.pointee.index_upgraded_from,
+            "CacheStatus.index_upgraded_from")
+        try map.text(
+            &indexReason, &wire.pointee.index_reason, "CacheStatus.index_reason",
+            limit: MessageLimits.textBytesMax)
     }
 }
 

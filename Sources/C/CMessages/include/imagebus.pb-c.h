@@ -2617,10 +2617,18 @@ struct  Imagebus__V1__CacheStatus
    */
   size_t n_caches;
   Imagebus__V1__NamedCacheStatus **caches;
+  /*
+   * a version; 0: it was of this one
+   */
+  uint64_t index_upgraded_from;
+  /*
+   * why the last one was set aside
+   */
+  char *index_reason;
 };
 #define IMAGEBUS__V1__CACHE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_status__descriptor) \
-    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL }
+    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0, (char *)protobuf_c_empty_string }
 
 
 struct  Imagebus__V1__NamedCacheStatus__Usage

@@ -21,7 +21,17 @@ extension StatusTable {
         ]
         let reasons = report.caches.filter { !$0.diskReason.isEmpty }
             .map { "disk cache: \($0.diskReason)\(since($0))\n" }
-        return TextTable.text(header, rows) + reasons.joined() + named(report)
+        let indexes = report.caches.map(index)
+        return TextTable.text(header, rows) + (reasons + indexes).joined() + named(report)
+    }
+
+    /// What became of an index that was not as this version makes it.
+    private static func index(_ cache: CacheStatus) -> String {
+        if cache.indexUpgradedFrom > 0 {
+            return "disk cache: its index was upgraded from version \(cache.indexUpgradedFrom)\n"
+        }
+        guard !cache.indexReason.isEmpty else { return "" }
+        return "disk cache: its index was set aside and made anew: \(cache.indexReason)\n"
     }
 
     /// Named caches that have something, or limits of their own.

@@ -53,6 +53,10 @@ struct StoreAnswer: Encodable {
         let failures: UInt64
         let entriesLost: UInt64
         let indexesSetAside: UInt64
+        /// Why the last of them was; null where none was.
+        let indexReason: String?
+        /// The version before the cache upgraded it; null where it did not.
+        let indexUpgradedFrom: UInt64?
         let storesSkipped: UInt64
 
         func encode(to encoder: any Encoder) throws {
@@ -74,13 +78,16 @@ struct StoreAnswer: Encodable {
             try values.encode(failures, forKey: .failures)
             try values.encode(entriesLost, forKey: .entriesLost)
             try values.encode(indexesSetAside, forKey: .indexesSetAside)
+            try values.encode(indexReason, forKey: .indexReason)
+            try values.encode(indexUpgradedFrom, forKey: .indexUpgradedFrom)
             try values.encode(storesSkipped, forKey: .storesSkipped)
         }
 
         private enum CodingKeys: String, CodingKey {
             case state, reason, degradedSince, entries, bytes, overheadBytes, limitBytes
             case limitEntries, hits, misses, bytesWritten, trims, entriesTrimmed, entriesExpired
-            case failures, entriesLost, indexesSetAside, storesSkipped
+            case failures, entriesLost, indexesSetAside, indexReason, indexUpgradedFrom
+            case storesSkipped
         }
     }
 
@@ -143,6 +150,8 @@ struct StoreAnswer: Encodable {
             trims: cache.diskTrims, entriesTrimmed: cache.diskEntriesTrimmed,
             entriesExpired: cache.diskEntriesExpired, failures: cache.diskFailures,
             entriesLost: cache.entriesLost, indexesSetAside: cache.indexesSetAside,
+            indexReason: cache.indexReason.isEmpty ? nil : cache.indexReason,
+            indexUpgradedFrom: cache.indexUpgradedFrom == 0 ? nil : cache.indexUpgradedFrom,
             storesSkipped: cache.storesSkipped)
     }
 }

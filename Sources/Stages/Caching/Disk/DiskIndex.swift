@@ -7,6 +7,8 @@ internal import SQLite
 /// Owned by the one thread that does disk work.
 final class DiskIndex {
     let connection: Connection
+    /// The version that it was of until it was opened, where that was an older one.
+    let upgradedFrom: Int64?
     private var find: Statement
     private var readBody: Statement
     private var insertRow: Statement
@@ -31,7 +33,7 @@ final class DiskIndex {
         self.directory = directory
         do {
             connection = try Connection(path: directory.filePath(name))
-            try Self.prepare(connection, policy)
+            upgradedFrom = try Self.prepare(connection, policy)
             let date = Self.column(policy.expireType)
             find = try connection.prepare(
                 """

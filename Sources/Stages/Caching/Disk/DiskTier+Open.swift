@@ -57,6 +57,7 @@ extension DiskTier {
         try prepareIndex()
         let index = try DiskIndex(Self.indexName, in: directory, policy: policy)
         self.index = index
+        upgradedFrom = index.upgradedFrom ?? upgradedFrom
         let largest = try index.largestNumber()
         // Only a new index does not know the files: their numbers are looked up then.
         let floor = largest > 0 ? largest : try files.largestNumber()

@@ -42,6 +42,9 @@ final class DiskTier {
     var rebuilt = 0
     /// Why the last of them was.
     var setAsideReason: DiskError?
+    /// The version of the index before it was upgraded as the tier was opened; `nil` where it was
+    /// not.
+    var upgradedFrom: Int64?
     /// The index that was set aside, while bodies are taken out of it.
     var salvaging: SetAsideIndex?
     /// What the log of the index and the indexes that were set aside take, as of the last look.

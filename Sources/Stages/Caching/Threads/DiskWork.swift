@@ -76,6 +76,8 @@ public struct DiskStatus: Sendable, Hashable {
     public var rebuilt: Int
     /// Why the last of them was.
     public var setAsideReason: DiskError?
+    /// The version of the index before it was upgraded as it was opened; `nil` where it was not.
+    public var upgradedFrom: Int64?
     /// Since when it does not work.
     public var degradedSince: UnixTime?
     /// What was done since the process started.
@@ -113,7 +115,8 @@ extension DiskTier {
         let usage = usage(now)
         return DiskStatus(
             health: health, usage: usage, damaged: damaged, rebuilt: rebuilt,
-            setAsideReason: setAsideReason, degradedSince: degradedSince, counts: counts,
+            setAsideReason: setAsideReason, upgradedFrom: upgradedFrom,
+            degradedSince: degradedSince, counts: counts,
             caches: usageByCache)
     }
 
