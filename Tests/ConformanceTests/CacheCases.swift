@@ -25,6 +25,174 @@ extension Conformance {
             #expect(end.outputText == "\(tier)\n", "\(end)")
         }
 
+        /// The disk has what the serializer made, although the source was a JPEG.
+        @Test func case008_theDiskHasWhatTheSerializerMade() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/case008.jpg")
+            let made = try stack.get(
+                [url, "-o", "-", "--context", "cache-serializer=transcode:png"] + wait)
+            #expect(made.output == gallery.image, "\(made)")
+            let words = ["-o", "-", "--option", "from-cache-only"]
+            let kept = try stack.get([url] + words + ["--context", "query-cache-type=disk"])
+            // The reference: what another reader says of the bytes.
+            let kind = try Tool.run(["identify", "-format", "%m %wx%h", "-"], input: kept.output)
+            #expect(String(decoding: kind, as: UTF8.self) == "PNG 200x150")
+        }
+
+        /// The disk is cleared: memory keeps its entry, and a look at the disk finds nothing.
+        @Test func case050_clearingTheDiskLeavesMemory() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/case050.jpg")
+            #expect(try stack.get([url] + wait).exitStatus == 0)
+            #expect(try stack.tiers(url) == "all")
+            let clear = try stack.run(["cache", "clear", "--all", "--type", "disk"])
+            #expect(clear.outputText == "cleared disk\n")
+            #expect(try stack.tiers(url) == "memory")
+            #expect(try counts(stack, ["--type", "disk"])[1] == 0)
+        }
+
+        /// Memory is cleared: the disk keeps its entry, and a load finds it there.
+        @Test func case051_clearingMemoryLeavesTheDisk() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/case051.jpg")
+            #expect(try stack.get([url] + wait).exitStatus == 0)
+            let clear = try stack.run(["cache", "clear", "--all", "--type", "memory"])
+            #expect(clear.outputText == "cleared memory\n")
+            #expect(try stack.tiers(url) == "disk")
+            #expect(try stack.answer(url)["cacheType"]?.text == "disk")
+            #expect(gallery.origin.requestCount("/case051.jpg") == 1)
+        }
+
+        /// A store goes into both tiers, into one of them, or into none, as it is told.
+        @Test func case052_anImageIsInTheTiersThatItIsStoredIn() async throws {
+            let stack = try SharedStack.current
+            for tier in ["all", "memory", "disk", "none"] {
+                let url = gallery.url("/case052-\(tier).jpg")
+                let types = ["store", "original-store"].flatMap {
+                    ["--context", "\($0)-cache-type=\(tier)"]
+                }
+                #expect(try stack.get([url] + wait + types).exitStatus == 0)
+                #expect(try stack.tiers(url) == tier)
+            }
+        }
+
+        /// What was stored is found in memory, and without that on the disk.
+        @Test func case053_whatWasStoredIsRetrieved() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/case053.jpg")
+            #expect(try stack.get([url] + wait).exitStatus == 0)
+            for tier in ["memory", "disk"] {
+                let words = ["--option", "from-cache-only", "-o", "-"]
+                let only = ["--context", "query-cache-type=\(tier)"]
+                #expect(try stack.get([url] + words + only).output == gallery.image, "\(tier)")
+            }
+        }
+
+        /// Removed from memory, from the disk, and from both.
+        @Test func case054_anEntryIsRemovedFromTheTiersThatAreNamed() async throws {
+            let stack = try SharedStack.current
+            for (tier, left) in [("memory", "disk"), ("disk", "memory"), ("all", "none")] {
+                let url = gallery.url("/case054-\(tier).jpg")
+                #expect(try stack.get([url] + wait).exitStatus == 0)
+                let end = try stack.run(["cache", "remove", url, "--type", tier])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(try stack.tiers(url) == left)
+                // Removed once more, it is not there.
+                let again = try stack.run(["cache", "remove", url, "--type", tier])
+                #expect(again.outputText == "removed nothing: it was not there\n")
+            }
+        }
+
+        /// Entries that are over age go, the command ends, and the count shrinks to 0.
+        @Test func case055_whatIsOverAgeIsDeleted() async throws {
+            let folder = TestKit.TemporaryDirectory()
+            func file(_ age: String) -> String {
+                let text = "caches: {default: {max-age: \(age), expire-type: modification}}\n"
+                return folder.write(Array(text.utf8), to: "a.yaml")
+            }
+            let line = ["--allow-private-networks", "--config", file("never")]
+            try await withStack(line, decoders: 1) { stack in
+                for number in 0..<3 {
+                    let url = gallery.url("/case055.jpg?\(number)")
+                    #expect(try stack.get([url] + wait).exitStatus == 0)
+                }
+                #expect(try stack.run(["cache", "trim"]).exitStatus == 0)
+                #expect(try counts(stack)[1] == 3, "nothing is over age")
+                _ = file("1s")
+                try stack.send(.hangUp)
+                let deadline = ContinuousClock.now + .seconds(20)
+                while try counts(stack)[1] != 0 {
+                    #expect(try stack.run(["cache", "trim"]).exitStatus == 0)
+                    try #require(ContinuousClock.now < deadline)
+                }
+                let expired = try await stack.awaitStatus("the figures") {
+                    $0.caches.first?.diskEntriesExpired == 3
+                }
+                #expect(expired.caches[0].disk == .healthy)
+            }
+        }
+
+        /// An animation is in memory. Its first frame alone is another image, which is made of it:
+        /// the tier is memory, and the animation stays.
+        @Test func case056_theFirstFrameIsMadeOfTheAnimationInMemory() async throws {
+            let client = try SharedStack.current.client()
+            gallery.origin.route("/case056.gif", .bytes(Images.animatedGIF, contentType: nil))
+            var request = ImageRequest(url: gallery.url("/case056.gif"))
+            request.options = .waitStoreCache
+            let animation = try await client.load(request).response
+            #expect(animation.info?.pages == 2)
+            var first = request
+            first.options = .decodeFirstFrameOnly
+            first.output.format = .png
+            first.queryCacheTypes = .memory
+            first.originalQueryCacheTypes = .memory
+            let still = try await client.load(first).response
+            #expect(still.cacheType == .memory)
+            #expect(still.info?.pages == 1)
+            let pixels = try Pixels(decoding: #require(still.bytes?.array))
+            #expect(isClose(pixels.at(0, 0), Images.red) && isClose(pixels.at(1, 1), Images.yellow))
+            let again = try await client.load(request).response
+            #expect(again.cacheType == .memory && again.bytes?.array == Images.animatedGIF)
+            #expect(gallery.origin.requestCount("/case056.gif") == 1)
+        }
+
+        /// A query is cancelled while it is under way: its caller is called once, with 2002, and
+        /// the entry is as it was.
+        @Test func case057_aCancelledQueryIsAnsweredExactlyOnce() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/case057.jpg")
+            try put(url, "disk", in: stack)
+            let report = try await stack.awaitIdle()
+            let process = try stack.child(try #require(report.processes(.cache).first))
+            var request = ImageRequest(url: url)
+            request.options = .fromCacheOnly
+            let client = try stack.client()
+            let (calls, sink) = AsyncStream<ErrorCode?>.makeStream()
+            // The cache stands still: every query is under way when it is cancelled.
+            try process.halt()
+            let tasks = (0..<10).map { _ in
+                client.load(request, on: .dispatch()) { end in
+                    if case .failure(let error) = end {
+                        sink.yield(error.code)
+                    } else {
+                        sink.yield(nil)
+                    }
+                }
+            }
+            for task in tasks { task.cancel() }
+            var codes: [UInt16?] = []
+            for await code in calls {
+                codes.append(code?.rawValue)
+                if codes.count == tasks.count { break }
+            }
+            try process.resume()
+            #expect(codes == [UInt16?](repeating: 2002, count: tasks.count))
+            _ = try await stack.awaitIdle()
+            let late = client.load(request, on: .dispatch()) { _ in sink.finish() }
+            #expect(try await late.response.bytes?.array == gallery.image)
+            for await code in calls { Issue.record("called again: \(String(describing: code))") }
+        }
+
         /// An empty cache counts 0 and has no size; after one store it counts 1.
         @Test func case058_anEmptyCacheCountsNothingAndOneStoreCountsOne() async throws {
             let stack = try SharedStack.current
@@ -72,6 +240,45 @@ extension Conformance {
                 let url = gallery.url("/case067.jpg?4")
                 let miss = try stack.answer(url, ["--option", "from-cache-only"])
                 #expect(miss["status"]?.text == "miss")
+            }
+        }
+
+        /// Extended data is put beside an image, read with it from both tiers and after a restart,
+        /// and gone where the image is put without any.
+        @Test func case069_extendedDataIsKeptBesideAnImage() async throws {
+            let folder = TestKit.TemporaryDirectory()
+            let file = folder.write(gallery.image, to: "a.jpg")
+            let data = folder.write(Array("{\"a\": 1}\n".utf8), to: "a.json")
+            let key = gallery.url("/case069.jpg")
+            try await withStack(["--allow-private-networks"]) { stack in
+                func read(_ tier: String, _ more: [String] = ["--extended-data"]) throws
+                    -> JSONValue?
+                {
+                    let only = ["--context", "query-cache-type=\(tier)", "--context"]
+                    let words = only + ["store-cache-type=\(tier)", "--option", "from-cache-only"]
+                    let answer = try stack.answer(key, words + more)
+                    #expect(answer["cacheType"]?.text == tier)
+                    return answer["extendedData"]
+                }
+                let put = ["cache", "put", key, file]
+                let with = ["--extended-data", data, "--media-type", "application/json"]
+                #expect(try stack.run(put + with).outputText == "all\n")
+                for tier in ["memory", "disk"] {
+                    let found = try read(tier)
+                    #expect(found?["mediaType"]?.text == "application/json", "\(tier)")
+                    #expect(found?["length"]?.integer == 9)
+                    #expect(found?["base64"]?.text == "eyJhIjogMX0K", "base64 -w0 of the file")
+                    #expect(try read(tier, []) == .null, "nobody asked")
+                }
+                try stack.stop()
+                try stack.start()
+                #expect(try read("disk")?["base64"]?.text == "eyJhIjogMX0K")
+                #expect(try stack.run(put).outputText == "all\n")
+                for tier in ["memory", "disk"] { #expect(try read(tier) == .null, "\(tier)") }
+                let large = folder.write([UInt8](repeating: 1, count: 4_097), to: "b")
+                let end = try stack.run(put + ["--extended-data", large])
+                #expect(end.exitStatus != 0, "\(end)")
+                #expect(try read("disk") == .null, "nothing was put")
             }
         }
 

@@ -12,6 +12,100 @@ extension Conformance {
 
         init() throws { gallery = try Gallery() }
 
+        /// The origin is told which images are taken, unless the load says so itself.
+        @Test func case023_theOriginIsToldWhichImagesAreTaken() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/case023.jpg")
+            #expect(try stack.get([url]).exitStatus == 0)
+            let own = ["--header", "Accept: image/x-case023"]
+            #expect(try stack.get([url, "--option", "from-loader-only"] + own).exitStatus == 0)
+            let accepts = gallery.origin.requests("/case023.jpg").map { $0.header("accept") }
+            #expect(accepts.count == 2)
+            #expect(accepts[0]?.hasPrefix("image/") == true, "\(accepts)")
+            #expect(accepts[1] == "image/x-case023")
+        }
+
+        /// A header of the request arrives, and a later one of its name is not added to it.
+        @Test func case024_headersOfTheRequestArrive() async throws {
+            let stack = try SharedStack.current
+            let url = gallery.url("/case024.jpg")
+            let words = ["--header", "Test: Value", "--header", "User-Agent: case024/1"]
+            #expect(try stack.get([url] + words).exitStatus == 0)
+            let request = gallery.origin.requests("/case024.jpg").first
+            #expect(request?.header("test") == "Value")
+            #expect(request?.header("user-agent") == "case024/1")
+        }
+
+        /// 404: error 2001 with the status, and no image.
+        @Test func case030_notFoundIsAnErrorWithItsStatus() async throws {
+            let stack = try SharedStack.current
+            gallery.origin.route("/case030.jpg", .status(404))
+            let error = try stack.answer(gallery.url("/case030.jpg"))["error"]
+            #expect(error?["name"]?.text == "invalidDownloadStatusCode")
+            #expect(error?["details"]?["httpStatus"]?.text == "404")
+            #expect(error?["code"]?.integer == 2001)
+        }
+
+        /// A load has a session of its own where a rule says so: cookies that the origin sets come
+        /// back in that session alone.
+        @Test func case033_aLoadMayHaveASessionOfItsOwn() async throws {
+            let folder = TestKit.TemporaryDirectory()
+            let text = """
+                profiles:
+                  default:
+                    rules:
+                      - {match: "http://*/case033/one/*", cookies: one}
+                      - {match: "http://*/case033/two/*", cookies: two}
+                """
+            let path = folder.write(Array(text.utf8), to: "a.yaml")
+            gallery.origin.route(
+                "/case033/*",
+                .bytes(gallery.image, contentType: "image/jpeg")
+                    .with(header: "Set-Cookie", "who=case033; Path=/"))
+            let line = ["--allow-private-networks", "--config", path]
+            try await withStack(line, decoders: 1) { stack in
+                var seen: [String?] = []
+                for name in ["one/a", "two/a", "none/a", "one/b", "two/b", "none/b"] {
+                    let end = try stack.get([gallery.url("/case033/\(name).jpg")])
+                    #expect(end.exitStatus == 0, "\(end)")
+                    let requests = gallery.origin.requests("/case033/\(name).jpg")
+                    seen.append(requests.last?.header("cookie"))
+                }
+                #expect(seen == [nil, nil, nil, "who=case033", "who=case033", nil])
+            }
+        }
+
+        /// Reports are an interval of time apart, here 100 ms: of a body in a hundred parts no more
+        /// come than fit into the time it took, with the first, which has no bytes, and the last,
+        /// which has all.
+        @Test func case035_progressIsReportedAtMostOncePerInterval() async throws {
+            let client = try SharedStack.current.client()
+            let other = gallery.url("/case035-other.jpg")
+            _ = try await client.load(other).response
+            let turnstile = Turnstile()
+            let chunk = gallery.image.count / 100
+            gallery.origin.route(
+                "/case035.jpg", .stepped(gallery.image, chunk: chunk, by: turnstile))
+            let reports = Recorder<UInt64>()
+            let begin = ContinuousClock.now
+            let task = client.load(
+                ImageRequest(url: gallery.url("/case035.jpg")), on: .inline,
+                progress: { reports.append($0.received) }, completion: { _ in })
+            #expect(await gallery.origin.waitForRequest("/case035.jpg"))
+            for _ in 0..<150 {
+                turnstile.admit()
+                // Another load goes by, so that parts come one by one.
+                _ = try await client.load(other).response
+            }
+            #expect(try await task.response.bytes?.array == gallery.image)
+            let intervals = (ContinuousClock.now - begin) / .milliseconds(100)
+            let counts = reports.values
+            #expect(Double(counts.count) <= 3 + intervals, "\(counts)")
+            #expect(counts.first == 0, "before the completion")
+            #expect(counts.last == UInt64(gallery.image.count))
+            #expect(counts == counts.sorted())
+        }
+
         /// No URL: no image, error 1000.
         @Test func case027_noURLIsError1000() async throws {
             let client = try SharedStack.current.client()
