@@ -144,19 +144,33 @@ struct BodyFiles: Sendable {
         try ensure(Self.folder)
     }
 
-    /// Removes one discarded bucket; false where nothing is left to remove.
-    func emptyTrash() throws(DiskError) -> Bool {
+    /// Removes discarded files of one bucket until the time is over; false where nothing is left to
+    /// remove.
+    func emptyTrash(_ time: StepTime) throws(DiskError) -> Bool {
         try Self.onFile(Self.trash) { () throws(Errno) in
             let trash = try directory.root.openDirectory(Self.trash)
             guard let discarded = try trash.entries().first else { return false }
             let folder = try trash.openDirectory(discarded)
             if let bucket = try folder.entries().first {
-                try folder.removeTree(bucket)
+                if try Self.removeFiles(in: folder.openDirectory(bucket), time) {
+                    try folder.removeTree(bucket)
+                }
             } else {
                 try trash.removeDirectory(discarded)
             }
             return true
         } ?? false
+    }
+
+    /// False where the time was over before all were removed. What is no file stays.
+    private static func removeFiles(
+        in folder: borrowing FileDescriptor, _ time: StepTime
+    ) throws(Errno) -> Bool {
+        for name in try folder.entries() {
+            do { try folder.unlink(name) } catch .isDirectory { continue }
+            if time.isOver { return false }
+        }
+        return true
     }
 
     // MARK: - Names

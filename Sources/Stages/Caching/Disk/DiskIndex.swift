@@ -267,15 +267,18 @@ final class DiskIndex {
         }
     }
 
-    /// Gives so many free pages back to the file system; false where none is free.
+    /// Gives so many free pages back to the file system; false where none is free any more.
     func shrink(pages: Int) throws(DiskError) -> Bool {
         try onIndex { () throws(SQLiteError) in
             var free = try connection.prepare("PRAGMA freelist_count")
-            guard try free.first({ $0.int64(0) }) ?? 0 > 0 else { return false }
-            // The file is cut when the log is written into it.
+            let count = try free.first({ $0.int64(0) }) ?? 0
+            guard count > 0 else { return false }
             try connection.execute("PRAGMA incremental_vacuum(\(pages))")
+            guard count <= pages else { return true }
+            // The file is cut when the log is written into it, which waits for the device: on the
+            // way it is as often as the log is full, and here for the rest.
             try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            return true
+            return false
         }
     }
 

@@ -61,6 +61,15 @@ struct DiskScanStep: Sendable {
     var upTo: Int64
 }
 
+extension DiskScanStep {
+    /// Only these were removed: the next step goes on behind them.
+    fileprivate mutating func cut(behind removed: [IndexVictim]) {
+        next = removed.last?.number
+        count = EntryCount()
+        for victim in removed { count.add(victim.charge) }
+    }
+}
+
 /// An entry as a scan sees it.
 struct ScannedRow {
     let victim: IndexVictim
@@ -107,11 +116,12 @@ extension DiskTier {
             victims.append(row.victim)
             return true
         }
-        if scan.purpose == .remove {
-            if !victims.isEmpty { chores.isShrinking = true }
-            try drop(victims, index)
-        }
         if seen == rowsMax || last.isCut { step.next = last.number }
+        if scan.purpose == .remove, !victims.isEmpty {
+            chores.isShrinking = true
+            let removed = try dropSome(victims, index)
+            if removed.count < victims.count { step.cut(behind: removed) }
+        }
         return step
     }
 

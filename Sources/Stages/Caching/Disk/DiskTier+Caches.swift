@@ -97,8 +97,7 @@ extension DiskTier {
             }
             return excess > 0 || surplus > 0
         }
-        try drop(Array(victims), index)
-        counts.trimmed.add(Array(victims))
+        counts.trimmed.add(try dropSome(Array(victims), index))
         return !victims.isEmpty
     }
 

@@ -131,9 +131,10 @@ extension DiskTier {
         guard Chores.isDue(chores.expiresAt, now) else { return false }
         let victims =
             policy.hasOwnAges ? try overAge(now, index) : try overAgeOfAll(now, index)
-        try drop(victims, index)
-        counts.expired.add(victims)
-        if policy.hasOwnAges ? victims.isEmpty : victims.count < Chores.batch {
+        let removed = try dropSome(victims, index)
+        counts.expired.add(removed)
+        let isLast = victims.count < Chores.batch && removed.count == victims.count
+        if policy.hasOwnAges ? victims.isEmpty : isLast {
             chores.expiresAt = now.adding(milliseconds: Chores.expiryPeriod)
         }
         if !victims.isEmpty { chores.isShrinking = true }
@@ -172,8 +173,7 @@ extension DiskTier {
             }
             return excess > 0 || surplus > 0
         }
-        try drop(Array(victims), index)
-        counts.trimmed.add(Array(victims))
+        counts.trimmed.add(try dropSome(Array(victims), index))
         return !victims.isEmpty
     }
 
@@ -191,22 +191,26 @@ extension DiskTier {
             }
             chores.filesToSweep = try files.numbers(inBucket: bucket)
         }
-        let numbers = chores.filesToSweep.suffix(Chores.batch)
-        chores.filesToSweep.removeLast(numbers.count)
-        var unknown: [Int64] = []
-        for number in numbers where try !index.contains(number: number) { unknown.append(number) }
-        if !unknown.isEmpty { try adopt(unknown, index) }
+        let time = stepTime()
+        let numbers = chores.filesToSweep.suffix(Chores.batch).reversed()
+        var count = 0
+        // One that fails is passed over.
+        defer { chores.filesToSweep.removeLast(count) }
+        try index.transaction { () throws(DiskError) in
+            for number in numbers where count == 0 || !time.isOver {
+                count += 1
+                try compare(number, index)
+            }
+        }
         return true
     }
 
-    private func adopt(_ numbers: [Int64], _ index: DiskIndex) throws(DiskError) {
-        try index.transaction { () throws(DiskError) in
-            for number in numbers {
-                let mayBeNew = chores.adoptsFiles && number > chores.knownUpTo
-                if mayBeNew, try adopt(number, index) { continue }
-                try files.remove(number)
-            }
-        }
+    /// Rows of one bucket are far apart: each waits for the device where the page cache is empty.
+    private func compare(_ number: Int64, _ index: DiskIndex) throws(DiskError) {
+        guard try !index.contains(number: number) else { return }
+        let mayBeNew = chores.adoptsFiles && number > chores.knownUpTo
+        if mayBeNew, try adopt(number, index) { return }
+        try files.remove(number)
     }
 
     /// False for a file that is no whole body, is older than what its key has, was removed
@@ -248,13 +252,13 @@ extension DiskTier {
 
     private func emptyTrash() throws(DiskError) -> Bool {
         guard chores.hasTrash else { return false }
-        chores.hasTrash = try files.emptyTrash()
+        chores.hasTrash = try files.emptyTrash(stepTime())
         return true
     }
 
     private func shrink(_ index: DiskIndex) throws(DiskError) -> Bool {
         guard chores.isShrinking else { return false }
-        chores.isShrinking = try index.shrink(pages: 1_024)
+        chores.isShrinking = try index.shrink(pages: Chores.pages)
         return true
     }
 }

@@ -54,6 +54,23 @@ extension DiskTier {
         }
     }
 
+    /// Removes entries, the first ones first, until that was long enough; those that are removed.
+    /// Each file goes before its row is committed, as in `drop`.
+    func dropSome(
+        _ victims: [IndexVictim], _ index: DiskIndex
+    ) throws(DiskError) -> [IndexVictim] {
+        let time = stepTime()
+        var count = 0
+        try index.transaction { () throws(DiskError) in
+            for victim in victims where count == 0 || !time.isOver {
+                if victim.hasFile { try files.remove(victim.number) }
+                try index.delete(victim.number)
+                count += 1
+            }
+        }
+        return Array(victims.prefix(count))
+    }
+
     /// What an entry takes: a row with what it carries, and a file's blocks or pages of the index.
     static func charge(
         key: String, bodyLength: Int, headerLength: Int, partBytes: Int = 0

@@ -1,9 +1,10 @@
+internal import Linux
 internal import Messages
 
 /// The disk tier: bodies and their facts by key, in one directory, within limits.
 ///
 /// Bodies up to `inlineBytesMax` lie in the index, larger ones in files of their own. Owned by the
-/// one thread that does disk work; nothing here reads a clock. It never throws at its user: what
+/// one thread that does disk work; dates are given to it. It never throws at its user: what
 /// fails is a miss, or a store that did not happen, and the tier is *degraded* until a later try.
 ///
 /// Killed at any instant, every entry is whole or absent: a file gets its name when it is complete
@@ -50,12 +51,19 @@ final class DiskTier {
     /// What the log of the index and the indexes that were set aside take, as of the last look.
     var overhead = 0
 
+    /// Nanoseconds since any moment, by which steps end.
+    private let clock: @Sendable () -> UInt64
+
     /// What named caches have, as of the last look.
     var usageByCache: [String: DiskUsage] = [:]
 
     /// Opens the tier, or starts degraded where that fails.
-    init(directory: CacheDirectory, policy: DiskPolicy, now: UnixTime) {
+    init(
+        directory: CacheDirectory, policy: DiskPolicy, now: UnixTime,
+        clock: @escaping @Sendable () -> UInt64 = MonotonicClock.now
+    ) {
         self.directory = directory
+        self.clock = clock
         self.policy = policy
         files = BodyFiles(in: directory)
         health = .healthy
@@ -89,6 +97,9 @@ final class DiskTier {
             now >= retryAt || retryAt > now.adding(milliseconds: DiskHealth.pause)
         }
     }
+
+    /// The time of a step that begins now.
+    func stepTime() -> StepTime { StepTime(clock) }
 
     /// Holds to other limits from now on.
     func adopt(_ policy: DiskPolicy, _ now: UnixTime) {
