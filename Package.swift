@@ -303,6 +303,12 @@ let testing: [Target] = [
         ["sandbox-probe", "Sandbox", "SharedArena", "Messages", "Linux", "TestKit"]),
     .executableTarget(
         name: "eviction", dependencies: ["Caching", "TestKit", "Linux"], path: "Tests/Eviction"),
+    .executableTarget(
+        name: "disk-bench",
+        dependencies: [
+            "Imagebus", "Caching", "StageContract", "Messages", "ImageModel", "TestKit", "Linux",
+        ],
+        path: "Tests/DiskBench"),
     tests("ImagebusTests", ["Imagebus", "Wire", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(

@@ -1,0 +1,72 @@
+import ImageModel
+import Imagebus
+import Synchronization
+
+/// The programs as they are installed, asked by a client: `imagebus serve` may still be starting.
+///
+/// Reads by the blocking call, from the disk only, and nothing that is read goes into memory.
+final class ClientSide: Side {
+    private let images: Images
+    private let client: ImagebusClient
+    private let trimmer: Trimmer
+    private var response: ImageResponse?
+
+    /// Longer than a start or a trim takes.
+    private static let timeoutMilliseconds = 600_000
+
+    init(_ runtimeDirectory: String, _ images: Images) throws {
+        self.images = images
+        let timeout = Self.timeoutMilliseconds
+        client = try ImagebusClient(
+            ClientConfiguration(
+                runtimeDirectory: runtimeDirectory, connectTimeoutMilliseconds: timeout))
+        trimmer = Trimmer(
+            try ImagebusClient(
+                ClientConfiguration(
+                    runtimeDirectory: runtimeDirectory, isOperator: true,
+                    connectTimeoutMilliseconds: timeout)))
+    }
+
+    func hit(_ number: Int) throws -> Bool {
+        let response = try client.loadAndWait(Self.request(number))
+        self.response = response
+        return response.status == .ok && response.cacheType == .disk
+    }
+
+    private static func request(_ number: Int) -> ImageRequest {
+        var request = ImageRequest(url: Images.key(number))
+        request.options = [.fromCacheOnly]
+        request.queryCacheTypes = .disk
+        request.originalQueryCacheTypes = .none
+        request.storeCacheTypes = .none
+        request.originalStoreCacheTypes = .none
+        request.timeoutMilliseconds = timeoutMilliseconds
+        return request
+    }
+
+    func isRight(_ number: Int) -> Bool {
+        defer { response = nil }
+        return response?.bytes?.withUnsafeBytes { images.areRight($0, number) } ?? false
+    }
+
+    func beginTrim() throws { trimmer.begin() }
+
+    func isTrimmed() -> Bool { trimmer.isDone.load(ordering: .acquiring) }
+
+    func stop() { client.close(waitingMilliseconds: 1_000) }
+}
+
+/// Asks for a trim as an operator does.
+private final class Trimmer: Sendable {
+    let isDone = Atomic<Bool>(false)
+    private let client: ImagebusClient
+
+    init(_ client: ImagebusClient) { self.client = client }
+
+    func begin() {
+        Task.detached { [self] in
+            do { _ = try await client.trim(.disk) } catch { Measurement.say("trim: \(error)") }
+            isDone.store(true, ordering: .releasing)
+        }
+    }
+}
