@@ -154,6 +154,27 @@ import Testing
         #expect(works.map(\.limit) == [UInt32(EntryPage.entriesMax)])
     }
 
+    /// A walk over a million entries takes longer than a hung disk may.
+    @Test func aJobAboutSeveralEntriesMayTakeAnHour() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 9)
+        let client = stack.connect()
+        ask(&stack, client, command(1, .contains))
+        #expect(stack.held(.query)[0].job.millisecondsLeft == 10_000)
+        stack.finish(.query, .entry(.none))
+        for (number, action) in [EntryAction.removeSelected, .count, .list].enumerated() {
+            let number = UInt64(number + 2)
+            ask(&stack, client, selected(number, EntrySelection(prefix: "a"), action))
+            #expect(stack.held(.query)[0].job.millisecondsLeft == 3_600_000)
+            stack.finish(.query, .entries(EntryPage()))
+        }
+        ask(&stack, client, selected(5, EntrySelection(), .trim))
+        stack.pass(milliseconds: 3_600_499)
+        #expect(stack.allHeld[0].isCancelled == false)
+        stack.pass(milliseconds: 1)
+        #expect(stack.allHeld[0].isCancelled)
+    }
+
     @Test func whatAnOperatorIsShownHasTheCacheApart() {
         var stack = Stack()
         stack.hire(.cache, credit: 4)

@@ -49,6 +49,9 @@ public struct DispatchLimits: Hashable, Sendable {
     public var jobMilliseconds = PerStage(
         store: 60_000, query: 10_000, fetch: RequestLimits.timeoutMillisecondsMax, decode: 60_000,
         transform: 60_000)
+    /// The same for a job of the cache about several entries: where there are a million, a trim
+    /// takes minutes, on a file system that is slow to remove files a quarter of an hour.
+    public var severalEntriesMilliseconds = 3_600_000
     /// Milliseconds between a job's deadline and the `CancelJob` for a worker that did not give
     /// up by itself.
     public var overdueMilliseconds = 500

@@ -7,6 +7,7 @@ import Messages
 /// alarm: so it is never in two places, and what is counted is there.
 struct JobTable: Sendable {
     private let deadlines: PerStage<Int>
+    private let severalEntriesMilliseconds: Int
     private let overdueMilliseconds: Int
 
     private var jobs: [JobID: ActiveJob] = [:]
@@ -22,6 +23,7 @@ struct JobTable: Sendable {
 
     init(_ limits: DispatchLimits) {
         deadlines = limits.jobMilliseconds
+        severalEntriesMilliseconds = limits.severalEntriesMilliseconds
         overdueMilliseconds = limits.overdueMilliseconds
         // How long a transfer takes its origin decides: only there may one flow keep what it has.
         queues = limits.pools.all.map { pool in
@@ -118,11 +120,19 @@ struct JobTable: Sendable {
         queues[waiting.pool.index].leave(waiting.ticket)
         loads[waiting.load].leave(waiting)
         jobs.values[index].give(
-            to: worker, for: next.holder, at: now, cap: deadlines[waiting.stage])
+            to: worker, for: next.holder, at: now, cap: millisecondsMax(of: waiting))
         let job = jobs.values[index]
         setAlarm(job.id, at: overdue(job.told))
         queues[job.pool.index].began(job)
         return job
+    }
+
+    /// How long a worker may hold a job.
+    private func millisecondsMax(of job: ActiveJob) -> Int {
+        if case .entry(let work) = job.work, work.action.isOfSeveral {
+            return severalEntriesMilliseconds
+        }
+        return deadlines[job.stage]
     }
 
     /// When a worker has to have given a job up that it was told so of.
