@@ -195,6 +195,46 @@ import Testing
         #expect(problems(text).first?.contains(words) == true, "\(problems(text))")
     }
 
+    @Test func aCacheMayHaveDirectoriesThatAreReadOnly() throws {
+        let configuration = try read(
+            """
+            caches:
+              default: {read-only: /srv/all}
+              bundled: {read-only: [/srv/new, "/srv/old one"], disk-cache: no}
+              plain: {low-water: 40}
+              all: {of: [plain, bundled]}
+            """)
+        #expect(
+            configuration.readOnly == [
+                "default": ["/srv/all"], "bundled": ["/srv/new", "/srv/old one"],
+            ])
+        #expect(configuration.caches == ["all", "bundled", "plain"])
+        #expect(configuration.cacheSettings["default"] == nil)
+        #expect(configuration.cacheSettings["bundled"]?[.diskCache] == 0)
+    }
+
+    @Test(arguments: [
+        ("caches: {a: {read-only: srv}}", "read-only: expected an absolute path"),
+        ("caches: {a: {read-only: /srv/../etc}}", "read-only: expected an absolute path"),
+        ("caches: {a: {read-only: [/a, /a]}}", "'/a' is named twice"),
+        ("caches: {a: {read-only: [/1, /2, /3, /4, /5, /6, /7, /8, /9]}}", "at most 8"),
+        ("caches: {a: , x: {of: [a], read-only: /a}}", "caches.x has no key 'read-only'"),
+        ("caches: {a: {read-onyl: /a}}", "did you mean 'read-only'"),
+    ])
+    func faultsOfSuchDirectoriesSayWhatToDo(text: String, words: String) {
+        #expect(problems(text).contains { $0.contains(words) }, "\(problems(text))")
+    }
+
+    @Test func thereAreAtMostSoManyDirectories() {
+        let caches = (0..<9).map { number in
+            let paths = (0..<8).map { "/\(number)/\($0)" }.joined(separator: ", ")
+            return "c\(number): {read-only: [\(paths)]}"
+        }
+        #expect(problems("caches: {\(caches.prefix(8).joined(separator: ", "))}").isEmpty)
+        let found = problems("caches: {\(caches.joined(separator: ", "))}")
+        #expect(found.first?.contains("at most 64 directories") == true, "\(found)")
+    }
+
     @Test func aNameMayStandForSeveralCaches() throws {
         let configuration = try read(
             """

@@ -31,7 +31,13 @@ extension CacheStatus {
         var hot = NamedCacheStatus(name: "hot")
         (hot.memory.entries, hot.memory.bytes, hot.memory.entriesMax) = (21, 22, 25)
         (hot.disk.entries, hot.disk.bytes, hot.disk.bytesMax) = (23, 24, 1 << 20)
+        (hot.memoryHits, hot.diskHits, hot.misses, hot.memoryEvictions) = (26, 27, 28, 29)
         status.caches = [hot]
+        var further = ReadOnlyDirectory(cache: "", path: "/srv/a")
+        (further.hits, further.damaged) = (30, 31)
+        var missing = ReadOnlyDirectory(cache: "hot", path: "/srv/b")
+        missing.reason = "there is no such directory"
+        status.readOnly = [further, missing]
         return status
     }
 }

@@ -53,9 +53,12 @@ import Testing
                 "storesSkipped":2,"trims":17},\
                 "memory":{"bytes":900,"entries":2,"evictions":12,"hits":11,"limitBytes":4096,\
                 "limitEntries":null,"shrinks":13},\
-                "named":{"hot":{"disk":{"bytes":24,"entries":23,"limitBytes":1048576,\
-                "limitEntries":null},"memory":{"bytes":22,"entries":21,"limitBytes":null,\
-                "limitEntries":25}}}}],\
+                "named":{"hot":{"disk":{"bytes":24,"entries":23,"hits":27,"limitBytes":1048576,\
+                "limitEntries":null},"memory":{"bytes":22,"entries":21,"hits":26,\
+                "limitBytes":null,"limitEntries":25},"memoryEvictions":29,"misses":28}},\
+                "readOnly":[{"cache":"default","damaged":31,"hits":30,"path":"/srv/a",\
+                "reason":null},{"cache":"hot","damaged":0,"hits":0,"path":"/srv/b",\
+                "reason":"there is no such directory"}]}],\
                 "caches":[{"requests":9,"share":0.75,"tier":"memory"},\
                 {"requests":0,"share":0,"tier":"disk"},\
                 {"requests":0,"share":0,"tier":"original"},\
@@ -94,6 +97,8 @@ import Testing
         #expect(upgraded.contains("\ndisk cache: its index was upgraded from version 4\n"))
         #expect(!upgraded.contains("made anew"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
+        #expect(text.contains("/srv/a     default  healthy     30       31\n"), "\(text)")
+        #expect(text.contains("\n/srv/b: there is no such directory\n"))
     }
 
     /// Against the dates of another program, `date -u`.

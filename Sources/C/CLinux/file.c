@@ -25,10 +25,11 @@ int clinux_openat(int directory, const char *path, int flags, uint32_t mode) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
-int clinux_open_beneath(int directory, const char *path, int flags) {
+int clinux_open_beneath(int directory, const char *path, int flags, bool follows_links) {
     struct open_how how = {
         .flags = (uint64_t)(flags | O_CLOEXEC | O_NOCTTY),
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS
+            | (follows_links ? 0 : RESOLVE_NO_SYMLINKS),
     };
     // glibc has no function for it.
     long descriptor = syscall(SYS_openat2, directory, path, &how, sizeof how);

@@ -3844,6 +3844,51 @@ void   imagebus__v1__cache_status__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__cache_status__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__read_only_directory__init
+                     (Imagebus__V1__ReadOnlyDirectory         *message)
+{
+  static const Imagebus__V1__ReadOnlyDirectory init_value = IMAGEBUS__V1__READ_ONLY_DIRECTORY__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__read_only_directory__get_packed_size
+                     (const Imagebus__V1__ReadOnlyDirectory *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__read_only_directory__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__read_only_directory__pack
+                     (const Imagebus__V1__ReadOnlyDirectory *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__read_only_directory__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__read_only_directory__pack_to_buffer
+                     (const Imagebus__V1__ReadOnlyDirectory *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__read_only_directory__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__ReadOnlyDirectory *
+       imagebus__v1__read_only_directory__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__ReadOnlyDirectory *)
+     protobuf_c_message_unpack (&imagebus__v1__read_only_directory__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__read_only_directory__free_unpacked
+                     (Imagebus__V1__ReadOnlyDirectory *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__read_only_directory__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__named_cache_status__usage__init
                      (Imagebus__V1__NamedCacheStatus__Usage         *message)
 {
@@ -12257,7 +12302,7 @@ const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor =
   (ProtobufCMessageInit) imagebus__v1__refused__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[28] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descriptors[29] =
 {
   {
     "memory_entries",
@@ -12595,6 +12640,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_status__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "read_only",
+    43,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__CacheStatus, n_read_only),
+    offsetof(Imagebus__V1__CacheStatus, read_only),
+    &imagebus__v1__read_only_directory__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_status__field_indices_by_name[] = {
   25,   /* field[25] = caches */
@@ -12624,13 +12681,14 @@ static const unsigned imagebus__v1__cache_status__field_indices_by_name[] = {
   15,   /* field[15] = memory_hits */
   23,   /* field[23] = memory_shrinks */
   17,   /* field[17] = misses */
+  28,   /* field[28] = read_only */
   10,   /* field[10] = stores_skipped */
 };
 static const ProtobufCIntRange imagebus__v1__cache_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 40, 25 },
-  { 0, 28 }
+  { 0, 29 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
 {
@@ -12640,11 +12698,101 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor =
   "Imagebus__V1__CacheStatus",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheStatus),
-  28,
+  29,
   imagebus__v1__cache_status__field_descriptors,
   imagebus__v1__cache_status__field_indices_by_name,
   2,  imagebus__v1__cache_status__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__cache_status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__read_only_directory__field_descriptors[5] =
+{
+  {
+    "cache",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ReadOnlyDirectory, cache),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "path",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ReadOnlyDirectory, path),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ReadOnlyDirectory, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "hits",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ReadOnlyDirectory, hits),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "damaged",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ReadOnlyDirectory, damaged),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__read_only_directory__field_indices_by_name[] = {
+  0,   /* field[0] = cache */
+  4,   /* field[4] = damaged */
+  3,   /* field[3] = hits */
+  1,   /* field[1] = path */
+  2,   /* field[2] = reason */
+};
+static const ProtobufCIntRange imagebus__v1__read_only_directory__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__read_only_directory__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.ReadOnlyDirectory",
+  "ReadOnlyDirectory",
+  "Imagebus__V1__ReadOnlyDirectory",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__ReadOnlyDirectory),
+  5,
+  imagebus__v1__read_only_directory__field_descriptors,
+  imagebus__v1__read_only_directory__field_indices_by_name,
+  1,  imagebus__v1__read_only_directory__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__read_only_directory__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__named_cache_status__usage__field_descriptors[4] =
@@ -12724,7 +12872,7 @@ const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__usage__descri
   (ProtobufCMessageInit) imagebus__v1__named_cache_status__usage__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__named_cache_status__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__named_cache_status__field_descriptors[7] =
 {
   {
     "name",
@@ -12762,16 +12910,68 @@ static const ProtobufCFieldDescriptor imagebus__v1__named_cache_status__field_de
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "memory_hits",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus, memory_hits),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "disk_hits",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus, disk_hits),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "misses",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus, misses),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_evictions",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__NamedCacheStatus, memory_evictions),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__named_cache_status__field_indices_by_name[] = {
   2,   /* field[2] = disk */
+  4,   /* field[4] = disk_hits */
   1,   /* field[1] = memory */
+  6,   /* field[6] = memory_evictions */
+  3,   /* field[3] = memory_hits */
+  5,   /* field[5] = misses */
   0,   /* field[0] = name */
 };
 static const ProtobufCIntRange imagebus__v1__named_cache_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__descriptor =
 {
@@ -12781,14 +12981,14 @@ const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__descriptor =
   "Imagebus__V1__NamedCacheStatus",
   "imagebus.v1",
   sizeof(Imagebus__V1__NamedCacheStatus),
-  3,
+  7,
   imagebus__v1__named_cache_status__field_descriptors,
   imagebus__v1__named_cache_status__field_indices_by_name,
   1,  imagebus__v1__named_cache_status__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__named_cache_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_settings__cache__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_settings__cache__field_descriptors[3] =
 {
   {
     "name",
@@ -12814,15 +13014,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_settings__cache__field
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "read_only",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__CacheSettings__Cache, n_read_only),
+    offsetof(Imagebus__V1__CacheSettings__Cache, read_only),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_settings__cache__field_indices_by_name[] = {
   0,   /* field[0] = name */
+  2,   /* field[2] = read_only */
   1,   /* field[1] = settings */
 };
 static const ProtobufCIntRange imagebus__v1__cache_settings__cache__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_settings__cache__descriptor =
 {
@@ -12832,7 +13045,7 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_settings__cache__descriptor
   "Imagebus__V1__CacheSettings__Cache",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheSettings__Cache),
-  2,
+  3,
   imagebus__v1__cache_settings__cache__field_descriptors,
   imagebus__v1__cache_settings__cache__field_indices_by_name,
   1,  imagebus__v1__cache_settings__cache__number_ranges,

@@ -59,6 +59,7 @@
 @_exported public import struct Messages.PoolName
 @_exported public import struct Messages.PrefetchEnds
 @_exported public import struct Messages.PrefetchFailure
+@_exported public import struct Messages.ReadOnlyDirectory
 @_exported public import struct Messages.RequestProgress
 @_exported public import struct Messages.SandboxLayers
 @_exported public import struct Messages.StageTimings

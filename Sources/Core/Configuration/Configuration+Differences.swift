@@ -9,7 +9,7 @@ extension Configuration {
         var parts: [String] = []
         if sources != old.sources { parts.append("sources") }
         if caches != old.caches || cacheSettings != old.cacheSettings
-            || composites != old.composites
+            || composites != old.composites || readOnly != old.readOnly
         {
             parts.append("caches")
         }

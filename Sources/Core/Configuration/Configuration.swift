@@ -18,6 +18,9 @@ public struct Configuration: Hashable, Sendable {
     public var composites: [String: CompositeCache] = [:]
     /// What is set of caches, by name; that of `defaultName` is of all that say nothing themselves.
     public var cacheSettings: [String: CacheSettings] = [:]
+    /// Directories in which caches look for what they do not have themselves, by the name of the
+    /// cache; `defaultName` is here the default one alone.
+    public var readOnly: [String: [String]] = [:]
     /// What is set of downloads, in the place of options of `serve`.
     public var downloads = DownloadSettings()
     /// Steps and output by name.

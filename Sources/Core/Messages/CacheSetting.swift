@@ -156,10 +156,13 @@ public struct NamedCacheSettings: Hashable, Sendable {
     public var name: String
     /// What is set.
     public var settings: CacheSettings
+    /// Directories in which it looks for what it does not have itself, the first one first; at most
+    /// `ReadOnlyDirectory.countMax`.
+    public var readOnly: [String]
 
     /// Names settings.
-    public init(name: String, settings: CacheSettings) {
-        (self.name, self.settings) = (name, settings)
+    public init(name: String, settings: CacheSettings, readOnly: [String] = []) {
+        (self.name, self.settings, self.readOnly) = (name, settings, readOnly)
     }
 
     /// Caches of one configuration at most.

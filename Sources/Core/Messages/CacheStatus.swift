@@ -66,6 +66,8 @@ public struct CacheStatus: Hashable, Sendable {
     public var diskFailures: UInt64 = 0
     /// Named caches that have entries or limits of their own, by name.
     public var caches: [NamedCacheStatus] = []
+    /// Directories in which caches look for what they do not have themselves.
+    public var readOnly: [ReadOnlyDirectory] = []
 
     /// Nothing, and no disk.
     public init() {}
@@ -94,6 +96,16 @@ public struct NamedCacheStatus: Hashable, Sendable {
     public var memory = Usage()
     /// On the disk.
     public var disk = Usage()
+    /// Queries that it answered from memory, since the process started; what the coordinator
+    /// answers by itself is not among them.
+    public var memoryHits: UInt64 = 0
+    /// Queries that it answered from its disk, from what is on its way there, or from a directory
+    /// that is read only.
+    public var diskHits: UInt64 = 0
+    /// Queries to which it had nothing.
+    public var misses: UInt64 = 0
+    /// Blocks of its memory that lost their keys.
+    public var memoryEvictions: UInt64 = 0
 
     /// Names a cache that has nothing.
     package init(name: String) { self.name = name }

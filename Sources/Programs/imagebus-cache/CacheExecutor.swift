@@ -27,6 +27,7 @@ final class CacheExecutor: JobExecutor {
     private let diskFault: String?
     private let hasDisk: Bool
     private var watch = DiskWatch()
+    private var directories = DirectoryWatch()
     private var saidStatus: CacheStatus?
     private var shortage = MemoryShortage()
     private let memory: MemoryFiles
@@ -82,7 +83,8 @@ final class CacheExecutor: JobExecutor {
                 ["bytes": LogValue(UInt64(policyAtStart.memoryBytesMax))])
         }
         log.info("settings of the caches", ["caches": LogValue(UInt64(settings.count))])
-        report(stage.adopt(policy, named: named, now: Self.now))
+        let directories = settings.reduce(into: [:]) { $0[$1.name] = $1.readOnly }
+        report(stage.adopt(policy, named: named, readOnly: directories, now: Self.now))
     }
 
     func announcements() -> [WorkerMessage] {
@@ -114,7 +116,9 @@ final class CacheExecutor: JobExecutor {
     func tick() {
         report(stage.tick(now: Self.now))
         lookAtMemory()
-        if let disk = stage.statistics.disk { watch.look(at: disk, log) }
+        let statistics = stage.statistics
+        if let disk = statistics.disk { watch.look(at: disk, log) }
+        directories.look(at: statistics.directories, log)
         tellStatus()
     }
 

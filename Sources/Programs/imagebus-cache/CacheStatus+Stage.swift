@@ -19,6 +19,8 @@ extension CacheStatus {
         diskBytesMax = UInt64(clamping: statistics.diskBytesMax)
         caches = statistics.caches.sorted { $0.key < $1.key }
             .prefix(NamedCacheStatus.countMax).map { NamedCacheStatus($0.key, $0.value) }
+        readOnly = statistics.directories.prefix(ReadOnlyDirectory.totalMax)
+            .map(ReadOnlyDirectory.init)
         if let fault { (disk, diskReason) = (.degraded, Self.limited(fault)) }
         guard let status = statistics.disk else { return }
         disk = .healthy
@@ -41,7 +43,7 @@ extension CacheStatus {
     }
 
     /// A text that a message takes.
-    private static func limited(_ text: String) -> String {
+    fileprivate static func limited(_ text: String) -> String {
         let bytes = text.utf8.filter { $0 != 0 }.prefix(MessageLimits.textBytesMax)
         var end = bytes.count
         while end > 0 {
@@ -57,6 +59,18 @@ extension NamedCacheStatus {
         self.init(name: name)
         memory = Usage(cache.memory, cache.memoryLimits)
         disk = Usage(cache.disk, cache.diskLimits)
+        memoryHits = cache.queries.memoryHits
+        diskHits = cache.queries.diskHits
+        misses = cache.queries.misses
+        memoryEvictions = cache.evictions
+    }
+}
+
+extension ReadOnlyDirectory {
+    fileprivate init(_ directory: CacheStatistics.Directory) {
+        self.init(cache: directory.cache, path: directory.path)
+        reason = CacheStatus.limited(directory.reason)
+        (hits, damaged) = (directory.hits, directory.damaged)
     }
 }
 

@@ -1,4 +1,5 @@
 import Configuration
+import ImageModel
 import Messages
 import YAML
 
@@ -8,14 +9,24 @@ struct NamedCaches: Sendable {
     var names: Set<String> = []
     /// What is set of them, by name.
     var settings: [String: CacheSettings] = [:]
+    /// Directories in which they look besides, by name.
+    var readOnly: [String: [String]] = [:]
     /// Names that stand for several caches, and the lines where they do.
     var composites: [String: CompositeCache] = [:]
     var compositeLines: [String: Int] = [:]
 }
 
-extension KeyTable where Target == CacheSettings {
-    /// What is set of the default cache and holds for the others too, or of one of these.
-    static let cacheSettings = KeyTable(CacheSetting.allCases.map(row))
+/// What is said of one cache.
+struct OneCache: Sendable {
+    var settings = CacheSettings()
+    var readOnly: [String]?
+}
+
+extension KeyTable where Target == OneCache {
+    /// What is set of the default cache and holds for the others too, or of one of these; and the
+    /// directories of that one.
+    static let oneCache = KeyTable(
+        CacheSetting.allCases.map(row) + [Row("read-only", .directories, \.readOnly)])
 
     private static func row(_ setting: CacheSetting) -> Row {
         // YAML has more words for yes and no than options have.
@@ -23,8 +34,29 @@ extension KeyTable where Target == CacheSettings {
             setting.isYesOrNo
             ? ValueReader<Bool>.bool.map { $0 ? Int64(1) : 0 }
             : ValueReader<Int64>.scalar(setting.expected) { setting.value(of: $0) }
-        return Row(setting.rawValue, value) { settings, value in settings[setting] = value }
+        return Row(setting.rawValue, value) { cache, value in cache.settings[setting] = value }
     }
+}
+
+extension ValueReader where Value == [String] {
+    /// Directories, each once.
+    fileprivate static let directories = ValueReader { node, name, reading in
+        let paths = list(of: .directory).read(node, name, &reading) ?? []
+        if paths.count > ReadOnlyDirectory.countMax {
+            reading.object(
+                node.line, "\(name): at most \(ReadOnlyDirectory.countMax) directories")
+        }
+        for (index, path) in paths.enumerated() where paths[..<index].contains(path) {
+            reading.object(node.line, "\(name): '\(path.prefix(64))' is named twice")
+        }
+        return paths
+    }
+}
+
+extension ValueReader where Value == String {
+    fileprivate static let directory = scalar(
+        "an absolute path without '.' and '..', at most \(FileRoot.bytesMax) bytes"
+    ) { FileRoot.isPath($0) ? $0 : nil }
 }
 
 extension ValueReader where Value == NamedCaches {
@@ -38,9 +70,15 @@ extension ValueReader where Value == NamedCaches {
         }
         for entry in entries { caches.read(entry.key, entry.value, entry.line, &reading) }
         caches.checkNesting(&reading)
-        if caches.settings.count > NamedCacheSettings.countMax {
+        let said = Set(caches.settings.keys).union(caches.readOnly.keys)
+        if said.count > NamedCacheSettings.countMax {
             reading.object(
                 node.line, "\(name): at most \(NamedCacheSettings.countMax) have settings")
+        }
+        if caches.readOnly.values.reduce(0, { $0 + $1.count }) > ReadOnlyDirectory.totalMax {
+            reading.object(
+                node.line,
+                "\(name): at most \(ReadOnlyDirectory.totalMax) directories are read only")
         }
         return caches
     }
@@ -57,8 +95,9 @@ extension NamedCaches {
         if !isDefault { names.insert(name) }
         guard !node.isEmpty else { return }
         if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
-        var said = CacheSettings()
-        KeyTable.cacheSettings.read(node, "caches.\(name)", into: &said, &reading)
-        settings[name] = said
+        var said = OneCache()
+        KeyTable.oneCache.read(node, "caches.\(name)", into: &said, &reading)
+        if !said.settings.isEmpty || said.readOnly == nil { settings[name] = said.settings }
+        readOnly[name] = said.readOnly
     }
 }

@@ -73,9 +73,11 @@ struct ConfigurationStore {
 
     /// What is set of the caches, the default one first.
     var cacheSettings: [NamedCacheSettings] {
-        configuration.cacheSettings.sorted { $0.key < $1.key }.map {
+        let (settings, readOnly) = (configuration.cacheSettings, configuration.readOnly)
+        return Set(settings.keys).union(readOnly.keys).map { name in
             NamedCacheSettings(
-                name: $0.key == Configuration.defaultName ? "" : $0.key, settings: $0.value)
+                name: name == Configuration.defaultName ? "" : name,
+                settings: settings[name] ?? CacheSettings(), readOnly: readOnly[name] ?? [])
         }.sorted { $0.name < $1.name }
     }
 

@@ -36,6 +36,9 @@ extension NamedCacheSettings: WireMessage {
             throw .field("Cache.settings", .unknownValue)
         }
         self.settings = settings
+        try map.texts(
+            &readOnly, &wire.pointee.n_read_only, &wire.pointee.read_only, "Cache.read_only",
+            countMax: ReadOnlyDirectory.countMax, limit: FileRoot.bytesMax)
     }
 }
 

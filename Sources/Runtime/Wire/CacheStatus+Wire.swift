@@ -56,6 +56,28 @@ extension CacheStatus: WireMessage {
         try map.text(
             &indexReason, &wire.pointee.index_reason, "CacheStatus.index_reason",
             limit: MessageLimits.textBytesMax)
+        try map.list(
+            &readOnly, &wire.pointee.n_read_only, &wire.pointee.read_only, "CacheStatus.read_only",
+            limit: ReadOnlyDirectory.totalMax)
+    }
+}
+
+extension ReadOnlyDirectory: WireMessage {
+    typealias Form = Imagebus__V1__ReadOnlyDirectory
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__read_only_directory__init }
+    static var blank: Self { Self(cache: "", path: "") }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.text(
+            &cache, &wire.pointee.cache, "ReadOnlyDirectory.cache",
+            limit: RequestLimits.nameBytesMax)
+        try map.text(
+            &path, &wire.pointee.path, "ReadOnlyDirectory.path", limit: FileRoot.bytesMax)
+        try map.text(
+            &reason, &wire.pointee.reason, "ReadOnlyDirectory.reason",
+            limit: MessageLimits.textBytesMax)
+        try map.number(&hits, &wire.pointee.hits, "ReadOnlyDirectory.hits")
+        try map.number(&damaged, &wire.pointee.damaged, "ReadOnlyDirectory.damaged")
     }
 }
 
@@ -69,6 +91,12 @@ extension NamedCacheStatus: WireMessage {
             &name, &wire.pointee.name, "NamedCacheStatus.name", limit: RequestLimits.nameBytesMax)
         try map.part(&memory, &wire.pointee.memory, "NamedCacheStatus.memory")
         try map.part(&disk, &wire.pointee.disk, "NamedCacheStatus.disk")
+        try map.number(
+            &memoryHits, &wire.pointee.memory_hits, "NamedCacheStatus.memory_hits")
+        try map.number(&diskHits, &wire.pointee.disk_hits, "NamedCacheStatus.disk_hits")
+        try map.number(&misses, &wire.pointee.misses, "NamedCacheStatus.misses")
+        try map.number(
+            &memoryEvictions, &wire.pointee.memory_evictions, "NamedCacheStatus.memory_evictions")
     }
 }
 

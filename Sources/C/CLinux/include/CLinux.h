@@ -55,7 +55,7 @@ struct clinux_filesystem {
 
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
 // openat2(2) of a path that does not leave the directory, by no link and no "..".
-int clinux_open_beneath(int directory, const char *path, int flags);
+int clinux_open_beneath(int directory, const char *path, int flags, bool follows_links);
 int clinux_close(int descriptor);
 int64_t clinux_read(int descriptor, void *buffer, size_t count);
 int64_t clinux_write(int descriptor, const void *buffer, size_t count);

@@ -102,6 +102,7 @@ typedef struct Imagebus__V1__Segments Imagebus__V1__Segments;
 typedef struct Imagebus__V1__Segments__Segment Imagebus__V1__Segments__Segment;
 typedef struct Imagebus__V1__Refused Imagebus__V1__Refused;
 typedef struct Imagebus__V1__CacheStatus Imagebus__V1__CacheStatus;
+typedef struct Imagebus__V1__ReadOnlyDirectory Imagebus__V1__ReadOnlyDirectory;
 typedef struct Imagebus__V1__NamedCacheStatus Imagebus__V1__NamedCacheStatus;
 typedef struct Imagebus__V1__NamedCacheStatus__Usage Imagebus__V1__NamedCacheStatus__Usage;
 typedef struct Imagebus__V1__CacheSettings Imagebus__V1__CacheSettings;
@@ -2625,10 +2626,41 @@ struct  Imagebus__V1__CacheStatus
    * why the last one was set aside
    */
   char *index_reason;
+  /*
+   * 64 at most
+   */
+  size_t n_read_only;
+  Imagebus__V1__ReadOnlyDirectory **read_only;
 };
 #define IMAGEBUS__V1__CACHE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_status__descriptor) \
-    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0, (char *)protobuf_c_empty_string }
+    , 0, 0, IMAGEBUS__V1__DISK_STATE__DISK_STATE_NONE, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0, (char *)protobuf_c_empty_string, 0,NULL }
+
+
+struct  Imagebus__V1__ReadOnlyDirectory
+{
+  ProtobufCMessage base;
+  /*
+   * whose misses are looked up there; empty: the default one
+   */
+  char *cache;
+  char *path;
+  /*
+   * why it cannot be used; empty: it can
+   */
+  char *reason;
+  /*
+   * these two since the process started
+   */
+  uint64_t hits;
+  /*
+   * entries there that are not what their index says
+   */
+  uint64_t damaged;
+};
+#define IMAGEBUS__V1__READ_ONLY_DIRECTORY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__read_only_directory__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0 }
 
 
 struct  Imagebus__V1__NamedCacheStatus__Usage
@@ -2656,10 +2688,17 @@ struct  Imagebus__V1__NamedCacheStatus
   char *name;
   Imagebus__V1__NamedCacheStatus__Usage *memory;
   Imagebus__V1__NamedCacheStatus__Usage *disk;
+  /*
+   * from here on since the process started
+   */
+  uint64_t memory_hits;
+  uint64_t disk_hits;
+  uint64_t misses;
+  uint64_t memory_evictions;
 };
 #define IMAGEBUS__V1__NAMED_CACHE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__named_cache_status__descriptor) \
-    , (char *)protobuf_c_empty_string, NULL, NULL }
+    , (char *)protobuf_c_empty_string, NULL, NULL, 0, 0, 0, 0 }
 
 
 struct  Imagebus__V1__CacheSettings__Cache
@@ -2671,10 +2710,15 @@ struct  Imagebus__V1__CacheSettings__Cache
    */
   size_t n_settings;
   Imagebus__V1__Detail **settings;
+  /*
+   * directories, 8 at most
+   */
+  size_t n_read_only;
+  char **read_only;
 };
 #define IMAGEBUS__V1__CACHE_SETTINGS__CACHE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_settings__cache__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL }
+    , (char *)protobuf_c_empty_string, 0,NULL, 0,NULL }
 
 
 /*
@@ -5175,6 +5219,25 @@ Imagebus__V1__CacheStatus *
 void   imagebus__v1__cache_status__free_unpacked
                      (Imagebus__V1__CacheStatus *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__ReadOnlyDirectory methods */
+void   imagebus__v1__read_only_directory__init
+                     (Imagebus__V1__ReadOnlyDirectory         *message);
+size_t imagebus__v1__read_only_directory__get_packed_size
+                     (const Imagebus__V1__ReadOnlyDirectory   *message);
+size_t imagebus__v1__read_only_directory__pack
+                     (const Imagebus__V1__ReadOnlyDirectory   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__read_only_directory__pack_to_buffer
+                     (const Imagebus__V1__ReadOnlyDirectory   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__ReadOnlyDirectory *
+       imagebus__v1__read_only_directory__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__read_only_directory__free_unpacked
+                     (Imagebus__V1__ReadOnlyDirectory *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__NamedCacheStatus__Usage methods */
 void   imagebus__v1__named_cache_status__usage__init
                      (Imagebus__V1__NamedCacheStatus__Usage         *message);
@@ -6031,6 +6094,9 @@ typedef void (*Imagebus__V1__Refused_Closure)
 typedef void (*Imagebus__V1__CacheStatus_Closure)
                  (const Imagebus__V1__CacheStatus *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__ReadOnlyDirectory_Closure)
+                 (const Imagebus__V1__ReadOnlyDirectory *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__NamedCacheStatus__Usage_Closure)
                  (const Imagebus__V1__NamedCacheStatus__Usage *message,
                   void *closure_data);
@@ -6270,6 +6336,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__segments__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__segments__segment__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__refused__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_status__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__read_only_directory__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__named_cache_status__usage__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__descriptor;

@@ -23,6 +23,7 @@ extension StatusTable {
             .map { "disk cache: \($0.diskReason)\(since($0))\n" }
         let indexes = report.caches.map(index)
         return TextTable.text(header, rows) + (reasons + indexes).joined() + named(report)
+            + directories(report)
     }
 
     /// What became of an index that was not as this version makes it.
@@ -47,6 +48,21 @@ extension StatusTable {
         }
         let header = ["CACHE", "IN MEMORY", "BYTES", "LIMIT", "ON DISK", "BYTES", "LIMIT"]
         return "\n" + TextTable.text(header, rows)
+    }
+
+    /// Directories in which caches look for what they do not have themselves.
+    private static func directories(_ report: StatusReport) -> String {
+        let directories = report.caches.flatMap(\.readOnly)
+        guard !directories.isEmpty else { return "" }
+        let rows = directories.map { directory in
+            [
+                directory.path, directory.cacheName, directory.isUsable ? "healthy" : "degraded",
+                "\(directory.hits)", "\(directory.damaged)",
+            ]
+        }
+        let reasons = directories.filter { !$0.isUsable }.map { "\($0.path): \($0.reason)\n" }
+        return "\n" + TextTable.text(["READ ONLY", "CACHE", "STATE", "HITS", "DAMAGED"], rows)
+            + reasons.joined()
     }
 
     private static func limit(_ bytes: UInt64) -> String {

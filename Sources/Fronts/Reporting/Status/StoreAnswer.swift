@@ -99,8 +99,11 @@ struct StoreAnswer: Encodable {
         let limitBytes: UInt64?
         /// null for none of its own.
         let limitEntries: UInt64?
+        /// Queries of the coordinator that were answered.
+        let hits: UInt64
 
-        init(_ usage: NamedCacheStatus.Usage) {
+        init(_ usage: NamedCacheStatus.Usage, hits: UInt64) {
+            self.hits = hits
             (entries, bytes) = (usage.entries, usage.bytes)
             limitBytes = usage.bytesMax == 0 ? nil : usage.bytesMax
             limitEntries = usage.entriesMax == 0 ? nil : usage.entriesMax
@@ -112,10 +115,11 @@ struct StoreAnswer: Encodable {
             try values.encode(bytes, forKey: .bytes)
             try values.encode(limitBytes, forKey: .limitBytes)
             try values.encode(limitEntries, forKey: .limitEntries)
+            try values.encode(hits, forKey: .hits)
         }
 
         private enum CodingKeys: String, CodingKey {
-            case entries, bytes, limitBytes, limitEntries
+            case entries, bytes, limitBytes, limitEntries, hits
         }
     }
 
@@ -123,17 +127,55 @@ struct StoreAnswer: Encodable {
     struct Named: Encodable {
         let memory: Share
         let disk: Share
+        let misses: UInt64
+        /// Blocks of its memory that lost their keys.
+        let memoryEvictions: UInt64
+
+        init(_ cache: NamedCacheStatus) {
+            memory = Share(cache.memory, hits: cache.memoryHits)
+            disk = Share(cache.disk, hits: cache.diskHits)
+            (misses, memoryEvictions) = (cache.misses, cache.memoryEvictions)
+        }
+    }
+
+    /// A directory in which a cache looks for what it does not have itself.
+    struct Directory: Encodable {
+        let cache: String
+        let path: String
+        /// Why it cannot be used; null where it can.
+        let reason: String?
+        let hits: UInt64
+        let damaged: UInt64
+
+        init(_ directory: ReadOnlyDirectory) {
+            (cache, path) = (directory.cacheName, directory.path)
+            reason = directory.isUsable ? nil : directory.reason
+            (hits, damaged) = (directory.hits, directory.damaged)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(cache, forKey: .cache)
+            try values.encode(path, forKey: .path)
+            try values.encode(reason, forKey: .reason)
+            try values.encode(hits, forKey: .hits)
+            try values.encode(damaged, forKey: .damaged)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case cache, path, reason, hits, damaged
+        }
     }
 
     let memory: Memory
     let disk: Disk
     /// By name.
     let named: [String: Named]
+    let readOnly: [Directory]
 
     init(_ cache: CacheStatus) {
-        named = Dictionary(
-            cache.caches.map { ($0.name, Named(memory: Share($0.memory), disk: Share($0.disk))) }
-        ) { $1 }
+        named = Dictionary(cache.caches.map { ($0.name, Named($0)) }) { $1 }
+        readOnly = cache.readOnly.map(Directory.init)
         memory = Memory(
             entries: cache.memoryEntries, bytes: cache.memoryBytes,
             limitBytes: cache.memoryBytesMax,

@@ -179,7 +179,7 @@ struct BodyFiles: Sendable {
         "\(folder)/\(hex(UInt64(bitPattern: number) & 0xff, digits: 2))"
     }
 
-    private static func path(_ number: Int64) -> String {
+    static func path(_ number: Int64) -> String {
         "\(bucket(number))/\(hex(UInt64(bitPattern: number), digits: 16))"
     }
 
@@ -203,7 +203,7 @@ struct BodyFiles: Sendable {
         }
     }
 
-    private static func bytes(
+    static func bytes(
         of file: borrowing FileDescriptor, count: Int
     ) throws(Errno) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

@@ -76,7 +76,7 @@ final class SetAsideIndex {
     }
 
     /// The columns of an entry; what the version does not have, as far as it can be done without.
-    private static func columns(_ connection: borrowing Connection) throws(SQLiteError) -> String {
+    static func columns(_ connection: borrowing Connection) throws(SQLiteError) -> String {
         let there = try columns(of: "entries", connection)
         let extras = try columns(of: "extras", connection)
         let hasTags = try columns(of: "tags", connection).isSuperset(of: ["number", "tag"])
@@ -90,7 +90,8 @@ final class SetAsideIndex {
         return (own + parts).joined(separator: ", ")
     }
 
-    private static func tables(_ connection: borrowing Connection) throws(SQLiteError) -> String {
+    /// The tables of these columns.
+    static func tables(_ connection: borrowing Connection) throws(SQLiteError) -> String {
         let hasExtras = try columns(of: "extras", connection).contains("number")
         return hasExtras ? "entries LEFT JOIN extras ON extras.number = entries.number" : "entries"
     }

@@ -22,6 +22,8 @@ struct MemoryShare: Sendable {
     /// What its entries take, bytes.
     private(set) var cost = 0
     private(set) var count = 0
+    /// Entries that left.
+    private(set) var evictions: UInt64 = 0
     private var order: WorthQueue?
     /// The slots of the tier, by those of the order.
     private var slots: [Int32] = []
@@ -80,6 +82,7 @@ struct MemoryShare: Sendable {
     mutating func remove(_ place: Int32, cost: Int, asVictim: Bool) {
         self.cost -= cost
         count -= 1
+        evictions += 1
         if place >= 0 { order?.remove(place, asVictim: asVictim) }
     }
 

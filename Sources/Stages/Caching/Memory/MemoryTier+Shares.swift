@@ -35,6 +35,13 @@ extension MemoryTier {
         return usage
     }
 
+    /// Entries that left named caches; those that any left.
+    public var evictions: [String: UInt64] {
+        var evictions: [String: UInt64] = [:]
+        for share in shares where share.evictions > 0 { evictions[share.name] = share.evictions }
+        return evictions
+    }
+
     /// Whether an entry of a key may be here at all; `cost` as by `cost(key:blockBytes:)`.
     public func mayHold(_ key: String?, cost: Int) -> Bool {
         guard cost <= costMax else { return false }

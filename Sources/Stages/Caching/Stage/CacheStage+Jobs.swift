@@ -41,6 +41,7 @@ extension CacheStage {
             switch answer {
             case .copy(let answer): copied(answer, now)
             case .disk(let answer): answered(answer, now)
+            case .readOnly(let answer): answered(answer, now)
             }
         }
         return settle(now)
@@ -82,43 +83,9 @@ extension CacheStage {
         followClock(now)
         tellPolicy(now)
         removeAgain(now)
+        checkDirectories()
         maintain(now)
         return settle(now)
-    }
-
-    /// What is held and what was done.
-    public var statistics: CacheStatistics {
-        var all = counts
-        all.memoryEntries = memory.keyedCount
-        all.memoryBytes = memory.cost
-        all.heldBytes = departing.bytes
-        all.stagedBlocks = staged.count
-        all.writeBehindCount = writeBehind.count
-        all.writeBehindBytes = writeBehind.bytes
-        all.writeBehindSkipped = writeBehind.skipped
-        all.memoryBytesMax = policy.memoryBytesMax
-        all.memoryCountMax = policy.memoryCountMax
-        all.diskBytesMax = disk == nil ? 0 : policy.disk.bytesMax
-        all.diskCountMax = disk == nil ? 0 : policy.disk.countMax
-        all.caches = cacheStatistics
-        return all
-    }
-
-    /// Of named caches that have something, or limits of their own.
-    private var cacheStatistics: [String: CacheStatistics.Named] {
-        var all: [String: CacheStatistics.Named] = [:]
-        for (name, usage) in memory.usage { all[name, default: .init()].memory = usage }
-        for (name, usage) in counts.disk?.caches ?? [:] {
-            all[name, default: .init()].disk = ShareUsage(
-                entries: usage.entries, bytes: usage.bytes)
-        }
-        for (name, own) in namedPolicies {
-            all[name, default: .init()].memoryLimits = ShareLimits(
-                bytesMax: own.memoryBytesMax, countMax: own.memoryCountMax)
-            all[name, default: .init()].diskLimits = ShareLimits(
-                bytesMax: own.disk.bytesMax, countMax: own.disk.countMax)
-        }
-        return all
     }
 
     // MARK: - Inside

@@ -49,6 +49,13 @@ extension CacheStage {
             where matches(query.key, row.metadata.tags):
                 query.promotes = false
                 pending[ticket] = .reading(job, query, row, body)
+            case .lookingFurther(let job, var query) where matches(query.key):
+                query.promotes = false
+                pending[ticket] = .lookingFurther(job, query)
+            case .readingFurther(let job, var query, let entry, let body)
+            where matches(query.key):
+                query.promotes = false
+                pending[ticket] = .readingFurther(job, query, entry, body)
             case .copying(.query(let job, var query, let finding), let body)
             where matches(query.key, finding.metadata.tags):
                 query.promotes = false

@@ -5,9 +5,11 @@ extension CacheStage {
     /// Holds to another policy from now on: what does not fit any more leaves. The memory tier
     /// grows to what it had at the start at most, since its segments were measured by that.
     ///
-    /// The limits of the `named` policies are those of each cache alone; 0 is none of its own.
+    /// The limits of the `named` policies are those of each cache alone; 0 is none of its own. In
+    /// the `readOnly` directories caches look for what they do not have; empty: the default one.
     public func adopt(
-        _ policy: CachePolicy, named: [String: CachePolicy] = [:], now: UnixTime
+        _ policy: CachePolicy, named: [String: CachePolicy] = [:],
+        readOnly: [String: [String]] = [:], now: UnixTime
     ) -> [CacheAction] {
         var policy = policy
         policy.memoryBytesMax = min(policy.memoryBytesMax, memoryBytesAtStart)
@@ -26,6 +28,7 @@ extension CacheStage {
         }
         if isNewDisk { owesPolicy = true }
         tellPolicy(now)
+        follow(readOnly)
         return settle(now)
     }
 

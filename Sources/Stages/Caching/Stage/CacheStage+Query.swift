@@ -7,7 +7,9 @@ extension CacheStage {
         var work = work
         if !policy(of: work.key).usesMemory { work.promotes = false }
         if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
-        guard work.tiers.contains(.disk), usesDisk(work.key) else { return miss(job) }
+        guard work.tiers.contains(.disk), usesDisk(work.key) else {
+            return lookFurther(job, work, now)
+        }
         if let write = writeBehind.write(of: work.key) {
             let finding = Finding(
                 tier: .disk, metadata: write.metadata,
@@ -16,13 +18,13 @@ extension CacheStage {
                 stored: write.stored)
             return give(.body(write.body), length: write.body.length, job, work, finding, now)
         }
-        guard !outdated.contains(work.key) else { return miss(job) }
+        guard !outdated.contains(work.key) else { return lookFurther(job, work, now) }
         if !ask(.look(work.key, home(work)), .looking(job, work), now) {
             answer(job, .failed(Self.tooMuchWaits))
         }
     }
 
-    private func answerFromMemory(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) -> Bool {
+    func answerFromMemory(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) -> Bool {
         let (found, gone) = memory.lookup(work.key, now: now)
         apply(gone)
         guard let entry = found, let body = bodies[entry.block] else { return false }
@@ -31,6 +33,7 @@ extension CacheStage {
         switch work.destination {
         case .results:
             counts.memoryHits += 1
+            count(work.key) { $0.memoryHits += 1 }
             // The coordinator asked, so it does not know that it could answer by itself.
             notify(entry, now)
             let hit = CacheHit(reference: entry.reference, tier: .memory, metadata: entry.metadata)
@@ -47,7 +50,7 @@ extension CacheStage {
     /// The disk has the entry, but not the memory to read it into: reserve its length, evicting
     /// what has to go, and read it straight into there.
     private func located(_ row: IndexRow?, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
-        guard let row, !isSwept(work.key, row) else { return miss(job) }
+        guard let row, !isSwept(work.key, row) else { return lookFurther(job, work, now) }
         do throws(ImageError) {
             let body = try reserve(work, length: row.bodyLength)
             let pending = PendingWork.reading(job, work, row, body)
@@ -61,11 +64,11 @@ extension CacheStage {
     func looked(_ result: DiskResult, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
         // Another query may have brought it into memory meanwhile (SEMANTICS §5.2).
         if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
-        guard !outdated.contains(work.key) else { return miss(job) }
+        guard !outdated.contains(work.key) else { return lookFurther(job, work, now) }
         switch result {
         case .fetched(let row, let body): didRead(true, row, body, job, work, now)
         case .located(let row): located(row, job, work, now)
-        case .read, .written, .removed, .found, .done, .maintained, .scanned: miss(job)
+        case .read, .written, .removed, .found, .done, .maintained, .scanned: miss(job, work)
         }
     }
 
@@ -75,7 +78,7 @@ extension CacheStage {
         _ now: UnixTime
     ) {
         guard isWhole, !outdated.contains(work.key), !isSwept(work.key, row) else {
-            return miss(job)
+            return lookFurther(job, work, now)
         }
         let finding = Finding(
             tier: .disk, metadata: row.metadata,
@@ -96,6 +99,9 @@ extension CacheStage {
         _ body: Body, _ job: CacheJob, _ work: QueryWork, _ finding: Finding, _ now: UnixTime
     ) {
         if finding.tier == .memory { counts.memoryHits += 1 } else { counts.diskHits += 1 }
+        count(work.key) {
+            if finding.tier == .memory { $0.memoryHits += 1 } else { $0.diskHits += 1 }
+        }
         switch work.destination {
         case .results:
             deliver(
@@ -123,7 +129,7 @@ extension CacheStage {
         }
     }
 
-    private func reserve(_ work: QueryWork, length: Int) throws(ImageError) -> Body {
+    func reserve(_ work: QueryWork, length: Int) throws(ImageError) -> Body {
         switch work.destination {
         case .results: try reserveResult(keptKey(work, length), length: length)
         case .staging: try Body(in: home(work), length: length)
@@ -137,15 +143,16 @@ extension CacheStage {
         return work.promotes && memory.mayHold(work.key, cost: cost) ? work.key : nil
     }
 
-    private func home(_ work: QueryWork) -> Body.Home {
+    func home(_ work: QueryWork) -> Body.Home {
         switch work.destination {
         case .results: .results(results)
         case .staging: .other(staging)
         }
     }
 
-    private func miss(_ job: CacheJob) {
+    func miss(_ job: CacheJob, _ work: QueryWork) {
         if !hasMoreTurns(job) { counts.misses += 1 }
+        count(work.key) { $0.misses += 1 }
         answer(job, .miss)
     }
 

@@ -116,6 +116,8 @@ extension CacheStage {
             deliver(body, key: key, work.metadata, expires: expires, stored: now, now)
             if plan.isWithheld, let key { firstUses.withhold(key, body, work.metadata, now) }
         }
+        // What is read of an older value elsewhere must not take its place.
+        if let key = plan.key, readOnly != nil { keepOutOfMemory { $0 == key } }
         let write = writeLater(body, work, &plan, now)
         // The tiers never have two values of a key.
         if plan.toDisk, !plan.toMemory, let key = plan.key { apply(memory.remove(key: key)) }

@@ -39,6 +39,14 @@ public final class CacheStage {
     /// Jobs that are answered when a write has ended, by its number.
     var waiters: [UInt64: [StoreWaiter]] = [:]
     var firstUses = FirstUses()
+    /// Where caches look for what they do not have themselves, by their names.
+    var readOnlyPaths: [String: [String]] = [:]
+    /// How these directories are, as of the last answer, and what was found in each.
+    var readOnlyStates: [String: ReadOnlyState] = [:]
+    var readOnlyHits: [String: UInt64] = [:]
+    var isChecking = false
+    /// What named caches were asked, by their names.
+    var queries: [String: CacheQueries] = [:]
     var touches: Set<String> = []
     /// Keys whose older value is still on the disk, since it could not be removed yet: none of them
     /// is answered from there.
@@ -54,6 +62,8 @@ public final class CacheStage {
     let inbox: Inbox
     let disk: WorkThread<DiskRequest, DiskAnswer>?
     let copier: WorkThread<CopyRequest, CopyAnswer>
+    /// Begun where a cache has such a directory.
+    var readOnly: WorkThread<ReadOnlyRequest, ReadOnlyAnswer>?
     var pending: [UInt64: PendingWork] = [:]
     private var nextTicket: UInt64 = 1
     var isMaintaining = false
@@ -128,6 +138,7 @@ public final class CacheStage {
     public func stop() {
         disk?.stop()
         copier.stop()
+        readOnly?.stop()
     }
 
     /// The policy of the cache of which a key is.
@@ -158,6 +169,17 @@ public final class CacheStage {
     /// Asks the disk's thread; false where there is none, or too much waits there.
     func ask(_ work: DiskWork, _ why: PendingWork, _ now: UnixTime) -> Bool {
         guard let disk, disk.submit(DiskRequest(ticket: nextTicket, work: work, now: now)) else {
+            return false
+        }
+        pending[nextTicket] = why
+        nextTicket += 1
+        return true
+    }
+
+    /// Asks the thread of the directories in which nothing is changed; false where there is none,
+    /// or too much waits there.
+    func ask(_ work: ReadOnlyWork, _ why: PendingWork) -> Bool {
+        guard let readOnly, readOnly.submit(ReadOnlyRequest(ticket: nextTicket, work: work)) else {
             return false
         }
         pending[nextTicket] = why

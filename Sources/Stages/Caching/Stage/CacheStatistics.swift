@@ -47,8 +47,42 @@ public struct CacheStatistics: Sendable, Hashable {
         public var memoryLimits = ShareLimits()
         /// Of its own.
         public var diskLimits = ShareLimits()
+        /// What it was asked.
+        public var queries = CacheQueries()
+        /// Blocks of its memory that lost their keys.
+        public var evictions: UInt64 = 0
+    }
+
+    /// Where caches look for what they do not have themselves.
+    public var directories: [Directory] = []
+
+    /// A directory in which nothing is changed.
+    public struct Directory: Sendable, Hashable {
+        /// Whose it is; empty: the default cache's.
+        public var cache: String
+        /// Where it is.
+        public var path: String
+        /// Why nothing is found there, and what helps; empty where it can be used.
+        public var reason: String
+        /// Queries that were answered from it.
+        public var hits: UInt64
+        /// Entries that were not what their index says.
+        public var damaged: UInt64
     }
 
     /// The disk tier as of its last answer; `nil` where there is none, or before the first.
     public var disk: DiskStatus?
+}
+
+/// What one named cache was asked, and had; since the process started.
+public struct CacheQueries: Sendable, Hashable {
+    /// Queries that it answered from memory.
+    public var memoryHits: UInt64 = 0
+    /// Queries that it answered from the disk.
+    public var diskHits: UInt64 = 0
+    /// Queries to which it had nothing.
+    public var misses: UInt64 = 0
+
+    /// None.
+    public init() {}
 }

@@ -13,6 +13,12 @@ enum PendingWork {
     case looking(CacheJob, QueryWork)
     /// A query whose body is being read from the disk into memory that was made for it.
     case reading(CacheJob, QueryWork, IndexRow, Body)
+    /// A query that the directories of its cache are asked, in which nothing is changed.
+    case lookingFurther(CacheJob, QueryWork)
+    /// A query whose body is being read from one of them.
+    case readingFurther(CacheJob, QueryWork, ReadOnlyEntry, Body)
+    /// It is looked whether these directories are there.
+    case checking
     /// A body that is being copied.
     case copying(Filling, Body)
     /// The write under way.
@@ -40,11 +46,13 @@ extension PendingWork {
     var job: CacheJob? {
         switch self {
         case .looking(let job, _), .reading(let job, _, _, _), .attending(let job, _, _): job
+        case .lookingFurther(let job, _), .readingFurther(let job, _, _, _): job
         case .scanning(let job, _, _, _), .trimming(let job, _, _): job
         case .copying(.query(let job, _, _), _): job
         case .copying(.store(let job, _, _), _): job
         case .copying(.comparison(let job, _), _): job
         case .writing, .removing, .commanding, .maintaining, .flushing, .noting: nil
+        case .checking: nil
         }
     }
 
@@ -52,8 +60,8 @@ extension PendingWork {
     var isWork: Bool {
         switch self {
         case .looking, .reading, .copying, .writing, .removing, .commanding, .attending: true
-        case .scanning, .trimming: true
-        case .maintaining, .flushing, .noting: false
+        case .scanning, .trimming, .lookingFurther, .readingFurther: true
+        case .maintaining, .flushing, .noting, .checking: false
         }
     }
 }

@@ -5,6 +5,7 @@ final class Inbox: Sendable {
     enum Answer: Sendable {
         case disk(DiskAnswer)
         case copy(CopyAnswer)
+        case readOnly(ReadOnlyAnswer)
     }
 
     private let answers = Mutex<[Answer]>([])
