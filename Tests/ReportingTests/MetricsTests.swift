@@ -66,6 +66,18 @@ import Testing
             "imagebus_cache_disk_written_bytes_total 6144", "imagebus_cache_disk_trims_total 17",
             "imagebus_cache_disk_trimmed_entries_total 18",
             "imagebus_cache_disk_expired_entries_total 19",
+            "imagebus_named_cache_entries{cache=\"hot\",tier=\"memory\"} 21",
+            "imagebus_named_cache_bytes{cache=\"hot\",tier=\"disk\"} 24",
+            "imagebus_named_cache_limit_entries{cache=\"hot\",tier=\"memory\"} 25",
+            "imagebus_named_cache_limit_bytes{cache=\"hot\",tier=\"disk\"} 1048576",
+            "imagebus_named_cache_hits_total{cache=\"hot\",tier=\"memory\"} 26",
+            "imagebus_named_cache_hits_total{cache=\"hot\",tier=\"disk\"} 27",
+            "imagebus_named_cache_misses_total{cache=\"hot\"} 28",
+            "imagebus_named_cache_memory_evictions_total{cache=\"hot\"} 29",
+            "imagebus_cache_read_only_up{cache=\"default\",path=\"/srv/a\"} 1",
+            "imagebus_cache_read_only_up{cache=\"hot\",path=\"/srv/b\"} 0",
+            "imagebus_cache_read_only_hits_total{cache=\"default\",path=\"/srv/a\"} 30",
+            "imagebus_cache_read_only_damaged_total{cache=\"default\",path=\"/srv/a\"} 31",
             "imagebus_worker_credit{kind=\"decode\"} 2", "imagebus_worker_jobs{kind=\"decode\"} 1",
             "imagebus_stage_queued_jobs{stage=\"decode\"} 4",
             "imagebus_stage_queued_cost{stage=\"decode\"} 1000",
@@ -120,6 +132,45 @@ import Testing
             #expect(counts == counts.sorted())
             #expect(counts.last == 200)
         }
+    }
+
+    /// Against the parser of Prometheus' own client for Python.
+    @Test func anotherParserReadsNamesAndPathsAsTheyAre() throws {
+        let names = ["a.b-c_1", "q\"uote", "back\\slash", "line\nend", "return\r\nline", "ü✓"]
+        var status = CacheStatus()
+        status.caches = names.enumerated().map { index, name in
+            var cache = NamedCacheStatus(name: name)
+            (cache.misses, cache.disk.bytes) = (UInt64(index), 100 + UInt64(index))
+            return cache
+        }
+        status.readOnly = names.map { ReadOnlyDirectory(cache: "", path: "/srv/\($0)") }
+        var report = StatusReport()
+        // Two processes that say the same make one sample.
+        report.caches = [status, status]
+        let samples = try PrometheusParser.samples(MetricsText.text(report))
+        for (index, name) in names.enumerated() {
+            let misses = samples.filter {
+                $0.name == "imagebus_named_cache_misses_total" && $0.labels == ["cache": name]
+            }
+            #expect(misses.map(\.value) == [Double(index)], "\(name)")
+            let bytes = samples.filter {
+                $0.name == "imagebus_named_cache_bytes"
+                    && $0.labels == ["cache": name, "tier": "disk"]
+            }
+            #expect(bytes.map(\.value) == [100 + Double(index)], "\(name)")
+            let up = samples.filter {
+                $0.labels == ["cache": "default", "path": "/srv/\(name)"]
+                    && $0.name == "imagebus_cache_read_only_up"
+            }
+            #expect(up.map(\.value) == [1], "\(name)")
+        }
+    }
+
+    @Test func thereAreAtMostSoManyNamedCaches() {
+        var status = CacheStatus()
+        status.caches = (0..<100).map { NamedCacheStatus(name: "c\($0)") }
+        let family = NamedCacheMetrics.families([status]).last
+        #expect(family?.lines.count == 64)
     }
 
     @Test func labelsCannotForgeALine() {

@@ -63,12 +63,13 @@ struct MetricFamily: Hashable {
     }
 
     private static func escaped(_ value: String) -> String {
-        value.map { character in
-            switch character {
+        // By scalars: a line end behind a carriage return is one character together with it.
+        value.unicodeScalars.map { scalar in
+            switch scalar {
             case "\\": "\\\\"
             case "\"": "\\\""
             case "\n": "\\n"
-            default: String(character)
+            default: String(scalar)
             }
         }.joined()
     }

@@ -10,8 +10,8 @@ package enum MetricsText {
     private static func families(_ report: StatusReport) -> [MetricFamily] {
         [uptime(report)] + processes(report) + PoolMetrics.families(report.pools)
             + stages(report) + cancellations(report) + [transfers(report)] + counters(report)
-            + StoreMetrics.families(report.caches) + ReadOnlyMetrics.families(report.caches)
-            + sockets(report)
+            + StoreMetrics.families(report.caches) + NamedCacheMetrics.families(report.caches)
+            + ReadOnlyMetrics.families(report.caches) + sockets(report)
     }
 
     private static func uptime(_ report: StatusReport) -> MetricFamily {
