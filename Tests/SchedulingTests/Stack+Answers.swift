@@ -168,6 +168,7 @@ extension Stack {
     ) -> BlockReference {
         let cache = worker(.cache)
         let reference = block(of: cache, in: .results, length: length)
+        publishedTexts[reference.block] = key
         send(
             .stored(
                 cache,

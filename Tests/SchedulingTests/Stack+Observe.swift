@@ -88,6 +88,7 @@ extension Stack {
         }
         if job.millisecondsLeft == 0 { fault("job \(job.id.value) has no time") }
         attempts[job.id] = job.attempt
+        if let fault = composites?.fault(of: job.work) { self.fault(fault) }
         if !job.work.inputs.allSatisfy(isReadable) {
             fault("job \(job.id.value) reads a block that is not there")
         }
@@ -234,7 +235,9 @@ extension Stack {
             (waiting[reply.token], wanted[reply.token]) = (nil, nil)
             refreshing.remove(reply.token)
         }
-        if case .image(let image) = reply.outcome, let request { check(image, request) }
+        if case .image(let image) = reply.outcome, let request {
+            check(image, request, by: reply.token)
+        }
         if case .image(let image) = reply.outcome, let reference = image.reference {
             if reference.arena != .results { fault("a client was sent to a stage's arena") }
             let isThere = workers.values.contains {
@@ -274,7 +277,9 @@ extension Stack {
 
     /// Holds an image against what the request wanted of it. The played cache stores all that it
     /// is asked to.
-    private mutating func check(_ image: DeliveredImage, _ request: ImageRequest) {
+    private mutating func check(
+        _ image: DeliveredImage, _ request: ImageRequest, by token: Token
+    ) {
         let waits = request.options.contains(.waitStoreCache)
         if waits != (image.storedTiers != nil) {
             fault("tiers are told to those who wait for them")
@@ -283,6 +288,7 @@ extension Stack {
         let isFallback = image.fallbackFor != nil
         if isFallback { check(fallback: image, request) }
         if isPainted(image) { return }
+        if !isFallback { check(cacheOf: image, by: token) }
         // What an older refresh brought is delivered, and stored nowhere (PROTOCOL §8.6).
         let isOvertaken =
             !request.options.isDisjoint(with: [.refreshCached, .respectCacheControl])
@@ -298,6 +304,17 @@ extension Stack {
         }
         if image.cacheType == .none, request.options.contains(.fromCacheOnly) {
             fault("who may not fetch was answered by a fetch")
+        }
+    }
+
+    /// Memory answers with what one of the caches has that the policy means.
+    private mutating func check(cacheOf image: DeliveredImage, by token: Token) {
+        guard let composites, let block = image.reference?.block, image.cacheType == .memory,
+            let text = publishedTexts[block], let asked = asked[token]
+        else { return }
+        let cache = CacheKey.cache(inStored: text)
+        if !composites.mayAnswer(asked, from: cache) {
+            fault("who asked the cache '\(asked)' was answered from '\(cache)'")
         }
     }
 

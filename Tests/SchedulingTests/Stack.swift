@@ -84,6 +84,11 @@ struct Stack {
     var wanted: [Token: ImageRequest] = [:]
     /// Whether anybody asked for a serializer, which may fail at the cost of all tiers.
     var transcodes = false
+    /// Names that stand for several caches; `nil` where none does.
+    var composites: DrawnComposites?
+    /// Which cache the requests ask that have no reply yet, and what memory was said to have.
+    var asked: [Token: String] = [:]
+    var publishedTexts: [BlockID: String] = [:]
     /// How often each URL was fetched, repeated attempts included.
     var gets: [String: Int] = [:]
 
@@ -161,6 +166,7 @@ struct Stack {
         guard workers[id] != nil else { return id }
         var segments = [SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)]
         if kind == .cache {
+            publishedTexts = [:]
             segments.append(SegmentAnnouncement(arena: .results, number: 0, size: 1 << 30))
         }
         send(.segmentsOpened(id, segments))
@@ -221,6 +227,7 @@ struct Stack {
             if detach { detached.insert(token) } else { detached.remove(token) }
             waiting[token] = client
             wanted[token] = image
+            asked[token] = terms.cache
             replies[token] = nil
             progress[token] = nil
             refreshing.remove(token)

@@ -94,6 +94,7 @@ struct Walk {
         for kind in WorkerKind.workers {
             stack.hire(kind, credit: Int.random(in: 1...3, using: &random))
         }
+        drawComposites(seed: seed)
     }
 
     mutating func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -173,6 +174,7 @@ struct Walk {
         if random.oneIn(2) { command.selection.url = "http://example.org/a.jpg" }
         if random.oneIn(4) { command.selection.prefix = "http://example.org/" }
         if random.oneIn(4) { command.selection.olderThanSeconds = UInt64(draw(0...1)) }
+        mean(&command)
         stack.send(.cache(client, command))
     }
 
@@ -395,7 +397,8 @@ struct Walk {
         let request = ImageRequest.image(name, size: random.oneIn(2) ? nil : draw(1...3))
         guard let url = try? SourceURL(request.url) else { return }
         let reference = stack.publish(
-            CacheKey.result(request, url: url, terms: LoadTerms()),
+            CacheKey.moved(
+                CacheKey.result(request, url: url, terms: LoadTerms()), to: publishedCache()),
             length: random.oneIn(3) ? 2 << 20 : 800,
             expiresInMilliseconds: random.oneIn(2) ? UInt64(draw(0...300)) : nil)
         published.append(reference.block)

@@ -1,0 +1,144 @@
+import ImageModel
+import Messages
+import TestKit
+
+/// Names that stand for several caches, as a walk drew them, and what jobs about them may say: worked
+/// out here anew, from SEMANTICS §5.16.
+///
+/// A composite called `x` has the members `x.0`, `x.1` and so on, the lowest first: so each text
+/// shows whose it is. Policies may be drawn again while work is under way, which was given out by
+/// those of before.
+struct DrawnComposites {
+    typealias Policies = [CompositeOperation: CompositePolicy]
+
+    /// Of each name; more than one once they were drawn again.
+    private(set) var drawn: [String: [Policies]] = [:]
+    private var members: [String: Int] = [:]
+    /// Own numbers: walks without such names stay what they were.
+    private var random: SeededGenerator
+
+    static let names = ["x", "y", "z"]
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed &+ 0x5EED)
+        for name in Self.names {
+            members[name] = Int.random(in: 1...4, using: &random)
+        }
+    }
+
+    /// Other policies for the same names; what the scheduler is told.
+    mutating func drawAgain() -> CacheLayout {
+        var layout: [String: CompositeCache] = [:]
+        for name in Self.names {
+            var policies: Policies = [:]
+            for operation in CompositeOperation.allCases where random.oneIn(2) {
+                policies[operation] = CompositePolicy.allCases.randomElement(using: &random)
+            }
+            drawn[name, default: []].append(policies)
+            layout[name] = CompositeCache(of: all(name).reversed(), policies: policies)
+        }
+        return CacheLayout(layout)
+    }
+
+    mutating func isDrawn(oneIn count: Int) -> Bool { random.oneIn(count) }
+
+    /// One of the caches, or a name that stands for some.
+    mutating func cache() -> String {
+        let name = Self.names.randomElement(using: &random) ?? "x"
+        return all(name).randomElement(using: &random) ?? name
+    }
+
+    /// The members, the highest first.
+    private func all(_ name: String) -> [String] {
+        (0..<(members[name] ?? 1)).reversed().map { "\(name).\($0)" }
+    }
+
+    // MARK: - What is allowed
+
+    /// The members that an operation is about, and whether memory comes first, by one of the
+    /// policies so far.
+    private func meanings(_ name: String, _ operation: CompositeOperation) -> [Meaning] {
+        (drawn[name] ?? []).map { policies in
+            let usual: CompositePolicy =
+                switch operation {
+                case .query, .contains: .serial
+                case .store: .highestOnly
+                case .remove, .clear: .concurrent
+                }
+            let all = all(name)
+            return switch policies[operation] ?? usual {
+            case .serial: Meaning(caches: all, memoryFirst: false)
+            case .concurrent: Meaning(caches: all, memoryFirst: true)
+            case .highestOnly: Meaning(caches: [all[0]], memoryFirst: false)
+            case .lowestOnly: Meaning(caches: [all[all.count - 1]], memoryFirst: false)
+            }
+        }
+    }
+
+    private struct Meaning: Hashable {
+        let caches: [String]
+        let memoryFirst: Bool
+    }
+
+    /// What is wrong with a job; `nil` where nothing is.
+    func fault(of work: JobWork) -> String? {
+        switch work {
+        case .query(let work):
+            fault(.query, [CacheKey.cache(inStored: work.key)] + work.caches, work.memoryFirst)
+        case .store(let work):
+            work.key.flatMap { key in
+                fault(.store, [CacheKey.cache(inStored: key)] + work.caches, nil)
+            }
+        case .entry(let work) where work.action == .contains:
+            fault(.contains, [CacheKey.cache(inStored: work.key)] + work.caches, work.memoryFirst)
+        case .entry(let work) where work.action == .remove:
+            removalFault([CacheKey.cache(inStored: work.key)] + work.caches)
+        default: nil
+        }
+    }
+
+    private func fault(
+        _ operation: CompositeOperation, _ caches: [String], _ memoryFirst: Bool?
+    ) -> String? {
+        guard let name = caches.first else { return nil }
+        if Self.names.contains(name) { return "\(operation) of \(name) itself" }
+        guard let parent = Self.parent(of: name) else {
+            return caches.count == 1 ? nil : "\(operation) of \(caches)"
+        }
+        // A member may be meant alone, by its own name.
+        if caches.count == 1, memoryFirst != true { return soleFault(operation, name, parent) }
+        let isAllowed = meanings(parent, operation).contains {
+            $0.caches == caches && (memoryFirst == nil || $0.memoryFirst == memoryFirst)
+        }
+        return isAllowed ? nil : "\(operation) of \(caches), \(memoryFirst == true)"
+    }
+
+    private func soleFault(
+        _ operation: CompositeOperation, _ name: String, _ parent: String
+    ) -> String? {
+        let isAllowed = meanings(parent, operation).contains { $0.caches == [name] }
+        return isAllowed || Self.askedAlone.contains(operation) ? nil : "\(operation) of \(name)"
+    }
+
+    /// Operators name members by themselves; loads do not.
+    private static let askedAlone: Set<CompositeOperation> = [.contains, .remove]
+
+    /// A refresh removes from what its store does not reach: some members of one name, each once.
+    private func removalFault(_ caches: [String]) -> String? {
+        guard caches.count > 1 || Self.names.contains(caches[0]) else { return nil }
+        let parents = Set(caches.map(Self.parent))
+        return parents.count == 1 && parents.first != .some(nil)
+            && Set(caches).count == caches.count ? nil : "remove of \(caches)"
+    }
+
+    private static func parent(of cache: String) -> String? {
+        let parts = cache.split(separator: ".")
+        return parts.count == 2 ? String(parts[0]) : nil
+    }
+
+    /// Whether memory may answer who asks a name with what a cache has.
+    func mayAnswer(_ name: String, from cache: String) -> Bool {
+        guard Self.names.contains(name) else { return name == cache }
+        return meanings(name, .query).contains { $0.caches.contains(cache) }
+    }
+}
