@@ -206,7 +206,8 @@ import Testing
         try walk.fixture.drain()
         let stage = walk.fixture.stage
         #expect(stage.rounds.isEmpty && stage.turnsEnded.isEmpty && stage.waiters.isEmpty)
-        #expect(!stage.pending.values.contains(where: \.isWork))
+        let isAtWork = stage.pending.values.contains { $0.isWork }
+        #expect(!isAtWork)
         #expect(walk.fixture.staging.liveBlocks == 0, "what was staged is released")
     }
 }

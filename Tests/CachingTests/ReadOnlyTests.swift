@@ -17,7 +17,8 @@ import Testing
     private let huge = "http://example.org/huge.jpg"
 
     init() throws {
-        (other, own) = (try DiskFixture(), try DiskFixture())
+        other = try DiskFixture()
+        own = try DiskFixture()
         let tier = try other.tier()
         tier.put(short, sample(900))
         tier.put(long, sample(30_000))

@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Directories in which caches look for what they do not have themselves (SEMANTICS §5.18), made
-    /// by another stack.
+    /// Directories in which caches look for what they do not have themselves (SEMANTICS §5.18),
+    /// made by another stack.
     @Suite struct ReadOnlyDirectoryTests {
         private let folder = TestKit.TemporaryDirectory()
         private let origin = OriginServer()

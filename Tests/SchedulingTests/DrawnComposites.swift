@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import TestKit
 
-/// Names that stand for several caches, as a walk drew them, and what jobs about them may say: worked
-/// out here anew, from SEMANTICS §5.16.
+/// Names that stand for several caches, as a walk drew them, and what jobs about them may say:
+/// worked out here anew, from SEMANTICS §5.16.
 ///
 /// A composite called `x` has the members `x.0`, `x.1` and so on, the lowest first: so each text
 /// shows whose it is. Policies may be drawn again while work is under way, which was given out by
