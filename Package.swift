@@ -72,6 +72,7 @@ let bindings: [Target] = [
 
 let core: [Target] = [
     room("Core", "ImageModel", []),
+    room("Core", "Animation", ["ImageModel"]),
     room("Core", "Messages", ["ImageModel"]),
     room("Core", "StageContract", ["ImageModel", "Messages"]),
     room("Core", "Tables", ["ImageModel", "Messages"]),
@@ -129,8 +130,8 @@ let stages: [Target] = [
     room(
         "Stages", "Decoding",
         [
-            "Vips", "RSVG", "Pixbuf", "JPEG", "AVIF", "Zimg", "ImageModel", "Messages",
-            "StageContract",
+            "Vips", "RSVG", "Pixbuf", "JPEG", "AVIF", "Zimg", "Deflate", "Animation", "ImageModel",
+            "Messages", "StageContract",
         ]),
     room(
         "Stages", "Transforming",
@@ -234,6 +235,7 @@ let testing: [Target] = [
     tests("SeccompTests", ["Seccomp"]),
     tests("YAMLTests", ["YAML", "TestKit"]),
     tests("JSONTests", ["JSON"]),
+    tests("AnimationTests", ["Animation", "ImageModel"]),
     tests("ImageModelTests", ["ImageModel", "TestKit"]),
     tests("ConfigurationTests", ["Configuration", "ImageModel"]),
     tests(
@@ -285,7 +287,10 @@ let testing: [Target] = [
         ]),
     tests(
         "DecodingTests",
-        ["Decoding", "Vips", "StageContract", "Messages", "ImageModel", "StageKit", "TestKit"]),
+        [
+            "Decoding", "Animation", "Vips", "StageContract", "Messages", "ImageModel", "StageKit",
+            "TestKit",
+        ]),
     tests(
         "TransformingTests",
         [
@@ -313,7 +318,9 @@ let testing: [Target] = [
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",
-        dependencies: ["Wire", "Derivation", "Dispatching", "Admission", "Messages", "ImageModel"],
+        dependencies: [
+            "Wire", "Derivation", "Dispatching", "Admission", "Messages", "Animation", "ImageModel",
+        ],
         path: "Tests/Fuzz/Targets"),
     .testTarget(
         name: "FuzzReplayTests", dependencies: ["FuzzTargets", "TestKit"],
@@ -335,7 +342,9 @@ let testing: [Target] = [
 
 /// What docker/test runs inside containers, beside the programs, with what they are made of.
 let stackTools: [Target] = [
-    .target(name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit"),
+    .target(
+        name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit",
+        exclude: ["Animations/animations.py"]),
     .target(name: "SandboxAttempts", path: "Tests/SandboxProbe/Attempts"),
     .executableTarget(
         name: "sandbox-probe",

@@ -12,6 +12,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case values
     /// First bytes of images, read without a codec.
     case headers
+    /// Files with frames, walked through without a codec.
+    case animations
 
     /// Feeds the target. Throws where an invariant is broken; what traps is a failure as well.
     public func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
@@ -22,6 +24,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .keys: try KeyTarget.run(bytes)
         case .values: try ValueTarget.run(bytes)
         case .headers: try HeaderTarget.run(bytes)
+        case .animations: try AnimationTarget.run(bytes)
         }
     }
 }

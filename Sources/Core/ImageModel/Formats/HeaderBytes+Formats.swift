@@ -4,7 +4,7 @@ extension HeaderBytes {
     private static let segmentsMax = 1_024
 
     /// IHDR is the first chunk (PNG specification, 11.2.2).
-    var pngSize: PixelSize? {
+    package var pngSize: PixelSize? {
         guard bigEndian(7, at: 0) == 0x8950_4E47_0D0A_1A, byte(7) == 0x0A,
             bigEndian(4, at: 8) == 13, has("IHDR", at: 12),
             let width = bigEndian(4, at: 16), let height = bigEndian(4, at: 20),
@@ -17,7 +17,7 @@ extension HeaderBytes {
     private static let chunksMax = 1_024
 
     /// acTL says it, in front of the pixels (PNG specification, third edition, 11.3.4.1).
-    var pngFrames: Int? {
+    package var pngFrames: Int? {
         pngChunk("acTL").flatMap { bigEndian(4, at: $0) }
     }
 
@@ -62,7 +62,7 @@ extension HeaderBytes {
     }
 
     /// The logical screen (GIF89a, 18).
-    var gifSize: PixelSize? {
+    package var gifSize: PixelSize? {
         guard has("GIF87a", at: 0) || has("GIF89a", at: 0),
             let width = littleEndian(2, at: 6), let height = littleEndian(2, at: 8)
         else { return nil }
@@ -102,7 +102,7 @@ extension HeaderBytes {
     }
 
     /// The first chunk says it, whichever of the three it is (RFC 9649, 2.5 to 2.7).
-    var webPSize: PixelSize? {
+    package var webPSize: PixelSize? {
         guard has("RIFF", at: 0), has("WEBP", at: 8) else { return nil }
         if has("VP8X", at: 12) { return webPCanvas }
         if has("VP8L", at: 12) { return webPLosslessSize }

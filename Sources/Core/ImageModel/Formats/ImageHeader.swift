@@ -36,19 +36,19 @@ package struct HeaderBytes: ~Escapable {
     }
 
     /// `nil` behind the end.
-    func byte(_ offset: Int) -> UInt8? {
+    package func byte(_ offset: Int) -> UInt8? {
         bytes.indices.contains(offset) ? bytes[offset] : nil
     }
 
     /// Whether these bytes are there.
-    func has(_ text: StaticString, at offset: Int) -> Bool {
+    package func has(_ text: StaticString, at offset: Int) -> Bool {
         text.withUTF8Buffer { wanted in
             wanted.indices.allSatisfy { byte(offset + $0) == wanted[$0] }
         }
     }
 
     /// A number of `count` bytes, at most seven, the most significant one first.
-    func bigEndian(_ count: Int, at offset: Int) -> Int? {
+    package func bigEndian(_ count: Int, at offset: Int) -> Int? {
         var value = 0
         for index in 0..<count {
             guard let byte = byte(offset + index) else { return nil }
@@ -58,7 +58,7 @@ package struct HeaderBytes: ~Escapable {
     }
 
     /// The same, the least significant byte first.
-    func littleEndian(_ count: Int, at offset: Int) -> Int? {
+    package func littleEndian(_ count: Int, at offset: Int) -> Int? {
         var value = 0
         for index in 0..<count {
             guard let byte = byte(offset + index) else { return nil }

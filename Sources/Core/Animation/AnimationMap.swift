@@ -1,0 +1,64 @@
+package import ImageModel
+
+/// What an animated file says of its frames, as far as its bytes have arrived. It is found without
+/// a codec: every byte may be a stranger's. The time is that of one walk from part to part.
+package struct AnimationMap: Hashable, Sendable {
+    /// Where the walk ended.
+    package enum End: Hashable, Sendable {
+        /// At the end that the file says.
+        case whole
+        /// At the end of the bytes: there may be more.
+        case cut
+        /// At something that the format does not permit.
+        case broken
+        /// At the most frames that were asked for.
+        case limit
+    }
+
+    package let format: ImageFormat
+    /// The size of every frame as it is shown.
+    package var canvas: PixelSize
+    /// How often all frames are shown; 0: without end.
+    package var loops: Int
+    /// The frames that are there as a whole, in order.
+    package var frames: [FrameRecord] = []
+    /// Parts of the file that each frame needs besides its own.
+    package var shared: [Range<Int>] = []
+    package var end = End.cut
+
+    /// Walks through a file; `nil` for a format without frames of that kind, for a still image, and
+    /// while it cannot be said yet.
+    package init?(_ bytes: Span<UInt8>, framesMax: Int) {
+        let file = HeaderBytes(bytes)
+        let format = ImageFormat(file: bytes)
+        switch format {
+        case .gif: self.init(gif: file, framesMax: framesMax)
+        case .png: self.init(png: file, framesMax: framesMax)
+        case .webp: self.init(webP: file, framesMax: framesMax)
+        default: return nil
+        }
+    }
+
+    /// Before the first frame.
+    init(_ format: ImageFormat, canvas: PixelSize, loops: Int) {
+        (self.format, self.canvas, self.loops) = (format, canvas, loops)
+    }
+
+    /// How long one loop takes, in microseconds.
+    package var duration: Int { frames.reduce(0) { $0 + $1.duration } }
+
+    /// The frame from which on the canvas has to be drawn for that one to be right; `drawn` where
+    /// all before that one was drawn, and no later one will do.
+    func start(of index: Int, drawn: Int) -> Int {
+        var start = index
+        let least = drawn <= index ? drawn : 0
+        while start > least {
+            let before = frames[start - 1]
+            if before.disposal == .clear, before.covers(canvas) { return start }
+            start -= 1
+            // What it hides comes back where it is not kept.
+            if frames[start].hides(canvas), frames[start].disposal != .restore { return start }
+        }
+        return start
+    }
+}
