@@ -952,6 +952,51 @@ void   imagebus__v1__image_facts__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__image_facts__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__animation_facts__init
+                     (Imagebus__V1__AnimationFacts         *message)
+{
+  static const Imagebus__V1__AnimationFacts init_value = IMAGEBUS__V1__ANIMATION_FACTS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__animation_facts__get_packed_size
+                     (const Imagebus__V1__AnimationFacts *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__animation_facts__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__animation_facts__pack
+                     (const Imagebus__V1__AnimationFacts *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__animation_facts__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__animation_facts__pack_to_buffer
+                     (const Imagebus__V1__AnimationFacts *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__animation_facts__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__AnimationFacts *
+       imagebus__v1__animation_facts__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__AnimationFacts *)
+     protobuf_c_message_unpack (&imagebus__v1__animation_facts__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__animation_facts__free_unpacked
+                     (Imagebus__V1__AnimationFacts *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__animation_facts__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__producer__init
                      (Imagebus__V1__Producer         *message)
 {
@@ -6644,7 +6689,7 @@ const ProtobufCMessageDescriptor imagebus__v1__wanted_facts__descriptor =
   (ProtobufCMessageInit) imagebus__v1__wanted_facts__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[16] =
+static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[17] =
 {
   {
     "url",
@@ -6838,10 +6883,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "frame",
+    17,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__ImageRequest, maybe_frame_case),
+    offsetof(Imagebus__V1__ImageRequest, frame),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
   12,   /* field[12] = context */
   14,   /* field[14] = facts */
+  16,   /* field[16] = frame */
   1,   /* field[1] = headers */
   5,   /* field[5] = info_only */
   6,   /* field[6] = options */
@@ -6860,7 +6918,7 @@ static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__image_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 16 }
+  { 0, 17 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
 {
@@ -6870,7 +6928,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   "Imagebus__V1__ImageRequest",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageRequest),
-  16,
+  17,
   imagebus__v1__image_request__field_descriptors,
   imagebus__v1__image_request__field_indices_by_name,
   1,  imagebus__v1__image_request__number_ranges,
@@ -7006,7 +7064,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor =
   (ProtobufCMessageInit) imagebus__v1__image_info__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_facts__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__image_facts__field_descriptors[9] =
 {
   {
     "orientation",
@@ -7104,8 +7162,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_facts__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "animation",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageFacts, animation),
+    &imagebus__v1__animation_facts__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_facts__field_indices_by_name[] = {
+  8,   /* field[8] = animation */
   4,   /* field[4] = average */
   1,   /* field[1] = bits_per_sample */
   6,   /* field[6] = blur_hash */
@@ -7118,7 +7189,7 @@ static const unsigned imagebus__v1__image_facts__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__image_facts__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_facts__descriptor =
 {
@@ -7128,11 +7199,62 @@ const ProtobufCMessageDescriptor imagebus__v1__image_facts__descriptor =
   "Imagebus__V1__ImageFacts",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageFacts),
-  8,
+  9,
   imagebus__v1__image_facts__field_descriptors,
   imagebus__v1__image_facts__field_indices_by_name,
   1,  imagebus__v1__image_facts__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__image_facts__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__animation_facts__field_descriptors[2] =
+{
+  {
+    "durations",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__AnimationFacts, n_durations),
+    offsetof(Imagebus__V1__AnimationFacts, durations),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "loops",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__AnimationFacts, loops),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__animation_facts__field_indices_by_name[] = {
+  0,   /* field[0] = durations */
+  1,   /* field[1] = loops */
+};
+static const ProtobufCIntRange imagebus__v1__animation_facts__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__animation_facts__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.AnimationFacts",
+  "AnimationFacts",
+  "Imagebus__V1__AnimationFacts",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__AnimationFacts),
+  2,
+  imagebus__v1__animation_facts__field_descriptors,
+  imagebus__v1__animation_facts__field_indices_by_name,
+  1,  imagebus__v1__animation_facts__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__animation_facts__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__producer__field_descriptors[3] =
@@ -9542,7 +9664,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   (ProtobufCMessageInit) imagebus__v1__need__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[7] =
 {
   {
     "source",
@@ -9616,9 +9738,22 @@ static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[6]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "frame",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__Decode, maybe_frame_case),
+    offsetof(Imagebus__V1__Decode, frame),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
   4,   /* field[4] = facts */
+  6,   /* field[6] = frame */
   3,   /* field[3] = frames_max */
   5,   /* field[5] = keeps */
   2,   /* field[2] = limits */
@@ -9628,7 +9763,7 @@ static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__decode__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
 {
@@ -9638,7 +9773,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   "Imagebus__V1__Decode",
   "imagebus.v1",
   sizeof(Imagebus__V1__Decode),
-  6,
+  7,
   imagebus__v1__decode__field_descriptors,
   imagebus__v1__decode__field_indices_by_name,
   1,  imagebus__v1__decode__number_ranges,

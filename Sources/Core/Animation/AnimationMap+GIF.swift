@@ -49,14 +49,18 @@ extension AnimationMap {
         return .cut
     }
 
+    /// Whether an application extension is one of the two that say how often.
+    private static func saysLoops(_ file: borrowing HeaderBytes, at offset: Int) -> Bool {
+        file.has("NETSCAPE2.0", at: offset + 3) || file.has("ANIMEXTS1.0", at: offset + 3)
+    }
+
     private mutating func readExtension(
         _ file: borrowing HeaderBytes, at offset: Int, _ control: inout GraphicControl
     ) {
         switch file.byte(offset + 1) {
         case 0xF9 where file.byte(offset + 2) == 4:
             control = GraphicControl(file, at: offset)
-        case 0xFF where file.has("NETSCAPE2.0", at: offset + 3)
-            || file.has("ANIMEXTS1.0", at: offset + 3):
+        case 0xFF where Self.saysLoops(file, at: offset):
             guard let size = file.byte(offset + 14), size >= 3, file.byte(offset + 15) == 1,
                 let count = file.littleEndian(2, at: offset + 16)
             else { return }

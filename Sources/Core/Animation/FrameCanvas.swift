@@ -109,8 +109,8 @@ package struct FrameCanvas: Sendable {
     }
 }
 
-/// One pixel over another, both with alpha that the colours are not multiplied by (W3C Compositing
-/// and Blending Level 1 §9.1.4, source over). What is left behind the point is cut off, as the
+/// One pixel over another, both with alpha that the colours are not multiplied by (W3C
+/// Compositing and Blending Level 1, source over). What is left behind the point is cut off, as the
 /// readers of the formats do.
 private enum StraightAlpha {
     static func blend(

@@ -1,4 +1,4 @@
-/// How long a frame is shown, and how often an animation (`Proto/SEMANTICS.md` §11.30).
+/// How long a frame is shown, and how often an animation (SEMANTICS §11.30).
 package enum FrameTiming {
     /// Microseconds of a frame whose file says nothing, or too little to be seen.
     package static let usual = 100_000

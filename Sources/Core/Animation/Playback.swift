@@ -2,12 +2,13 @@
 /// time went by.
 ///
 /// The rules are SDWebImage's: a loop ends when the next frame would be the first one of the file,
-/// and after the last loop that frame is not shown again (`Proto/SEMANTICS.md` §11.30).
+/// and after the last loop that frame is not shown again (SEMANTICS §11.30).
 public struct Playback: Hashable, Sendable {
-    /// Whether time moves it.
+    /// Whether it moves with the time.
     public enum State: UInt8, Hashable, Sendable {
         /// Never started, or stopped: it begins anew.
         case stopped
+        /// Time moves it.
         case playing
         /// It goes on where it is.
         case paused
@@ -39,6 +40,7 @@ public struct Playback: Hashable, Sendable {
     public private(set) var index: Int
     /// Loops that have ended.
     public private(set) var loop = 0
+    /// Whether time moves it.
     public private(set) var state = State.stopped
 
     private var durations: [Int]

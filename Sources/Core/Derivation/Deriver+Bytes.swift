@@ -100,7 +100,8 @@ extension Deriver {
         decodes[node].timings += sources[source].timings
         let key = decodes[node].name.key
         let work = DecodeWork(
-            source: body.reference, need: key.need, keeps: key.keeps, facts: key.facts,
+            source: body.reference, frame: key.frame, need: key.need, keeps: key.keeps,
+            facts: key.facts,
             limits: (key.isOverlay ? limits.overlay : limits.image).narrowed(by: key.limits),
             framesMax: key.isOverlay ? 1 : limits.framesMax)
         let job = submit(

@@ -35,7 +35,7 @@ extension CacheKey {
 
     /// How the suffixes of keys begin.
     private static let beginnings = [
-        "SDImage", "Imagebus", "Thumbnail(", "Page(", "Auth(", "Vary(", "Overlay",
+        "SDImage", "Imagebus", "Thumbnail(", "Frame(", "Page(", "Auth(", "Vary(", "Overlay",
     ]
 
     private static func isSuffix(_ bytes: ArraySlice<UInt8>) -> Bool {

@@ -2,6 +2,8 @@
 public struct DecodeKey: Hashable, Sendable {
     /// Whose bytes.
     public let source: SourceKey
+    /// Which frame of an animation; `nil`: as a still image.
+    public let frame: Int?
     /// What the result needs of them at least.
     public let need: DecodeNeed
     /// What comes with them, for results that keep it.
@@ -21,6 +23,7 @@ public struct DecodeKey: Hashable, Sendable {
         _ request: ImageRequest, of source: SourceKey, limits: LimitSettings = LimitSettings()
     ) {
         self.source = source
+        frame = request.frame
         need = DecodeNeed(request)
         keeps = need == .header ? [] : KeptParts(request)
         facts = request.wantsFacts ? request.facts : WantedFacts()
@@ -31,6 +34,7 @@ public struct DecodeKey: Hashable, Sendable {
     /// The key of an image that is laid over others, as it is.
     public init(overlay source: SourceKey, limits: LimitSettings = LimitSettings()) {
         self.source = source
+        frame = nil
         need = .full
         keeps = []
         facts = WantedFacts()

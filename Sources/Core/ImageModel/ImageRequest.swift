@@ -5,6 +5,9 @@ public struct ImageRequest: Hashable, Sendable {
     public var url: String { didSet { url = SourceURL.percentEncodingNonASCII(url) } }
     /// Headers for the origin, in order.
     public var headers: [HTTPHeader]
+    /// Which frame of an animation is meant, from 0 on, as it is shown; `nil`: the first one that
+    /// any reader of still images sees. A still image has frame 0.
+    public var frame: Int?
     /// Reduce while decoding.
     public var thumbnail: Thumbnail?
     /// Steps in the order in which they run.
@@ -56,7 +59,9 @@ public struct ImageRequest: Hashable, Sendable {
     }
 
     /// The result is the source's bytes as they came.
-    public var wantsOriginal: Bool { thumbnail == nil && steps.isEmpty && output.isDefault }
+    public var wantsOriginal: Bool {
+        frame == nil && thumbnail == nil && steps.isEmpty && output.isDefault
+    }
 
     /// Whether the source's header is not enough: its pixels are decoded.
     package var needsPixels: Bool { infoOnly ? facts.needPixels : !wantsOriginal }

@@ -18,6 +18,8 @@ public enum RequestLimits {
     public static let prefetchConcurrency = 3
     /// URLs of a prefetch that are loaded at a time at most.
     public static let prefetchConcurrencyMax = 64
+    /// Frames of an animation that can be asked for.
+    public static let framesMax = 100_000
     /// Steps of a request.
     public static let stepsMax = 32
     /// Steps of a request that lay another image over its own.

@@ -292,6 +292,8 @@ public struct StoredMetadata: Hashable, Sendable {
 public struct DecodeWork: Hashable, Sendable {
     /// The encoded bytes.
     public var source: BlockReference
+    /// Which frame of an animation is wanted, from 0 on; `nil`: as a still image.
+    public var frame: Int?
     /// What is needed of them.
     public var need: DecodeNeed
     /// What is wanted beside the pixels, where there is such.
@@ -305,9 +307,10 @@ public struct DecodeWork: Hashable, Sendable {
 
     /// Describes a decode.
     public init(
-        source: BlockReference, need: DecodeNeed, keeps: KeptParts = [],
+        source: BlockReference, frame: Int? = nil, need: DecodeNeed, keeps: KeptParts = [],
         facts: WantedFacts = WantedFacts(), limits: ImageLimits, framesMax: Int = 1
     ) {
+        self.frame = frame
         self.keeps = keeps
         self.framesMax = framesMax
         self.source = source

@@ -18,5 +18,8 @@ extension DecodeWork: WireMessage {
         try map.part(
             &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "Decode.facts")
         try map.bits(&keeps, &wire.pointee.keeps, "Decode.keeps")
+        try map.number(
+            &frame, within: 0...RequestLimits.framesMax - 1, &wire.pointee.frame,
+            if: &wire.pointee.maybe_frame_case, 7, "Decode.frame")
     }
 }

@@ -45,6 +45,20 @@ extension ImageFacts: WireMessage {
             &hash, &wire.pointee.blur_hash, "ImageFacts.blur_hash", limit: Self.blurHashBytesMax)
         blurHash = hash.isEmpty ? nil : hash
         try map.name(&thumbHash, &wire.pointee.thumb_hash, "ImageFacts.thumb_hash")
+        try map.maybe(&animation, &wire.pointee.animation, "ImageFacts.animation")
+    }
+}
+
+extension AnimationFacts: WireMessage {
+    typealias Form = Imagebus__V1__AnimationFacts
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__animation_facts__init }
+    static var blank: Self { Self(durations: [], loops: 0) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.numbers(
+            &durations, &wire.pointee.n_durations, &wire.pointee.durations,
+            "AnimationFacts.durations", limit: Self.framesMax, least: 1)
+        try map.number(&loops, &wire.pointee.loops, "AnimationFacts.loops")
     }
 }
 

@@ -27,6 +27,9 @@ extension ImageRequest: WireMessage {
             &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "ImageRequest.facts")
         map.flag(
             &wantsExplanation, &wire.pointee.wants_explanation, "ImageRequest.wants_explanation")
+        try map.number(
+            &frame, within: 0...RequestLimits.framesMax, &wire.pointee.frame,
+            if: &wire.pointee.maybe_frame_case, 17, "ImageRequest.frame")
         try map.part(
             &context, unless: context.isEmpty, &wire.pointee.context, "ImageRequest.context")
     }

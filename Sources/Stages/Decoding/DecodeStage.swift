@@ -13,6 +13,8 @@ import Vips
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
     private let decoders: FormatDecoders
+    /// Of the job before, where it was one of an animation.
+    private let animation = KeptAnimation()
 
     /// Starts libvips, once in a process.
     ///
@@ -76,6 +78,11 @@ public struct DecodeStage: Sendable {
         guard !cancellation.isCancelled else { throw .cancelled }
         do throws(ImageError) {
             let kept = try KeptBytes(of: source, work.keeps)
+            if let index = work.frame {
+                let frame = try animation.frame(
+                    index, of: source, limits, kept, to: output, cancellation: cancellation)
+                return DecodedImage(info: source.info, frames: [frame], facts: facts)
+            }
             let frame = try frame(
                 of: kept.hasProfile ? source.withOwnColours : source, at: scale, work.keeps,
                 limits, kept, to: output, cancellation: cancellation)

@@ -60,7 +60,7 @@ enum AnimationTarget {
                 pixels.count == 4 * map.canvas.width * map.canvas.height,
                 "a frame is as large as the canvas")
             try expect(
-                shown[index].map { $0 == pixels } ?? true, "a frame is the same whenever it is asked")
+                shown[index].map { $0 == pixels } ?? true, "a frame is the same at any time")
             shown[index] = pixels
         }
     }

@@ -7,6 +7,8 @@ enum LinkRules {
     static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
     /// What makes planes of files, and what makes files of planes.
     static let planarSources: Set<String> = ["jpeg", "avif", "zimg"]
+    /// Whose check sums a frame of a PNG gets as a file of its own.
+    static let frames: Set<String> = ["deflate"]
     static let planarTargets: Set<String> = [
         "zimg", "jpeg", "webp", "webpmux", "avif", "deflate",
     ]
@@ -24,9 +26,9 @@ enum LinkRules {
         "imagebus-bench": bus.union(["jansson", "microhttpd", "yaml-0"]),
         "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
         "imagebus-download": bus.union(["curl", "z", "crypto"]),
-        "imagebus-cache": bus.union(["sqlite3", "xxhash", "crypto"]),
+        "imagebus-cache": bus.union(["sqlite3", "xxhash", "nettle"]),
         "imagebus-decode": bus.union(images).union(planarSources).union(drawings)
-            .union(sandbox),
+            .union(frames).union(sandbox),
         "imagebus-transform": bus.union(images).union(planarTargets).union(sandbox),
     ]
 

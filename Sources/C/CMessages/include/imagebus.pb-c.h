@@ -36,6 +36,7 @@ typedef struct Imagebus__V1__WantedFacts Imagebus__V1__WantedFacts;
 typedef struct Imagebus__V1__ImageRequest Imagebus__V1__ImageRequest;
 typedef struct Imagebus__V1__ImageInfo Imagebus__V1__ImageInfo;
 typedef struct Imagebus__V1__ImageFacts Imagebus__V1__ImageFacts;
+typedef struct Imagebus__V1__AnimationFacts Imagebus__V1__AnimationFacts;
 typedef struct Imagebus__V1__Producer Imagebus__V1__Producer;
 typedef struct Imagebus__V1__Reference Imagebus__V1__Reference;
 typedef struct Imagebus__V1__PixelPlane Imagebus__V1__PixelPlane;
@@ -835,6 +836,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__CASE)
 } Imagebus__V1__ImageRequest__MaybePixelRatioCase;
 
+typedef enum {
+  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME_FRAME = 17
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__CASE)
+} Imagebus__V1__ImageRequest__MaybeFrameCase;
+
 struct  Imagebus__V1__ImageRequest
 {
   ProtobufCMessage base;
@@ -901,10 +908,17 @@ struct  Imagebus__V1__ImageRequest
      */
     double pixel_ratio;
   };
+  Imagebus__V1__ImageRequest__MaybeFrameCase maybe_frame_case;
+  union {
+    /*
+     * of an animation, from 0 on; absent: as a still image
+     */
+    uint32_t frame;
+  };
 };
 #define IMAGEBUS__V1__IMAGE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_request__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, 0, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, 0, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET, {0} }
 
 
 typedef enum {
@@ -992,6 +1006,7 @@ struct  Imagebus__V1__ImageFacts
    * Base64
    */
   char *thumb_hash;
+  Imagebus__V1__AnimationFacts *animation;
   Imagebus__V1__ImageFacts__MaybeOrientationCase maybe_orientation_case;
   union {
     /*
@@ -1023,7 +1038,25 @@ struct  Imagebus__V1__ImageFacts
 };
 #define IMAGEBUS__V1__IMAGE_FACTS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_facts__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_ORIENTATION__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_BITS_PER_SAMPLE__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_AVERAGE__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_DOMINANT__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_ORIENTATION__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_BITS_PER_SAMPLE__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_AVERAGE__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_DOMINANT__NOT_SET, {0} }
+
+
+struct  Imagebus__V1__AnimationFacts
+{
+  ProtobufCMessage base;
+  /*
+   * microseconds of each frame, 16,384 at most
+   */
+  size_t n_durations;
+  uint32_t *durations;
+  /*
+   * 0: without end
+   */
+  uint32_t loops;
+};
+#define IMAGEBUS__V1__ANIMATION_FACTS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__animation_facts__descriptor) \
+    , 0,NULL, 0 }
 
 
 struct  Imagebus__V1__Producer
@@ -1786,6 +1819,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__CASE)
 } Imagebus__V1__Decode__MaybeFramesMaxCase;
 
+typedef enum {
+  IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET = 0,
+  IMAGEBUS__V1__DECODE__MAYBE_FRAME_FRAME = 7
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DECODE__MAYBE_FRAME__CASE)
+} Imagebus__V1__Decode__MaybeFrameCase;
+
 struct  Imagebus__V1__Decode
 {
   ProtobufCMessage base;
@@ -1807,10 +1846,17 @@ struct  Imagebus__V1__Decode
      */
     uint32_t frames_max;
   };
+  Imagebus__V1__Decode__MaybeFrameCase maybe_frame_case;
+  union {
+    /*
+     * of an animation, from 0 on; absent: as a still image
+     */
+    uint32_t frame;
+  };
 };
 #define IMAGEBUS__V1__DECODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode__descriptor) \
-    , NULL, NULL, NULL, NULL, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0} }
+    , NULL, NULL, NULL, NULL, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__OverlayInput
@@ -3997,6 +4043,25 @@ Imagebus__V1__ImageFacts *
 void   imagebus__v1__image_facts__free_unpacked
                      (Imagebus__V1__ImageFacts *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__AnimationFacts methods */
+void   imagebus__v1__animation_facts__init
+                     (Imagebus__V1__AnimationFacts         *message);
+size_t imagebus__v1__animation_facts__get_packed_size
+                     (const Imagebus__V1__AnimationFacts   *message);
+size_t imagebus__v1__animation_facts__pack
+                     (const Imagebus__V1__AnimationFacts   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__animation_facts__pack_to_buffer
+                     (const Imagebus__V1__AnimationFacts   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__AnimationFacts *
+       imagebus__v1__animation_facts__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__animation_facts__free_unpacked
+                     (Imagebus__V1__AnimationFacts *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Producer methods */
 void   imagebus__v1__producer__init
                      (Imagebus__V1__Producer         *message);
@@ -5896,6 +5961,9 @@ typedef void (*Imagebus__V1__ImageInfo_Closure)
 typedef void (*Imagebus__V1__ImageFacts_Closure)
                  (const Imagebus__V1__ImageFacts *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__AnimationFacts_Closure)
+                 (const Imagebus__V1__AnimationFacts *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Producer_Closure)
                  (const Imagebus__V1__Producer *message,
                   void *closure_data);
@@ -6270,6 +6338,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__wanted_facts__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_facts__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__animation_facts__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__producer__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__reference__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__pixel_plane__descriptor;

@@ -100,12 +100,16 @@ extension RequestNames {
                 "the pixel ratio is a number from \(ratios.lowerBound) to "
                     + "\(Int(ratios.upperBound))")
         }
+        guard request.frame.map((0..<RequestLimits.framesMax).contains) ?? true else {
+            throw ImageError(
+                .invalidRequest, "a frame is a number from 0 to \(RequestLimits.framesMax - 1)")
+        }
         for step in request.allSteps { try step.form.check(pixelsMax: limits.pixelsMax) }
         guard request.overlays.count <= RequestLimits.overlaysMax else {
             throw ImageError(
                 .invalidRequest, "at most \(RequestLimits.overlaysMax) overlays are accepted")
         }
-        let isPlain = request.thumbnail == nil && request.steps.isEmpty
+        let isPlain = request.frame == nil && request.thumbnail == nil && request.steps.isEmpty
         guard !request.infoOnly || (isPlain && request.output.isDefault) else {
             throw ImageError(
                 .invalidRequest, "facts are those of the source: no steps, no output options")

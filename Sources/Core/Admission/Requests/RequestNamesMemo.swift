@@ -8,6 +8,7 @@ struct RequestNamesMemo: Sendable {
     struct Question: Hashable, Sendable {
         let url: String
         let headers: [HTTPHeader]
+        let frame: Int?
         let thumbnail: Thumbnail?
         let steps: [TransformStep]
         let output: OutputOptions
@@ -46,7 +47,7 @@ struct RequestNamesMemo: Sendable {
         init(_ request: ImageRequest, _ terms: LoadTerms, isUpload: Bool) {
             url = request.url
             headers = request.headers
-            thumbnail = request.thumbnail
+            (frame, thumbnail) = (request.frame, request.thumbnail)
             steps = request.steps
             output = request.output
             infoOnly = request.infoOnly
@@ -62,6 +63,7 @@ struct RequestNamesMemo: Sendable {
             var hasher = Hasher()
             hasher.combine(url)
             hasher.combine(headers)
+            hasher.combine(frame)
             hasher.combine(thumbnail)
             hasher.combine(steps)
             hasher.combine(output)

@@ -23,8 +23,8 @@ struct StorePolicy: Hashable, Sendable {
     /// The tiers that take the bytes as they are.
     var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
 
-    /// Whether a store with this policy does for the other one. The serializers and tags may differ,
-    /// as they may for an entry that is there.
+    /// Whether a store with this policy does for the other one. The serializers and tags may
+    /// differ, as they may for an entry that is there.
     func covers(_ other: StorePolicy) -> Bool {
         other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
     }

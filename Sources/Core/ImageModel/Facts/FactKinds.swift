@@ -20,9 +20,12 @@ public struct FactKinds: OptionSet, Hashable, Sendable {
     /// A ThumbHash.
     public static let thumbHash = FactKinds(rawValue: 1 << 5)
 
+    /// How long each frame of an animation is shown, and how often all of them.
+    public static let animation = FactKinds(rawValue: 1 << 6)
+
     static let words: [(name: String, kind: FactKinds)] = [
         ("header", .header), ("exif", .exif), ("gps", .gps), ("colours", .colours),
-        ("blurhash", .blurHash), ("thumbhash", .thumbHash),
+        ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("animation", .animation),
     ]
 
     /// The words for them, for help and errors.

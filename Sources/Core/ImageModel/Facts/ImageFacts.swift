@@ -19,6 +19,9 @@ public struct ImageFacts: Hashable, Sendable {
     /// A ThumbHash, in Base64.
     public var thumbHash: String?
 
+    /// The frames of an animation; `nil` where the source is none.
+    public var animation: AnimationFacts?
+
     /// Nothing known.
     public init() { exif = [:] }
 
@@ -38,6 +41,7 @@ public struct ImageFacts: Hashable, Sendable {
         if kinds.contains(.colours) { (facts.average, facts.dominant) = (average, dominant) }
         if kinds.contains(.blurHash) { facts.blurHash = blurHash }
         if kinds.contains(.thumbHash) { facts.thumbHash = thumbHash }
+        if kinds.contains(.animation) { facts.animation = animation }
         return facts
     }
 }

@@ -9,6 +9,8 @@ extension Command {
             ImageFormat.encodable.map(\.name).joined(separator: ", ") + " (as its source)"),
         OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
         OptionDefinition("lossless", "\(optionallyLossless) without loss"),
+        OptionDefinition("frame", value: "N", "one frame of an animation, from 0 on"),
+        OptionDefinition("first-frame", "the first frame, as an image of its own"),
         OptionDefinition("original", "the source's bytes; no steps, no format"),
         OptionDefinition("info", "only the source's format and size; no steps, no format"),
         OptionDefinition(

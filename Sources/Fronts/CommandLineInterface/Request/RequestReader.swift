@@ -12,6 +12,7 @@ package enum RequestReader {
         if let box = try read.parsed("thumbnail", OptionValue.size) {
             request.thumbnail = Thumbnail(box: box)
         }
+        request.frame = try frame(read)
         if let ratio = try read.parsed("dpr", OptionValue.pixelRatio) {
             request.pixelRatio = ratio
         }
@@ -36,6 +37,17 @@ package enum RequestReader {
                     + "--lossless and other options of the result")
         }
         return request
+    }
+
+    private static func frame(_ read: ReadOptions) throws(UsageError) -> Int? {
+        let frame = try read.parsed("frame") { (text) throws(UsageError) in
+            try OptionValue.integer(text, in: 0...RequestLimits.framesMax - 1)
+        }
+        guard read.isSet("first-frame") else { return frame }
+        guard frame == nil else {
+            throw UsageError("--frame and --first-frame contradict each other: leave one out")
+        }
+        return 0
     }
 
     private static func take(

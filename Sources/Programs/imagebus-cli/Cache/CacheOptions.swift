@@ -99,8 +99,8 @@ struct CacheOptions: Hashable {
         }
         if action == .removeSelected, selection.isAll {
             throw UsageError(
-                "remove what? a KEY, or --url U, --prefix P, --tag T, --older-than D, --cache NAME; "
-                    + "clear --all removes everything")
+                "remove what? a KEY, or --url U, --prefix P, --tag T, --older-than D, "
+                    + "--cache NAME; clear --all removes everything")
         }
         if action == .trim || action == .stats, cache != nil {
             throw UsageError("--cache: trim and stats are of all caches together")

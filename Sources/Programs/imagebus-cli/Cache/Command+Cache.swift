@@ -76,9 +76,9 @@ extension Command {
         memory or all); a look does not count as use. get writes the bytes as they are stored; where
         no tier has them it ends 1.
 
-        remove takes a KEY, or any of --url, --prefix, --tag, --older-than and --cache, which all have
-        to hold; with --url also what a client asked for with credentials, and what depends on header
-        fields. A URL that looks like a variant of another one, such as a-Auth(1).jpg of a.jpg,
+        remove takes a KEY, or any of --url, --prefix, --tag, --older-than and --cache, which all
+        have to hold; with --url also what a client asked for with credentials, and what depends on
+        header fields. A URL that looks like a variant of another one, such as a-Auth(1).jpg of a.jpg,
         goes with it. clear --all removes every entry of every cache, clear --cache those of one.
         When either answers, no load finds these entries any more. Loads that are under way for
         them begin anew, so that older bytes are not stored after the removal. Neither asks before.

@@ -13,9 +13,19 @@ struct FactsAnswer: Encodable, Sendable {
     let dominant: String?
     let blurHash: String?
     let thumbHash: String?
+    let animation: Animation?
+
+    /// Of an animation.
+    struct Animation: Encodable, Sendable {
+        /// Microseconds of each frame.
+        let durations: [UInt32]
+        /// 0: without end.
+        let loops: Int
+    }
 
     private enum CodingKeys: String, CodingKey {
         case orientation, bitsPerSample, profile, exif, average, dominant, blurHash, thumbHash
+        case animation
     }
 
     init(_ facts: ImageFacts) {
@@ -27,6 +37,7 @@ struct FactsAnswer: Encodable, Sendable {
         dominant = facts.dominant.map { "#\($0)" }
         blurHash = facts.blurHash
         thumbHash = facts.thumbHash
+        animation = facts.animation.map { Animation(durations: $0.durations, loops: $0.loops) }
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -39,6 +50,7 @@ struct FactsAnswer: Encodable, Sendable {
         try values.encode(dominant, forKey: .dominant)
         try values.encode(blurHash, forKey: .blurHash)
         try values.encode(thumbHash, forKey: .thumbHash)
+        try values.encode(animation, forKey: .animation)
     }
 
     /// For people, `name: value`, of what is known.
@@ -52,7 +64,14 @@ struct FactsAnswer: Encodable, Sendable {
             ("average", average), ("dominant", dominant), ("blurHash", blurHash),
             ("thumbHash", thumbHash),
         ]
-        return (header + fields + pixels).compactMap { name, value in
+        let frames: [(String, String?)] = [
+            ("frames", animation.map { "\($0.durations.count)" }),
+            (
+                "milliseconds",
+                animation.map { "\($0.durations.reduce(0) { $0 + Int($1) } / 1_000)" }
+            ), ("loops", animation.map { $0.loops == 0 ? "without end" : "\($0.loops)" }),
+        ]
+        return (header + fields + pixels + frames).compactMap { name, value in
             value.map { "\(name): \($0)" }
         }
     }

@@ -11,8 +11,8 @@ enum IndexFinding {
 }
 
 extension IndexRow {
-    /// The columns of `entries` that `init` reads, in its order; those of `partNames` and the number
-    /// come behind them.
+    /// The columns of `entries` that `init` reads, in its order; those of `partNames` and the
+    /// number come behind them.
     static let columnNames = [
         "body_length", "checksum", "file_offset", "created", "stored", "accessed", "format",
         "width", "height", "pages", "has_alpha", "content_type", "etag", "last_modified",

@@ -1,7 +1,7 @@
 internal import ImageModel
 internal import Messages
 
-// Entries that their origins have confirmed (SEMANTICS §6.11).
+// Entries that their origins have confirmed (SEMANTICS §6.7).
 extension CacheStage {
     /// The entry of a key has another expiry from now on, wherever it is, if it is still of the
     /// same bytes. Nobody waits for the disk: what is lost there costs one question to the origin.

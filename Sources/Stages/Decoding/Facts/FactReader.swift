@@ -1,3 +1,4 @@
+import Animation
 import ImageModel
 import Messages
 import StageContract
@@ -18,6 +19,7 @@ struct FactReader {
         }
         if wanted.kinds.contains(.header) { addHeader(of: source, image, to: &facts) }
         facts.exif = ExifFacts(image).fields(wanted.kinds)
+        if wanted.kinds.contains(.animation) { facts.animation = animation(of: source) }
         guard wanted.needPixels else { return facts }
         let scale = source.scale(for: MiniaturePixels.need.decode)
         try limits.check(source, at: scale)
@@ -29,6 +31,17 @@ struct FactReader {
             throw error.ofPixels
         }
         return facts
+    }
+
+    private func animation(of source: SourceImage) -> AnimationFacts? {
+        let file = source.bytes.bindMemory(to: UInt8.self).span
+        guard let map = AnimationMap(file, framesMax: limits.pagesMax), map.frames.count > 1 else {
+            return nil
+        }
+        return AnimationFacts(
+            durations: map.frames.prefix(AnimationFacts.framesMax).map {
+                UInt32(clamping: $0.duration)
+            }, loops: map.loops)
     }
 
     private func addHeader(

@@ -1,0 +1,99 @@
+import Animation
+import ImageModel
+import Messages
+import StageContract
+import Vips
+
+/// The frames of one animated file as they are shown, in any order. It keeps the canvas between two
+/// of them, so those in order are decoded once each.
+struct FrameReader {
+    let map: AnimationMap
+    private let decoder: any FormatDecoder
+    private var canvas: FrameCanvas
+
+    /// - Parameters:
+    ///   - canvas: the size that the decoder of still images gives the file.
+    ///   - framesMax: frames that are looked for at most.
+    /// - Returns: nil for what has no frames of its own.
+    init?(
+        _ file: UnsafeRawBufferPointer, by decoder: any FormatDecoder, canvas: PixelSize,
+        framesMax: Int
+    ) {
+        let bytes = file.bindMemory(to: UInt8.self).span
+        guard var map = AnimationMap(bytes, framesMax: framesMax), !map.frames.isEmpty else {
+            return nil
+        }
+        map.canvas = canvas
+        (self.map, self.decoder, self.canvas) = (map, decoder, FrameCanvas(map))
+    }
+
+    /// The canvas with that frame: 8-bit RGBA in sRGB, alpha straight.
+    ///
+    /// - Parameters:
+    ///   - index: one of the frames of the map.
+    ///   - file: the same bytes as before.
+    /// - Throws: `badImageData`, `limitExceeded`, `cancelled`.
+    mutating func pixels(
+        of index: Int, in file: UnsafeRawBufferPointer, limits: ImageLimits,
+        cancellation: CancellationFlag
+    ) throws(ImageError) -> [UInt8] {
+        let (files, map, decoder) = (FrameFile(file, map), map, decoder)
+        return try canvas.show(index) { index throws(ImageError) in
+            let frame = map.frames[index]
+            guard !cancellation.isCancelled else { throw .cancelled }
+            return try files.bytes(of: frame).withBytes { bytes throws(ImageError) in
+                try Self.pixels(
+                    bytes, as: frame.area.size, by: decoder, limits, cancellation)
+            }
+        }
+    }
+
+    private static func pixels(
+        _ bytes: UnsafeRawBufferPointer, as size: PixelSize, by decoder: any FormatDecoder,
+        _ limits: ImageLimits, _ cancellation: CancellationFlag
+    ) throws(ImageError) -> [UInt8] {
+        let source = try SourceImage(bytes, by: decoder)
+        guard source.storedSize == size else {
+            throw ImageError(.badImageData, "a frame has another size than its file says")
+        }
+        try limits.check(source, at: .whole)
+        let pending = try source.pixels(at: .whole, cancellation: cancellation)
+        let bands = Int(pending.bands.rawValue)
+        let count = size.width * size.height
+        let samples = try [UInt8].filled(bands * count) { memory throws(ImageError) in
+            try ImageError.mapping { () throws(VipsError) in try pending.image.write(to: memory) }
+        }
+        return bands == 4 ? samples : rgba(samples, bands: bands, count: count)
+    }
+
+    private static func rgba(_ samples: [UInt8], bands: Int, count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 4 * count) { pixels, filled in
+            for pixel in 0..<count {
+                let (from, to) = (pixel * bands, pixel * 4)
+                for band in 0..<3 { pixels[to + band] = samples[from + (bands < 3 ? 0 : band)] }
+                pixels[to + 3] = bands == 2 ? samples[from + 1] : 255
+            }
+            filled = 4 * count
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try withUnsafeBufferPointer { buffer throws(Failure) in
+            try body(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    fileprivate static func filled<Failure: Error>(
+        _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        try bytes.withUnsafeMutableBufferPointer { buffer throws(Failure) in
+            try body(UnsafeMutableRawBufferPointer(buffer))
+        }
+        return bytes
+    }
+}

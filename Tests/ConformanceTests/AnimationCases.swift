@@ -1,0 +1,103 @@
+import ImageModel
+import Imagebus
+import StackKit
+import TestKit
+import Testing
+
+extension Conformance {
+    /// Frames of animations (SEMANTICS §11.30), beside those of other readers.
+    @Suite struct AnimationCases {
+        private let origin = OriginServer()
+
+        private func serve(_ name: String) throws -> AnimatedFile {
+            let file = try AnimatedFile(made: name)
+            origin.route("/\(name)", .bytes(file.bytes))
+            return file
+        }
+
+        private func facts(_ name: String) async throws -> AnimationFacts? {
+            var request = ImageRequest(url: origin.url("/\(name)"))
+            request.infoOnly = true
+            request.facts = WantedFacts([.animation])
+            let client = try SharedStack.current.client()
+            return try await client.load(request).response.facts?.animation
+        }
+
+        /// RGBA of one frame, which the stack encodes without loss.
+        private func frame(_ index: Int, of name: String) async throws -> Pixels {
+            var request = ImageRequest(url: origin.url("/\(name)"))
+            request.frame = index
+            request.output.format = .png
+            let client = try SharedStack.current.client()
+            let bytes = try await client.load(request).response.bytes
+            return try Pixels(decoding: #require(bytes?.array))
+        }
+
+        private func expectFrames(
+            _ order: some Sequence<Int>, of name: String, _ file: AnimatedFile
+        ) async throws {
+            for index in order {
+                let found = try await frame(index, of: name)
+                #expect(found.size == "\(file.width)x\(file.height)")
+                var wrong = 0
+                for y in 0..<file.height {
+                    for x in 0..<file.width {
+                        let start = 4 * (y * file.width + x)
+                        let wanted = Array(file.frames[index][start..<start + 4])
+                        let pixel = Array((found.at(x, y) + [255]).prefix(4))
+                        if pixel != wanted, pixel[3] != 0 || wanted[3] != 0 { wrong += 1 }
+                    }
+                }
+                #expect(wrong == 0, "\(name), frame \(index)")
+            }
+        }
+
+        @Test(arguments: ["cleared.gif", "mixed.apng", "mixed.webp"])
+        func case098_anAnimationHasItsFramesDurationsAndLoops(name: String) async throws {
+            let file = try serve(name)
+            let facts = try #require(await facts(name))
+            #expect(facts.loops == file.loops)
+            let shown = file.stated.map { UInt32($0 < 11_000 ? 100_000 : $0) }
+            #expect(facts.durations == shown)
+            try await expectFrames([0, file.frames.count - 1], of: name, file)
+        }
+
+        @Test func case082_aGIFThatDoesNotSayHowOftenIsShownOnce() async throws {
+            let file = try serve("restored.gif")
+            #expect(file.loops == 1)
+            #expect(try await facts("restored.gif")?.loops == 1)
+            _ = try serve("cleared.gif")
+            #expect(try await facts("cleared.gif")?.loops == 7)
+            _ = try serve("kept.gif")
+            #expect(try await facts("kept.gif")?.loops == 0)
+        }
+
+        @Test(arguments: ["mixed-interlaced.gif", "mixed.apng"])
+        func case101_everyFrameCanBeAskedForInAnyOrder(name: String) async throws {
+            let file = try serve(name)
+            try await expectFrames(file.frames.indices, of: name, file)
+            _ = try await SharedStack.current.client(asOperator: true).clear(.all)
+            var chance = SeededGenerator(seed: 20_261_124)
+            try await expectFrames(
+                file.frames.indices.shuffled(using: &chance), of: name, file)
+        }
+
+        @Test func case104_aStillImageHasOneFrame() async throws {
+            let url = origin.url("/still.png")
+            origin.route("/still.png", .bytes(try Images.quadrants().png()))
+            #expect(try await facts("still.png") == nil)
+            let stack = try SharedStack.current
+            let answer = try stack.answer(url, ["--frame", "0", "--format", "png"])
+            #expect(answer["pages"]?.integer == 1)
+            let none = try stack.get([url, "--frame", "1"])
+            #expect(none.exitStatus == 65, "\(none)")
+            #expect(none.errorText.contains("no frame 1: the image has 1, counted from 0"))
+        }
+
+        @Test(arguments: ["half.apng", "half-over-clean.apng", "half-replaced.webp"])
+        func case123_framesBlendAndGoAsTheirFileSays(name: String) async throws {
+            let file = try serve(name)
+            try await expectFrames(file.frames.indices, of: name, file)
+        }
+    }
+}

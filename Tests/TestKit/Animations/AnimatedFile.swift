@@ -1,0 +1,47 @@
+/// A file with frames, and what another reader makes of it: ImageMagick of a GIF, apngdis of an
+/// APNG, libwebp's own composition (in Pillow) of a WebP.
+public struct AnimatedFile {
+    /// The file.
+    public let bytes: [UInt8]
+    /// Its size, and how often all frames are shown.
+    public let (width, height, loops): (Int, Int, Int)
+    /// Microseconds of each frame as the file says them.
+    public let stated: [Int]
+    /// RGBA of each frame.
+    public let frames: [[UInt8]]
+
+    /// One of the files of `animations.py`.
+    public init(made name: String) throws {
+        let folder = TemporaryDirectory()
+        let path = folder.file(name)
+        try Self.script(["make", name, path])
+        try self.init(at: path, in: folder)
+    }
+
+    /// A file that is there; the folder takes what is made of it.
+    public init(at path: String, in folder: TemporaryDirectory) throws {
+        let raw = folder.file("frames")
+        let numbers = try Self.script(["frames", path, raw]).split { $0 <= 0x20 }
+            .compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+        guard numbers.count > 4, let bytes = FileBytes.read(path), let all = FileBytes.read(raw)
+        else { throw StackFailure("another reader finds no frames in \(path)") }
+        self.bytes = bytes
+        (width, height, loops) = (numbers[0], numbers[1], numbers[3])
+        stated = Array(numbers[4...])
+        let count = 4 * width * height
+        frames = (0..<numbers[2]).map { Array(all[$0 * count..<($0 + 1) * count]) }
+    }
+
+    @discardableResult
+    private static func script(_ arguments: [String]) throws -> [UInt8] {
+        let script = RepositoryRoot.file("Tests/TestKit/Animations/animations.py")
+        return try Tool.run(["python3", script] + arguments)
+    }
+
+    /// What `animations.py` makes.
+    public static let names = [
+        "kept.gif", "cleared.gif", "restored.gif", "mixed-interlaced.gif", "opaque-shared.gif",
+        "mixed.apng", "half.apng", "half-over-clean.apng", "hidden-default.apng", "palette.apng",
+        "mixed.webp", "half-replaced.webp", "half-over-clean.webp", "lossy.webp",
+    ]
+}
