@@ -49,11 +49,11 @@ extension CacheStage {
             where matches(query.key, row.metadata.tags):
                 query.promotes = false
                 pending[ticket] = .reading(job, query, row, body)
-            case .lookingFurther(let job, var query) where matches(query.key):
+            case .lookingFurther(let job, var query) where matches(query.key, nil):
                 query.promotes = false
                 pending[ticket] = .lookingFurther(job, query)
             case .readingFurther(let job, var query, let entry, let body)
-            where matches(query.key):
+            where matches(query.key, entry.row.metadata.tags):
                 query.promotes = false
                 pending[ticket] = .readingFurther(job, query, entry, body)
             case .copying(.query(let job, var query, let finding), let body)

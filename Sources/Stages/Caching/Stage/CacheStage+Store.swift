@@ -117,7 +117,7 @@ extension CacheStage {
             if plan.isWithheld, let key { firstUses.withhold(key, body, work.metadata, now) }
         }
         // What is read of an older value elsewhere must not take its place.
-        if let key = plan.key, readOnly != nil { keepOutOfMemory { $0 == key } }
+        if let key = plan.key, readOnly != nil { keepOutOfMemory { text, _ in text == key } }
         let write = writeLater(body, work, &plan, now)
         // The tiers never have two values of a key.
         if plan.toDisk, !plan.toMemory, let key = plan.key { apply(memory.remove(key: key)) }
