@@ -99,7 +99,10 @@ import Testing
                 ? fixture.results.read(hit.reference)
                 : fixture.staging.read(hit.reference, published: false)
             #expect(read == wanted, "of \(answer)")
-            if isResult, !isMemory, work.promotes { models[answer]?.memory[key] = wanted }
+            // What memory has of a newer value stays.
+            if isResult, work.promotes, model.memory[key] == nil {
+                models[answer]?.memory[key] = wanted
+            }
             if !isResult { fixture.note(fixture.stage.release([hit.reference.block], now: at(0))) }
         }
 

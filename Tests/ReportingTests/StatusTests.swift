@@ -97,7 +97,7 @@ import Testing
         #expect(upgraded.contains("\ndisk cache: its index was upgraded from version 4\n"))
         #expect(!upgraded.contains("made anew"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
-        #expect(text.contains("/srv/a     default  healthy     30       31\n"), "\(text)")
+        #expect(text.contains("/srv/a     default   healthy    30       31\n"), "\(text)")
         #expect(text.contains("\n/srv/b: there is no such directory\n"))
     }
 

@@ -26,8 +26,10 @@ int clinux_openat(int directory, const char *path, int flags, uint32_t mode) {
 }
 
 int clinux_open_beneath(int directory, const char *path, int flags, bool follows_links) {
+    // Unlike openat, the call refuses flags that mean nothing for a place.
+    int more = (flags & O_PATH) ? O_CLOEXEC : O_CLOEXEC | O_NOCTTY;
     struct open_how how = {
-        .flags = (uint64_t)(flags | O_CLOEXEC | O_NOCTTY),
+        .flags = (uint64_t)(flags | more),
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS
             | (follows_links ? 0 : RESOLVE_NO_SYMLINKS),
     };

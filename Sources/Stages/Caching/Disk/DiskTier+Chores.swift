@@ -1,4 +1,5 @@
 internal import Messages
+internal import SQLite
 
 extension DiskTier {
     /// Does a bit of what is to be done between requests; true where more is to be done at once.
@@ -22,7 +23,13 @@ extension DiskTier {
 
     /// Writes what is noted in memory only; for the end of the process.
     func flush(_ now: UnixTime) {
-        _ = attempt(now) { (index) throws(DiskError) in try flushAccesses(index) }
+        _ = attempt(now) { (index) throws(DiskError) in
+            try flushAccesses(index)
+            // The log is empty then: the directory can be copied, and read by others.
+            try onIndex { () throws(SQLiteError) in
+                try index.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+        }
     }
 
     /// Whether a degraded tier can write again: tried with a small file and a transaction, so that

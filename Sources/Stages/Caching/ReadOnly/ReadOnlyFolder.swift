@@ -96,9 +96,10 @@ final class ReadOnlyFolder {
         guard index.type == .regular else {
             throw Fault(reason: "its \(DiskTier.indexName) is no regular file: copy it anew")
         }
-        for name in ["-wal", "-shm"].map({ DiskTier.indexName + $0 })
-        where (try? root.status(of: name)) != nil {
-            throw Fault(reason: Self.inUse(name))
+        // A stack that has ended leaves it empty.
+        let log = DiskTier.indexName + "-wal"
+        if let bytes = try? root.status(of: log).size, bytes > 0 {
+            throw Fault(reason: Self.inUse(log))
         }
         return Mark(root: own, index: index)
     }
