@@ -122,6 +122,19 @@ import Testing
         #expect(tier.get("0", at(700)) != nil && tier.get("699", at(700)) != nil)
     }
 
+    @Test func slowUsesAreWrittenOneInAStep() throws {
+        let fixture = try DiskFixture()
+        let tier = try Self.tier(fixture)
+        Self.fill(tier, 20, length: 100)
+        tier.maintainAll(at(20))
+        tier.touch((0..<20).map { "\($0)" }, at(30))
+        var left: [Int] = []
+        while tier.maintain(at(40)) { left.append(tier.accesses.times.count) }
+        #expect(left == Array((1..<20).reversed()))
+        #expect(tier.accesses.times.isEmpty)
+        for number in 0..<20 { #expect(tier.locate("\(number)", at(40))?.accessed == at(30)) }
+    }
+
     @Test func aFastTrimRemovesManyInAStep() throws {
         let fixture = try DiskFixture()
         let tier = DiskTier(

@@ -30,6 +30,13 @@ struct AccessBatch: Sendable {
             || now >= since.adding(milliseconds: Self.delayMax)
     }
 
+    /// Hands one of them out; `nil` where none is left.
+    mutating func takeOne() -> (key: String, used: UnixTime)? {
+        let one = times.popFirst()
+        if times.isEmpty { since = nil }
+        return one.map { ($0.key, $0.value) }
+    }
+
     /// Hands all of them out.
     mutating func take() -> [String: UnixTime] {
         defer { self = AccessBatch() }

@@ -7,7 +7,7 @@ extension DiskTier {
         guard isRetryDue(now) else { return false }
         if health != .healthy, !probe(now) { return false }
         return attempt(now) { (index) throws(DiskError) in
-            if accesses.isDue(now) { try flushAccesses(index) }
+            if accesses.isDue(now) { try flushSome(index) }
             if try correctDates(now, index) { return true }
             if try expire(now, index) { return true }
             if try trimCaches(index) { return true }
@@ -17,7 +17,8 @@ extension DiskTier {
             if try sweep(index) { return true }
             if try emptyTrash() { return true }
             if try recount(index) { return true }
-            return try shrink(index)
+            if try shrink(index) { return true }
+            return accesses.isDue(now)
         } ?? false
     }
 

@@ -92,6 +92,17 @@ extension DiskTier {
         return date <= limit
     }
 
+    /// Writes noted uses into the index until that was long enough.
+    func flushSome(_ index: DiskIndex) throws(DiskError) {
+        let time = stepTime()
+        try index.transaction { () throws(DiskError) in
+            while let (key, used) = accesses.takeOne() {
+                try index.setAccessed(key, used)
+                if time.isOver { return }
+            }
+        }
+    }
+
     /// Writes the noted uses into the index.
     func flushAccesses(_ index: DiskIndex) throws(DiskError) {
         let times = accesses.take()
