@@ -144,7 +144,9 @@ extension RealProcesses {
 
         private func expectSaid(_ stack: StackHarness, _ state: String, up: Double) throws {
             let table = try stack.run(["status"]).outputText
-            #expect(table.contains("\(bundled)  bundled  \(state)") || table.contains("bundled   \(state)"), "\(table)")
+            #expect(
+                table.contains("\(bundled)  bundled  \(state)")
+                    || table.contains("bundled   \(state)"), "\(table)")
             let text = try stack.run(["status", "--prometheus"]).outputText
             let sample = try PrometheusParser.samples(text).first {
                 $0.name == "imagebus_cache_read_only_up"

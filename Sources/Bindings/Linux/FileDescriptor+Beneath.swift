@@ -6,9 +6,9 @@ extension FileDescriptor {
     ///
     /// Links within it are followed, unless `followsLinks` says that none is, wherever in the path.
     ///
-    /// Throws EXDEV for a path that would leave, ELOOP for too many links, or one, ENOSYS where the kernel
-    /// does not have the call, EAGAIN where a directory was renamed meanwhile, and EINVAL for a
-    /// path with a zero byte.
+    /// Throws EXDEV for a path that would leave, ELOOP for too many links, or one, ENOSYS where the
+    /// kernel does not have the call, EAGAIN where a directory was renamed meanwhile, and EINVAL
+    /// for a path with a zero byte.
     public borrowing func openBeneath(
         _ path: String, _ options: OpenOptions = .readOnly, followsLinks: Bool = true
     ) throws(Errno) -> FileDescriptor {

@@ -1,5 +1,5 @@
-/// A cache directory of another stack in which a cache looks for what it does not have itself, and in
-/// which it changes nothing (SEMANTICS §5.18).
+/// A cache directory of another stack in which a cache looks for what it does not have itself, and
+/// in which it changes nothing (SEMANTICS §5.18).
 public struct ReadOnlyDirectory: Hashable, Sendable {
     /// The cache that looks there; empty: the default one.
     public var cache: String
