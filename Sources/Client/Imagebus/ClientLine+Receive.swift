@@ -106,6 +106,7 @@ extension ClientLine {
             perform(pending.welcomed(welcome, at: now), at: now)
             perform(prefetches.welcomed(welcome))
             outbox += inquiries.messages
+            inquiries.welcomed(at: now)
         case .helloRequired:
             endSession(at: now)
             sayHello()
@@ -158,7 +159,7 @@ extension ClientLine {
             case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
             case .release(let block): releases.append(block)
             case .ask(let inquiry):
-                inquiries.append(inquiry)
+                inquiries.append(inquiry, isSaid: isWelcome, at: now)
                 if isWelcome { outbox.append(inquiry.message) }
             case .cancelAny(let token): outbox.append(.cancel(token))
             case .cancelGroupOfAny(let group): outbox.append(.cancelGroup(group))
@@ -184,7 +185,7 @@ extension ClientLine {
 
     /// Releases of blocks go with the session: the coordinator withdraws them itself.
     mutating func endSession(at now: Instant) {
-        if isWelcome { inquiries.sessionEnded() }
+        if isWelcome { inquiries.sessionEnded(at: now) }
         isWelcome = false
         refusal = nil
         outbox.removeAll()

@@ -32,7 +32,7 @@ struct ClientLine: ~Copyable {
     var prefetches: PendingPrefetches
     var prefetchTasks: [Token: PrefetchTask] = [:]
     var tasks: [Token: LoadTask] = [:]
-    var inquiries = OpenInquiries()
+    var inquiries: OpenInquiries
     var outbox: [ClientMessage] = []
     var releases: [BlockID] = []
     var isWelcome = false
@@ -83,6 +83,8 @@ struct ClientLine: ~Copyable {
             connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds,
             mayAskForPieces: configuration.delivery != .mapped)
         prefetches = PendingPrefetches(
+            connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds)
+        inquiries = OpenInquiries(
             connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds)
         pieces = IncomingPieces(bytesMax: configuration.piecedImageBytesMax)
     }
