@@ -14,6 +14,7 @@ let c: [Target] = [
     .systemLibrary(name: "CDeflate", path: "Sources/C/CDeflate"),
     .systemLibrary(name: "CZlib", path: "Sources/C/CZlib"),
     .systemLibrary(name: "COpenSSL", path: "Sources/C/COpenSSL"),
+    .systemLibrary(name: "CNettle", path: "Sources/C/CNettle"),
     .systemLibrary(name: "CSeccomp", path: "Sources/C/CSeccomp"),
     .systemLibrary(name: "CYAML", path: "Sources/C/CYAML"),
     .systemLibrary(name: "CJansson", path: "Sources/C/CJansson"),
@@ -63,6 +64,7 @@ let bindings: [Target] = [
     room("Bindings", "Deflate", ["CDeflate"]),
     room("Bindings", "Zlib", ["CZlib"]),
     room("Bindings", "OpenSSL", ["COpenSSL"]),
+    room("Bindings", "Nettle", ["CNettle"]),
     room("Bindings", "WebP", ["CWebP"]),
     room("Bindings", "AVIF", ["CAVIF"]),
     room("Bindings", "Seccomp", ["CSeccomp"]),
@@ -126,7 +128,7 @@ let stages: [Target] = [
         ]),
     room(
         "Stages", "Caching",
-        ["SQLite", "XXHash", "OpenSSL", "Linux", "ImageModel", "Messages", "StageContract"]),
+        ["SQLite", "XXHash", "Nettle", "Linux", "ImageModel", "Messages", "StageContract"]),
     room(
         "Stages", "Decoding",
         [
@@ -221,6 +223,7 @@ let testing: [Target] = [
     tests("ZeroMQTests", ["ZeroMQ", "Linux", "TestKit"]),
     tests("SQLiteTests", ["SQLite", "TestKit"]),
     tests("XXHashTests", ["XXHash"]),
+    tests("NettleTests", ["Nettle"]),
     tests("SodiumTests", ["Sodium"]),
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("MicroHTTPDTests", ["MicroHTTPD", "TestKit"]),

@@ -20,6 +20,7 @@ enum Arrows {
         "WebP": ["CWebP"],
         "AVIF": ["CAVIF"],
         "OpenSSL": ["COpenSSL"],
+        "Nettle": ["CNettle"],
         "Seccomp": ["CSeccomp"],
         "YAML": ["CYAML"],
         "JSON": ["CJansson"],

@@ -1,6 +1,6 @@
 internal import ImageModel
 internal import Messages
-internal import OpenSSL
+internal import Nettle
 internal import StageContract
 internal import Synchronization
 
@@ -55,8 +55,8 @@ final class Body: Sendable {
     /// Whether another body has the same bytes.
     func isEqual(_ other: Body) -> Bool { bytes.elementsEqual(other.bytes) }
 
-    /// SHA-256 of the bytes; `nil` where the library fails.
-    var digest: ContentDigest? { (try? SHA256.digest(bytes.bytes)).flatMap { ContentDigest($0) } }
+    /// SHA-256 of the bytes.
+    var digest: ContentDigest? { ContentDigest(SHA256.digest(bytes.bytes)) }
 
     /// Where whoever made the body writes, once and before anybody else sees it.
     var target: UnsafeMutableRawBufferPointer {

@@ -1,6 +1,5 @@
 internal import ImageModel
 internal import Messages
-internal import OpenSSL
 
 /// Bytes to be copied into a body.
 enum CopySource: Sendable {
