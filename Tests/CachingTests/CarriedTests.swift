@@ -6,8 +6,8 @@ import Testing
 
 @testable import Caching
 
-/// What an entry carries besides its bytes: tags, extended data, a digest (SEMANTICS §5.20,
-/// SEMANTICS §5.21, SEMANTICS §5.22).
+/// What an entry carries besides its bytes: tags, extended data, a digest
+/// (SEMANTICS §5.20 to §5.22).
 @Suite struct CarriedTests {
     private func store(
         _ cache: StageFixture, _ key: String, _ bytes: [UInt8], tags: [String] = [],

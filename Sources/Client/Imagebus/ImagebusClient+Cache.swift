@@ -60,8 +60,8 @@ extension ImagebusClient {
         try await page(.trim, EntrySelection(), tiers)
     }
 
-    /// The bytes of the entry of a key, as they are stored, what they are, and its extended
-    /// data; `nil` where the tiers do not have it. The text of the key is that of replies.
+    /// The bytes of the entry of a key, as they are stored, what they are, and its extended data;
+    /// `nil` where the tiers do not have it. The text of the key is that of replies.
     public func entry(
         _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
     ) async throws(ImageError) -> ImageResponse? {
@@ -101,7 +101,6 @@ extension ImagebusClient {
         return page
     }
 
-    /// Of several entries it may take as long as the caches need, while the coordinator is there.
     private func outcome(
         of command: CacheCommand
     ) async throws(ImageError) -> CacheReport.Outcome {

@@ -77,12 +77,12 @@ extension Command {
         no tier has them it ends 1.
 
         remove takes a KEY, or any of --url, --prefix, --tag, --older-than and --cache, which all
-        have to hold; with --url also what a client asked for with credentials, and what depends on
-        header fields. A URL that looks like a variant of another one, such as a-Auth(1).jpg of a.jpg,
-        goes with it. clear --all removes every entry of every cache, clear --cache those of one.
-        When either answers, no load finds these entries any more. Loads that are under way for
-        them begin anew, so that older bytes are not stored after the removal. Neither asks before.
-        With --type memory the disk keeps its entries, and loads go on.
+        have to hold; with --url also what a client asked for with credentials, and what depends
+        on header fields. A URL that looks like a variant of another one, such as a-Auth(1).jpg of
+        a.jpg, goes with it. clear --all removes every entry of every cache, clear --cache those
+        of one. When either answers, no load finds these entries any more. Loads that are under
+        way for them begin anew, so that older bytes are not stored after the removal. Neither
+        asks before. With --type memory the disk keeps its entries, and loads go on.
 
         The NAME of --cache may stand for several caches (caches in the file of serve --config);
         contains, get, put, remove and clear then mean those that the file says for them.
