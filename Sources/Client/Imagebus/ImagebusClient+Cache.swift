@@ -101,6 +101,7 @@ extension ImagebusClient {
         return page
     }
 
+    /// Of several entries it may take as long as the caches need, while the coordinator is there.
     private func outcome(
         of command: CacheCommand
     ) async throws(ImageError) -> CacheReport.Outcome {
