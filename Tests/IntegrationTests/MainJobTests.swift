@@ -48,11 +48,13 @@ extension RealProcesses {
             #expect(answer["error"] == .null)
             #expect(answer["fallbackFor"] == .null)
             #expect(answer["token"]?.text?.count == 32)
+            #expect(answer["digest"]?.text?.isEmpty == false)
             #expect(
                 answer.names == [
-                    "bits", "bytes", "cacheType", "error", "explanation", "facts", "fallbackFor",
-                    "format", "freshness", "hdr", "height", "key", "notes", "pages", "refreshed",
-                    "scale", "status", "stillOf", "timings", "token", "width",
+                    "bits", "bytes", "cacheType", "digest", "error", "explanation", "extendedData",
+                    "facts", "fallbackFor", "format", "freshness", "hdr", "height", "key",
+                    "notes", "pages", "refreshed", "scale", "status", "stillOf", "timings",
+                    "token", "width",
                 ])
             #expect(
                 answer["timings"]?.names == [
