@@ -138,8 +138,8 @@ let stages: [Target] = [
     room(
         "Stages", "Transforming",
         [
-            "Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "AVIF", "ImageModel",
-            "Messages", "StageContract",
+            "Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "AVIF", "Animation",
+            "ImageModel", "Messages", "StageContract",
         ]),
 ]
 

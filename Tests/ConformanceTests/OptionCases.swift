@@ -18,7 +18,7 @@ extension Conformance {
             return request
         }
 
-        /// Bits 8, 10, 12, 13, 14, 17, 18, 19 and 25: accepted by library and command line, and
+        /// Bits 8, 10, 12, 13, 14, 17, 18, 23 and 25: accepted by library and command line, and
         /// nothing is different, neither the image nor its key nor the tier that has it.
         @Test func optionsWithoutEffectChangeNothing() async throws {
             let stack = try SharedStack.current
@@ -39,7 +39,7 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/nothing.jpg") == 1)
         }
 
-        /// Bits 2, 5, 6, 9, 20, 21 and 23: refused by name before anything is asked, and
+        /// Bits 2, 5, 6, 20 and 21: refused by name before anything is asked, and
         /// the command line ends with 64.
         @Test func optionsOfLaterVersionsAreRefusedByName() async throws {
             let stack = try SharedStack.current

@@ -94,10 +94,22 @@ struct RandomValues {
             planes: (0..<(isPlanar ? 3 : 1)).map { _ in plane(isPlanar ? .grey : word()) },
             orientation: Orientation(exif: number(1...8)))
         if !isPlanar { layout.samples = samples(layout.planes[0].bands) }
+        if number(0...3) == 0 { layout = frames() }
         layout.enclosures = Enclosure.Kind.allCases.filter { _ in bool() }.map { kind in
             Enclosure(
                 kind: kind, offset: number(0...1_000_000), length: number(1...kind.bytesMax))
         }
+        return layout
+    }
+
+    /// Frames one behind the other.
+    private mutating func frames() -> PixelLayout {
+        let size = PixelSize(width: number(1...4_000), height: number(1...4_000))
+        var layout = PixelLayout(
+            bands: .rgba, size: size, stride: 4 * size.width + number(0...64))
+        layout.orientation = Orientation(exif: number(1...8))
+        layout.animation = AnimationFacts(
+            durations: list(2...20) { $0.number(1...9_000_000) }, loops: number(0...70_000))
         return layout
     }
 

@@ -7604,7 +7604,7 @@ const ProtobufCMessageDescriptor imagebus__v1__enclosure__descriptor =
   (ProtobufCMessageInit) imagebus__v1__enclosure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descriptors[6] =
 {
   {
     "planes",
@@ -7666,8 +7666,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__pixel_layout__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "animation",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__PixelLayout, animation),
+    &imagebus__v1__animation_facts__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__pixel_layout__field_indices_by_name[] = {
+  5,   /* field[5] = animation */
   2,   /* field[2] = enclosures */
   4,   /* field[4] = hdr */
   1,   /* field[1] = orientation */
@@ -7677,7 +7690,7 @@ static const unsigned imagebus__v1__pixel_layout__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__pixel_layout__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor =
 {
@@ -7687,7 +7700,7 @@ const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor =
   "Imagebus__V1__PixelLayout",
   "imagebus.v1",
   sizeof(Imagebus__V1__PixelLayout),
-  5,
+  6,
   imagebus__v1__pixel_layout__field_descriptors,
   imagebus__v1__pixel_layout__field_indices_by_name,
   1,  imagebus__v1__pixel_layout__number_ranges,
@@ -9664,7 +9677,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   (ProtobufCMessageInit) imagebus__v1__need__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[8] =
 {
   {
     "source",
@@ -9750,8 +9763,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[7]
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "all_frames",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Decode, all_frames),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
+  7,   /* field[7] = all_frames */
   4,   /* field[4] = facts */
   6,   /* field[6] = frame */
   3,   /* field[3] = frames_max */
@@ -9763,7 +9789,7 @@ static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__decode__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
 {
@@ -9773,7 +9799,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   "Imagebus__V1__Decode",
   "imagebus.v1",
   sizeof(Imagebus__V1__Decode),
-  7,
+  8,
   imagebus__v1__decode__field_descriptors,
   imagebus__v1__decode__field_indices_by_name,
   1,  imagebus__v1__decode__number_ranges,

@@ -99,11 +99,12 @@ extension Deriver {
         decodes[node].isVaried = sources[source].isVaried
         decodes[node].timings += sources[source].timings
         let key = decodes[node].name.key
-        let work = DecodeWork(
+        var work = DecodeWork(
             source: body.reference, frame: key.frame, need: key.need, keeps: key.keeps,
             facts: key.facts,
             limits: (key.isOverlay ? limits.overlay : limits.image).narrowed(by: key.limits),
             framesMax: key.isOverlay ? 1 : limits.framesMax)
+        work.wantsAllFrames = key.wantsAllFrames
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
             decodes[node].consumers.urgency,

@@ -7,11 +7,12 @@ public enum CacheKey {
         return inserting("Auth(\(identity))", into: base(url, terms))
     }
 
-    /// The key of the result: frame, thumbnail, transformers, output, identity, in that
+    /// The key of the result: frame or frames, thumbnail, transformers, output, identity, in that
     /// order.
     public static func result(_ request: ImageRequest, url: SourceURL, terms: LoadTerms) -> String {
         var suffixes: [String] = []
         if let frame = request.frame { suffixes.append("Frame(\(frame))") }
+        if request.animates { suffixes.append("Frames(all)") }
         if let thumbnail = request.thumbnail { suffixes.append(thumbnail.key) }
         suffixes += keys(of: request.steps, terms.overlays)
         if !request.output.isDefault { suffixes.append(outputSuffix(request.output)) }

@@ -49,9 +49,12 @@ public struct ContextSetting: Hashable, Sendable {
         case .imageThumbnailPixelSize: request.thumbnail = try box().map { Thumbnail(box: $0) }
         case .imagePreserveAspectRatio:
             request.thumbnail?.preservesAspectRatio = try YesOrNo.isYes(text)
-        case .imageDecodeOptions: Self.apply(try DecodeOptionList.settings(text), to: &request)
+        case .imageDecodeOptions:
+            Self.apply(try DecodeOptionList.settings(text), to: &request)
+            if YesOrNo.isFirstFrameOnly(text) { request.options.insert(.decodeFirstFrameOnly) }
         case .imageEncodeOptions:
             request.context.encodeOptions = try EncodeOptionList.options(text)
+            if YesOrNo.isFirstFrameOnly(text) { request.options.insert(.decodeFirstFrameOnly) }
         case .setImageOperationKey:
             throw ContextSettingError("is of views and pages: one load alone has no slot")
         case .callbackQueue: throw ContextSettingError("is for the Swift client alone")

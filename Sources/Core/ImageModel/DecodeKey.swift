@@ -4,6 +4,8 @@ public struct DecodeKey: Hashable, Sendable {
     public let source: SourceKey
     /// Which frame of an animation; `nil`: as a still image.
     public let frame: Int?
+    /// Whether all frames of an animation are wanted.
+    public let wantsAllFrames: Bool
     /// What the result needs of them at least.
     public let need: DecodeNeed
     /// What comes with them, for results that keep it.
@@ -24,6 +26,7 @@ public struct DecodeKey: Hashable, Sendable {
     ) {
         self.source = source
         frame = request.frame
+        wantsAllFrames = request.animates
         need = DecodeNeed(request)
         keeps = need == .header ? [] : KeptParts(request)
         facts = request.wantsFacts ? request.facts : WantedFacts()
@@ -35,6 +38,7 @@ public struct DecodeKey: Hashable, Sendable {
     public init(overlay source: SourceKey, limits: LimitSettings = LimitSettings()) {
         self.source = source
         frame = nil
+        wantsAllFrames = false
         need = .full
         keeps = []
         facts = WantedFacts()

@@ -33,8 +33,8 @@ enum DecodeOptionList {
         case scaleDownLimitBytes = "scale-down-limit-bytes"
         case decodeToHDR = "decode-to-hdr"
 
-        /// `nil` where there is nothing to do: no other frame is decoded, the first bytes say the
-        /// format, and pixels are made when they are needed.
+        /// `nil` where no context option says it: the first frame is an option of its own, the
+        /// first bytes say the format, and pixels are made when they are needed.
         var key: ContextKey? {
             switch self {
             case .firstFrameOnly, .fileExtensionHint, .typeIdentifierHint, .useLazyDecoding: nil

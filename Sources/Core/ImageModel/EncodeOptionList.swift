@@ -51,7 +51,7 @@ enum EncodeOptionList {
                 else { return false }
                 options.maxBytes = bytes == 0 ? nil : bytes
             case .embedThumbnail: options.embedsThumbnail = try YesOrNo.isYes(text)
-            // No other frame is ever encoded.
+            // Of frames of an animation the decoder makes no other one then.
             case .firstFrameOnly: _ = try YesOrNo.isYes(text)
             }
             return true
@@ -78,6 +78,15 @@ enum YesOrNo {
         case "yes", "true", "1": return true
         case "no", "false", "0": return false
         default: throw ContextSettingError("'\(text)' is not one of yes, no")
+        }
+    }
+
+    /// Whether a list of words for a decoder or an encoder wants no frame but the first one.
+    static func isFirstFrameOnly(_ list: String) -> Bool {
+        list.split(separator: ",").contains { part in
+            let halves = part.split(separator: "=", maxSplits: 1)
+            guard halves.count == 2, halves[0] == "first-frame-only" else { return false }
+            return (try? isYes(String(halves[1]))) == true
         }
     }
 }

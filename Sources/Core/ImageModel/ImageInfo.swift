@@ -37,10 +37,10 @@ public struct ImageInfo: Hashable, Sendable {
     package var frames: Int { format.traits.input?.pages == .frames ? pages : 1 }
 
     /// The same of what was made of such a source, of one colour where there is none: one page of
-    /// several is a still.
+    /// several is a still. An encoder may join frames that are the same.
     package func made(of source: ImageInfo?) -> ImageInfo {
         var info = self
-        info.stillOf = source.flatMap { $0.pages > pages ? $0.pages : nil }
+        info.stillOf = source.flatMap { pages == 1 && $0.pages > 1 ? $0.pages : nil }
         return info
     }
 }

@@ -26,7 +26,8 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     public static let highPriority = RequestOptions(rawValue: 1 << 7)
     /// Of views: the placeholder only after a failure.
     public static let delayPlaceholder = RequestOptions(rawValue: 1 << 8)
-    /// Transform animated images as well.
+    /// All frames of an animation go through the steps, and the result has them where its format
+    /// holds frames (SEMANTICS §11.31).
     public static let transformAnimatedImage = RequestOptions(rawValue: 1 << 9)
     /// Of views: the caller shows the image by itself.
     public static let avoidAutoSetImage = RequestOptions(rawValue: 1 << 10)
@@ -46,7 +47,7 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     public static let forceTransition = RequestOptions(rawValue: 1 << 17)
     /// No pixels ahead of time: they are made only where steps or the output need them anyway.
     public static let avoidDecodeImage = RequestOptions(rawValue: 1 << 18)
-    /// First frame of an animation only; this version never decodes more.
+    /// First frame of an animation only; wins over `transformAnimatedImage`.
     public static let decodeFirstFrameOnly = RequestOptions(rawValue: 1 << 19)
     /// All frames of an animation at once.
     public static let preloadAllFrames = RequestOptions(rawValue: 1 << 20)
@@ -68,22 +69,21 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// What this version acts upon.
     public static let effective: RequestOptions = [
         .retryFailed, .lowPriority, .refreshCached, .continueInBackground, .highPriority,
-        .scaleDownLargeImages,
-        .fromCacheOnly, .fromLoaderOnly, .waitStoreCache, .avoidAutoCancelImage,
+        .transformAnimatedImage, .scaleDownLargeImages, .fromCacheOnly, .fromLoaderOnly,
+        .decodeFirstFrameOnly, .waitStoreCache, .avoidAutoCancelImage,
         .respectCacheControl,
     ]
     /// What is accepted and changes nothing: it asks for what is always so here, or is a matter of
     /// who shows the image.
     public static let withoutEffect: RequestOptions = [
         .delayPlaceholder, .avoidAutoSetImage, .queryMemoryData, .queryMemoryDataSync,
-        .queryDiskDataSync, .forceTransition, .avoidDecodeImage, .decodeFirstFrameOnly,
-        .transformVectorImage,
+        .queryDiskDataSync, .forceTransition, .avoidDecodeImage, .transformVectorImage,
         .waitTransition,
     ]
     /// What this version refuses with `notSupported`.
     public static let notSupported: RequestOptions = [
         .progressiveLoad, .handleCookies,
-        .allowInvalidSSLCertificates, .transformAnimatedImage,
+        .allowInvalidSSLCertificates,
         .preloadAllFrames, .matchAnimatedImageClass,
     ]
     /// Every bit that has a meaning.

@@ -294,6 +294,8 @@ public struct DecodeWork: Hashable, Sendable {
     public var source: BlockReference
     /// Which frame of an animation is wanted, from 0 on; `nil`: as a still image.
     public var frame: Int?
+    /// Whether all frames of an animation are wanted, in one block (`PixelLayout.animation`).
+    public var wantsAllFrames = false
     /// What is needed of them.
     public var need: DecodeNeed
     /// What is wanted beside the pixels, where there is such.

@@ -11,6 +11,9 @@ public struct PixelLayout: Hashable, Sendable {
     public var orientation: Orientation
     /// What the samples are; in three planes as usual.
     public var samples = SampleForm.usual
+    /// Of frames that lie one behind the other, all like the first one, which is what the plane
+    /// says: how long each is shown, and how often all.
+    public var animation: AnimationFacts?
     /// What lies in the block beside the pixels; each kind once.
     public var enclosures: [Enclosure] = []
 
@@ -53,14 +56,40 @@ public struct PixelLayout: Hashable, Sendable {
     /// Bytes of the block that the pixels take; `nil` where that overflows or makes no sense.
     public var pixelByteCount: Int? {
         guard planes.count == 1 || isPlanar && planes.allSatisfy({ $0.bands == .grey }),
-            mayHaveSamples
+            mayHaveSamples, mayHaveFrames
         else { return nil }
         var count = 0
         for plane in planes {
             guard let end = plane.end(samples) else { return nil }
             count = max(count, end)
         }
-        return count
+        let (all, overflow) = count.multipliedReportingOverflow(by: frames)
+        return overflow ? nil : all
+    }
+
+    /// Frames that lie in the block, at least one.
+    public var frames: Int { animation.map { max(1, $0.durations.count) } ?? 1 }
+
+    /// The bytes of one frame in those of all.
+    public func bytes(ofFrame index: Int) -> Range<Int>? {
+        guard let pixelByteCount, (0..<frames).contains(index) else { return nil }
+        let count = pixelByteCount / frames
+        return index * count..<(index + 1) * count
+    }
+
+    /// The same of one frame, which lies at the start.
+    public var still: PixelLayout {
+        var layout = self
+        layout.animation = nil
+        return layout
+    }
+
+    /// Frames are at least two, of four bands of 8 bits, and whole.
+    private var mayHaveFrames: Bool {
+        guard let animation else { return true }
+        return (2...AnimationFacts.framesMax).contains(animation.durations.count)
+            && planes.count == 1 && planes[0].bands == .rgba && planes[0].offset == 0
+            && planes[0].isWhole && samples == .usual
     }
 
     /// Planes that lie apart have 8 bits, and only red, green and blue have a high dynamic range.

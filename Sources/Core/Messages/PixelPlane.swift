@@ -64,6 +64,11 @@ public struct PixelPlane: Hashable, Sendable {
         Self.reaches(size.width, activeWidth) && Self.reaches(size.height, activeHeight)
     }
 
+    /// Whether all of it is image.
+    var isWhole: Bool {
+        activeWidth == Double(size.width) && activeHeight == Double(size.height)
+    }
+
     private static func reaches(_ side: Int, _ active: Double) -> Bool {
         active > Double(side) - 1 && active <= Double(side)
     }

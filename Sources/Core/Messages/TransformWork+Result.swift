@@ -12,6 +12,11 @@ extension TransformWork {
         return size
     }
 
+    /// Frames that the result has at most: all, where its format holds them, else the first one.
+    package func framesMax(in format: ImageFormat) -> Int {
+        format.holdsFrames ? layout.frames : 1
+    }
+
     /// Whether a result may have that size: `resultSize`, or, where a step looks for it in the
     /// pixels, any within the limits.
     package func mayBecome(_ size: PixelSize) -> Bool {
@@ -22,9 +27,13 @@ extension TransformWork {
     }
 
     /// The format asked for, else the first of those accepted that has room for the result, else
-    /// the source's where images stay in it, else PNG with alpha and JPEG without.
+    /// the source's where images stay in it, else PNG with alpha and JPEG without. Frames stay in
+    /// the source's format where any is accepted.
     public func resultFormat(hasAlpha: Bool) -> ImageFormat {
         if let format = output.format { return format }
+        if layout.animation != nil, output.accepted.isEmpty, sourceInfo.format.holdsFrames {
+            return sourceInfo.format
+        }
         if let format = output.acceptedFormat(for: resultSize ?? sourceInfo.size) { return format }
         if sourceInfo.format.traits.output?.isKept == true { return sourceInfo.format }
         return hasAlpha ? .png : .jpeg

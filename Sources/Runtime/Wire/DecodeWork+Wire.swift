@@ -21,5 +21,6 @@ extension DecodeWork: WireMessage {
         try map.number(
             &frame, within: 0...RequestLimits.framesMax - 1, &wire.pointee.frame,
             if: &wire.pointee.maybe_frame_case, 7, "Decode.frame")
+        map.flag(&wantsAllFrames, &wire.pointee.all_frames, "Decode.all_frames")
     }
 }

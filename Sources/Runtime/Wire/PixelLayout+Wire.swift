@@ -24,6 +24,7 @@ extension PixelLayout: WireMessage {
             &samples.bits, within: SampleForm.bitsRange, unless: 8, &wire.pointee.sample_bits,
             if: &wire.pointee.maybe_sample_bits_case, 4, "PixelLayout.sample_bits")
         try map.maybe(&samples.hdr, &wire.pointee.hdr, "PixelLayout.hdr")
+        try map.maybe(&animation, &wire.pointee.animation, "PixelLayout.animation")
         try check()
     }
 

@@ -77,6 +77,11 @@ public struct DecodeStage: Sendable {
         try limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
         do throws(ImageError) {
+            if work.wantsAllFrames, var frames = try AllFrames(of: source, limits) {
+                let frame = try frames.write(
+                    to: output, keeping: work.keeps, cancellation: cancellation)
+                return DecodedImage(info: source.info, frames: [frame], facts: facts)
+            }
             let kept = try KeptBytes(of: source, work.keeps)
             if let index = work.frame {
                 let frame = try animation.frame(

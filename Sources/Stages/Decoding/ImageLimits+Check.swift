@@ -50,6 +50,25 @@ extension ImageLimits {
         }
     }
 
+    /// Refuses frames whose pixels take too much memory together, or whose durations no message
+    /// holds.
+    func check(frames: Int, of source: SourceImage) throws(ImageError) {
+        let most = AnimationFacts.framesMax
+        guard frames <= most else {
+            throw .over(
+                "framesMax",
+                "the animation has \(frames) frames, and no more than \(most) are decoded "
+                    + "together: ask for one of them by its number")
+        }
+        let bytes = Self.product(source.storedSize.area, 4 * frames)
+        guard bytes <= pixelBytesMax else {
+            throw .over(
+                "pixelBytesMax",
+                "the pixels of \(frames) frames (\(source.storedSize)) are \(bytes) bytes, and "
+                    + "\(pixelBytesMax) are permitted")
+        }
+    }
+
     /// Four coefficients of two bytes.
     private static let keptBytesPerPixel = 8
 

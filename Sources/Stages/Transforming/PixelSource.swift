@@ -32,11 +32,24 @@ struct PixelSource {
         // What counts is what was decoded. The size of the source says where it lies.
         let isWithin = layout.planes.allSatisfy { plane in
             max(plane.size.width, plane.size.height) <= limits.sideMax
-                && plane.size.area.map { $0 <= limits.pixelsMax } ?? false
+                && plane.size.area.map { $0 <= limits.pixelsMax / layout.frames } ?? false
         }
         guard isWithin, max(size.width, size.height) <= Int(Int32.max), size.area != nil,
             count <= limits.pixelBytesMax
         else { throw .over("pixelsMax", "open", "\(what) of \(size) is over the limit") }
+    }
+
+    private init(_ layout: PixelLayout, _ size: PixelSize, _ bytes: UnsafeRawBufferPointer) {
+        (self.layout, self.size, self.bytes) = (layout, size, bytes)
+    }
+
+    /// One of the frames that lie there, as an image of its own.
+    func frame(_ index: Int) throws(ImageError) -> PixelSource {
+        guard let range = layout.bytes(ofFrame: index), range.upperBound <= bytes.count else {
+            throw ImageError(.internalError, "the frames do not fit their layout")
+        }
+        return PixelSource(
+            layout.still, size, UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
 
     /// From the first sample of the plane to the end of its last row.

@@ -25,6 +25,12 @@ struct TransformJob {
         try checkDepth()
         try checkCancellation()
         let pipeline = try Pipeline(work.steps, overlays: sources(overlays))
+        if let animation = work.layout.animation, work.resultFormat(hasAlpha: true).holdsFrames {
+            return try encode(
+                frames: StepFrames(animation, limits: work.limits) { index throws(ImageError) in
+                    try run(pipeline.steps, on: stepImage(source.frame(index)))
+                }, beside: enclosed, to: output)
+        }
         guard PlanarLane.takes(work.layout) else {
             return try encode(
                 try stepImage(source), after: pipeline.steps, beside: enclosed, to: output)
@@ -45,14 +51,28 @@ struct TransformJob {
         _ current: StepImage, after steps: [any ImageStep], beside enclosed: EnclosedParts,
         to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        var current = current
+        let current = try run(steps, on: current)
+        return try encoder(hasAlpha: current.image.header.hasAlpha, beside: enclosed)
+            .encode(current, to: output)
+    }
+
+    /// All frames of an animation, each after the steps.
+    private func encode(
+        frames: StepFrames, beside enclosed: EnclosedParts, to output: some OutputSpace
+    ) throws(ImageError) -> EncodedImage {
+        try encoder(hasAlpha: true, beside: enclosed).encode(frames, to: output)
+    }
+
+    private func run(
+        _ steps: [any ImageStep], on image: StepImage
+    ) throws(ImageError) -> StepImage {
+        var current = image
         for step in steps {
             try checkCancellation()
             current = try step.run(on: current, limits: work.limits)
         }
         try checkCancellation()
-        return try encoder(hasAlpha: current.image.header.hasAlpha, beside: enclosed)
-            .encode(current, to: output)
+        return current
     }
 
     private func encoder(

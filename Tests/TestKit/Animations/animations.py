@@ -195,6 +195,9 @@ FILES = {
         + steps(8, 12, (KEEP, RESTORE), (OVER,), (0, 60, 128, 255))),
     "hidden-default.apng": lambda: apng(
         steps(9, 8, ALL, BOTH, HOLES), hidden=pixels(10, WHOLE)),
+    # No hard ones: what upstream's test of encoding makes.
+    "five.apng": lambda: apng(
+        [(WHOLE, KEEP, REPLACE, 100, pixels(20 + index, WHOLE)) for index in range(5)]),
     "palette.apng": lambda: apng(
         [(area, disposal, blend, time, image.convert("RGB").convert("P", palette=Image.WEB))
          for area, disposal, blend, time, image in steps(11, 12, ALL, BOTH, CLEAN)]),

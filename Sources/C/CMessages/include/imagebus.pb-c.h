@@ -1159,6 +1159,10 @@ struct  Imagebus__V1__PixelLayout
    * absent: sRGB, grey, or what the profile says
    */
   Imagebus__V1__HDRColours *hdr;
+  /*
+   * of frames one behind the other, two at least; absent: one image
+   */
+  Imagebus__V1__AnimationFacts *animation;
   Imagebus__V1__PixelLayout__MaybeSampleBitsCase maybe_sample_bits_case;
   union {
     /*
@@ -1169,7 +1173,7 @@ struct  Imagebus__V1__PixelLayout
 };
 #define IMAGEBUS__V1__PIXEL_LAYOUT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__pixel_layout__descriptor) \
-    , 0,NULL, 0, 0,NULL, NULL, IMAGEBUS__V1__PIXEL_LAYOUT__MAYBE_SAMPLE_BITS__NOT_SET, {0} }
+    , 0,NULL, 0, 0,NULL, NULL, NULL, IMAGEBUS__V1__PIXEL_LAYOUT__MAYBE_SAMPLE_BITS__NOT_SET, {0} }
 
 
 /*
@@ -1839,6 +1843,10 @@ struct  Imagebus__V1__Decode
    * 1 profile of RGB, 2 of grey, 4 rights, 8 metadata, 16 depth, 32 hdr
    */
   uint32_t keeps;
+  /*
+   * of an animation, in one block
+   */
+  protobuf_c_boolean all_frames;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
   union {
     /*
@@ -1856,7 +1864,7 @@ struct  Imagebus__V1__Decode
 };
 #define IMAGEBUS__V1__DECODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode__descriptor) \
-    , NULL, NULL, NULL, NULL, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
+    , NULL, NULL, NULL, NULL, 0, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__OverlayInput

@@ -149,6 +149,10 @@ int cvips_narrow(cvips_image in, cvips_image *out);
 // alpha.c
 int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out);
 int cvips_add_alpha(cvips_image in, cvips_image *out);
+
+// save.c: pages of `page_height` rows, shown for so many milliseconds each; `loops` as GIF says.
+int cvips_animated(cvips_image in, int page_height, const int *delays, int count, int loops,
+                   cvips_image *out);
 // `over`, of which `opacity` (0 to 1) is left, blended over `in` at `left`, `top`, within which it
 // lies. sRGB of 8 bits, with alpha where `in` has it.
 int cvips_overlay(cvips_image in, cvips_image over, int left, int top, double opacity,

@@ -42,6 +42,18 @@ cwebp_status cwebp_encode_planes(cwebp_encoding encoding, const uint8_t *const *
 cwebp_status cwebp_encode_pixels(cwebp_encoding encoding, const uint8_t *pixels, int stride,
                                  int bands, cwebp_callbacks callbacks, int *code);
 
+// animate.c: frames of one size one after the other, 4 interleaved bands each.
+typedef struct cwebp_animation cwebp_animation;
+// NULL where there is no memory. `loops` 0: without end.
+cwebp_animation *cwebp_animation_new(cwebp_encoding encoding, int loops);
+// The next frame, shown from `milliseconds` on; `callbacks` are asked for their `stop` alone.
+cwebp_status cwebp_animation_add(cwebp_animation *animation, const uint8_t *pixels, int stride,
+                                 int milliseconds, cwebp_callbacks callbacks, int *code);
+// The file, whose last frame is shown until `milliseconds`, in one piece.
+cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds, cwebp_sink sink,
+                                    void *context);
+void cwebp_animation_free(cwebp_animation *animation);
+
 typedef struct {
     const uint8_t *bytes;
     // 0: nothing.

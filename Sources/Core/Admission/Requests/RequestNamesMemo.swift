@@ -9,6 +9,7 @@ struct RequestNamesMemo: Sendable {
         let url: String
         let headers: [HTTPHeader]
         let frame: Int?
+        let animates: Bool
         let thumbnail: Thumbnail?
         let steps: [TransformStep]
         let output: OutputOptions
@@ -48,6 +49,7 @@ struct RequestNamesMemo: Sendable {
             url = request.url
             headers = request.headers
             (frame, thumbnail) = (request.frame, request.thumbnail)
+            animates = request.animates
             steps = request.steps
             output = request.output
             infoOnly = request.infoOnly
@@ -64,6 +66,7 @@ struct RequestNamesMemo: Sendable {
             hasher.combine(url)
             hasher.combine(headers)
             hasher.combine(frame)
+            hasher.combine(animates)
             hasher.combine(thumbnail)
             hasher.combine(steps)
             hasher.combine(output)

@@ -24,7 +24,7 @@ extension TransformWork {
         ([layout] + overlays.map(\.layout)).reduce(0) { sum, layout in
             sum
                 &+ UInt64(clamping: layout.planes.first?.size.area ?? 1)
-                &* UInt64(layout.samples.bytes)
+                &* UInt64(layout.samples.bytes) &* UInt64(layout.frames)
         }
     }
 
@@ -39,18 +39,21 @@ extension TransformWork {
             size = next
             if isResized { most = max(most, size.pixels) }
         }
-        return most
+        return most &* madeFrames
     }
 
     fileprivate var encoderClass: UInt64 {
         resultFormat(hasAlpha: false).traits.encoderClass(output)
     }
 
+    /// Frames that are encoded.
+    private var madeFrames: UInt64 { UInt64(framesMax(in: resultFormat(hasAlpha: false))) }
+
     /// The same, in which of the formats that are accepted only the first one is left that has room
     /// for the result and is encoded in time; none where there is no such format.
     package func accepting(atMost costMax: UInt64) -> TransformWork {
         var work = self
-        for format in output.accepted where output.format == nil {
+        for format in acceptedInOrder where output.format == nil {
             work.output.accepted = [format]
             let isTaken = work.resultFormat(hasAlpha: true) == format
             if isTaken, work.refusal(atMost: costMax) == nil { return work }
@@ -59,9 +62,17 @@ extension TransformWork {
         return work
     }
 
+    /// Of frames, those first that hold them.
+    private var acceptedInOrder: [ImageFormat] {
+        guard layout.animation != nil else { return output.accepted }
+        return output.accepted.filter(\.holdsFrames) + output.accepted.filter { !$0.holdsFrames }
+    }
+
     /// Why its result is not encoded, which would keep a transformer for too long.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
-        resultSize.flatMap { output.refusal(of: $0, encoderClass, atMost: costMax) }
+        resultSize.flatMap {
+            output.refusal(of: $0, encoderClass, frames: madeFrames, atMost: costMax)
+        }
     }
 }
 
@@ -109,17 +120,18 @@ extension ImageRequest {
 
 extension OutputOptions {
     fileprivate func refusal(
-        of size: PixelSize, _ encoderClass: UInt64, atMost costMax: UInt64
+        of size: PixelSize, _ encoderClass: UInt64, frames: UInt64 = 1, atMost costMax: UInt64
     ) -> ImageError? {
-        let limit = costMax / encoderClass
+        let limit = costMax / encoderClass / frames
         guard size.pixels > limit else { return nil }
+        let all = frames == 1 ? "" : " in \(frames) frames"
         let remedies = [
             "ask for fewer", isWithoutLoss ? "for loss" : nil,
             effort == nil ? nil : "for less effort", maxBytes == nil ? nil : "for any bytes",
         ].compactMap(\.self)
         return ImageError(
             .limitExceeded,
-            "a result of \(size.width)×\(size.height) takes too long to encode: at most "
+            "a result of \(size.width)×\(size.height)\(all) takes too long to encode: at most "
                 + "\(limit) pixels are accepted in this format, so "
                 + remedies.joined(separator: ", or "),
             details: ["limit": "\(limit)"])

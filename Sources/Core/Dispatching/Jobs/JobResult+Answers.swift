@@ -15,9 +15,11 @@ extension JobResult {
         case (.decode(let work), .decoded(let image)): image.answers(work)
         case (.transform(let work), .transformed(let image)):
             image.info.format == work.resultFormat(hasAlpha: image.info.hasAlpha)
-                && work.mayBecome(image.info.size) && image.isOne
+                && work.mayBecome(image.info.size)
+                && image.has(framesAtMost: work.framesMax(in: image.info.format))
         case (.paint(let work), .transformed(let image)):
-            image.info.format == work.resultFormat && image.info.size == work.size && image.isOne
+            image.info.format == work.resultFormat && image.info.size == work.size
+                && image.has(framesAtMost: 1)
         default: false
         }
     }
@@ -36,9 +38,11 @@ extension EntryPage {
 }
 
 extension EncodedImage {
-    /// Whether there are bytes of one image. Whether they are what was said, the cache reads in
-    /// them.
-    fileprivate var isOne: Bool { reference.length > 0 && info.pages == 1 }
+    /// Whether there are bytes of one image, or of so many frames at most. Whether they are what
+    /// was said, the cache reads in them.
+    fileprivate func has(framesAtMost most: Int) -> Bool {
+        reference.length > 0 && (1...most).contains(info.pages)
+    }
 }
 
 extension DecodedImage {
@@ -54,12 +58,25 @@ extension DecodedImage {
         for frame in frames {
             guard let bytes = frame.layout.byteCount, UInt64(bytes) <= frame.reference.length,
                 let pixelBytes = frame.layout.pixelByteCount, frame.layout.isActive,
+                frame.layout.hasFrames(of: info, for: work),
                 pixelBytes <= bytesLeft, work.keeps.permit(frame.layout.samples),
                 frame.layout.enclosures.allSatisfy({ !$0.wishes.isDisjoint(with: work.keeps) })
             else { return false }
             bytesLeft -= pixelBytes
         }
         return true
+    }
+}
+
+extension PixelLayout {
+    /// Whether there is one frame, or there are as many as the source has at most, each of its
+    /// size, where all of them are wanted.
+    fileprivate func hasFrames(of source: ImageInfo, for work: DecodeWork) -> Bool {
+        guard animation != nil else { return true }
+        let area = source.size.area ?? .max
+        return work.wantsAllFrames && frames <= source.frames
+            && planes.allSatisfy { orientation.displayed($0.size) == source.size }
+            && frames <= work.limits.pixelsMax / max(1, area)
     }
 }
 

@@ -37,7 +37,7 @@ extension FormatTraits {
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
             storedFrames: { $0.pngFrames }, storedHDR: { $0.pngHDR }, input: FormatInput(),
             output: FormatOutput(
-                loss: .never, depths: [8, 16], holdsHDR: true, isKept: true,
+                loss: .never, depths: [8, 16], holdsHDR: true, holdsFrames: true, isKept: true,
                 settingTimes: [.progressive: 200, .colours: 600, .depth: 200, .hdr: 200]),
             encoderClass: 4),
         FormatTraits(
@@ -45,7 +45,8 @@ extension FormatTraits {
             signatures: [.bytes([0x47])], isAnimated: true, storedSize: { $0.gifSize },
             input: FormatInput(),
             output: FormatOutput(
-                loss: .always, hasQuality: false, sideMax: 65_535, pixelsMax: 20_000_000,
+                loss: .always, hasQuality: false, holdsFrames: true, sideMax: 65_535,
+                pixelsMax: 20_000_000,
                 efforts: EncoderEfforts(
                     first: 1, usual: 3,
                     times: [100, 100, 100, 200, 300, 300, 300, 350, 350, 350])),
@@ -58,7 +59,8 @@ extension FormatTraits {
             isPhotographic: true, storedSize: { $0.webPSize },
             input: FormatInput(scales: .parts([1, 2, 4, 8])),
             output: FormatOutput(
-                loss: .optional, takesPlanes: true, sideMax: 16_383, isKept: true,
+                loss: .optional, takesPlanes: true, holdsFrames: true, sideMax: 16_383,
+                isKept: true,
                 settingTimes: [.sharpYUV: 150],
                 efforts: EncoderEfforts(
                     first: 0, usual: 4, times: [50, 50, 70, 90, 100, 120, 180])),

@@ -123,6 +123,8 @@ package struct FormatOutput: Sendable {
     package var depths = [8]
     /// Whether it says by numbers that its colours are of a high dynamic range.
     package var holdsHDR = false
+    /// Whether it is written with all frames of an animation.
+    package var holdsFrames = false
     /// Pixels on one side at most.
     package var sideMax = Int(Int32.max)
     /// Pixels at most, where its encoder takes much memory for each.

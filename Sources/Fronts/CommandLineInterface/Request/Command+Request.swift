@@ -11,6 +11,10 @@ extension Command {
         OptionDefinition("lossless", "\(optionallyLossless) without loss"),
         OptionDefinition("frame", value: "N", "one frame of an animation, from 0 on"),
         OptionDefinition("first-frame", "the first frame, as an image of its own"),
+        OptionDefinition(
+            "animated",
+            "all frames go through the steps; gif, png and webp keep them\n"
+                + "(as --option transform-animated-image)"),
         OptionDefinition("original", "the source's bytes; no steps, no format"),
         OptionDefinition("info", "only the source's format and size; no steps, no format"),
         OptionDefinition(

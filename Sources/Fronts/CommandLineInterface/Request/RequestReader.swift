@@ -124,6 +124,14 @@ package enum RequestReader {
     private static func options(_ read: ReadOptions) throws(UsageError) -> RequestOptions {
         var options = RequestOptions(try read.parsedAll("option", option))
         if read.isSet("respect-cache-control") { options.insert(.respectCacheControl) }
+        if read.isSet("animated") {
+            guard !read.isSet("frame"), !read.isSet("first-frame") else {
+                throw UsageError(
+                    "--animated and \(read.isSet("frame") ? "--frame" : "--first-frame") "
+                        + "contradict each other: leave one out")
+            }
+            options.insert(.transformAnimatedImage)
+        }
         switch try read.parsed("priority", priority) {
         case .high: options.insert(.highPriority)
         case .low: options.insert(.lowPriority)

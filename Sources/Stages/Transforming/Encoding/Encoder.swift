@@ -1,3 +1,4 @@
+import Animation
 import ImageModel
 import Messages
 import StageContract
@@ -83,6 +84,20 @@ struct Encoder {
         }
     }
 
+    /// All frames of an animation.
+    func encode(
+        _ frames: StepFrames, to output: some OutputSpace
+    ) throws(ImageError) -> EncodedImage {
+        let order = order.withUsualSamples
+        return try write(
+            frames.size, bands: StepFrames.bands, order, frames: frames.count, to: output
+        ) { order, writer in
+            let hasAlpha = try form.encode(frames, order, to: writer)
+            try form.enclose(order.enclosed, in: writer)
+            return hasAlpha
+        }
+    }
+
     private var embedsThumbnail: Bool {
         order.options.embedsThumbnail
             && OutputSetting.embedThumbnail.row.formats.contains(form.format)
@@ -120,7 +135,7 @@ struct Encoder {
 
     /// Hands what `body` writes to the outcome; it answers whether that has alpha.
     private func write<Space: OutputSpace>(
-        _ size: PixelSize, bands: Int, _ order: EncodingOrder, to output: Space,
+        _ size: PixelSize, bands: Int, _ order: EncodingOrder, frames: Int = 1, to output: Space,
         _ body: @escaping (EncodingOrder, BlockWriter<Space>) throws -> Bool
     ) throws(ImageError) -> EncodedImage {
         try check(size)
@@ -130,7 +145,8 @@ struct Encoder {
                 order: order, losesSomething: losesSomething, body: body)
             let made = try attempts.run(writer)
             let info = ImageInfo(
-                format: form.format, size: size, hasAlpha: made.hasAlpha,
+                format: form.format, size: size, pages: Self.frames(in: writer.bytes, of: frames),
+                hasAlpha: made.hasAlpha,
                 bits: order.samples.bits, isHDR: order.samples.hdr != nil)
             return EncodedImage(
                 reference: writer.finish(), info: info,
@@ -140,6 +156,13 @@ struct Encoder {
             writer.discard()
             throw writer.failure ?? ImageError(transforming: error, step: "encode")
         }
+    }
+
+    /// Frames of what was written: encoders join those that are the same.
+    private static func frames(in bytes: UnsafeRawBufferPointer, of most: Int) -> Int {
+        guard most > 1 else { return 1 }
+        let map = AnimationMap(bytes.bindMemory(to: UInt8.self).span, framesMax: most)
+        return max(1, map?.frames.count ?? 1)
     }
 
     private var losesSomething: Bool {

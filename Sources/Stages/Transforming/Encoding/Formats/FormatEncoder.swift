@@ -25,6 +25,12 @@ protocol FormatEncoder: Sendable {
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
 
+    /// Writes frames; only where the row says that the format holds such. Answers whether what is
+    /// written has alpha.
+    func encode(
+        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool
+
     /// Puts these into what was written, unless `encode` has done so.
     func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws
 }
@@ -44,6 +50,12 @@ extension FormatEncoder {
     ) throws {
         throw ImageError(.internalError, "\(format.name) is not made of planes")
     }
+
+    func encode(
+        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool {
+        throw ImageError(.internalError, "\(format.name) holds no frames")
+    }
 }
 
 /// How an image is to be written.
@@ -61,6 +73,13 @@ struct EncodingOrder {
     /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
     var quality: Int {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
+    }
+
+    /// The same of samples of 8 bits in sRGB.
+    var withUsualSamples: EncodingOrder {
+        var order = self
+        order.samples = .usual
+        return order
     }
 
     /// The same at another quality.

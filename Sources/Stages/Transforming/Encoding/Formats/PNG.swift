@@ -69,7 +69,7 @@ struct PNGFormatEncoder: FormatEncoder {
     }
 
     /// Bytes of pixels that take 40 ms, or of the highest levels 150 ms.
-    private static func bytesAtOnce(_ level: Int) -> Int {
+    static func bytesAtOnce(_ level: Int) -> Int {
         switch level {
         case ...3: 8 << 20
         case ...7: 2 << 20

@@ -15,9 +15,7 @@ struct PNGWriter {
     let level: Int
     let cancellation: CancellationFlag
 
-    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    /// Length, type and check sum of a chunk.
-    private static let chunkOverhead = 12
+    static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     private static let headerBytes = 13
 
     /// - Parameter pixels: rows without padding.
@@ -37,9 +35,9 @@ struct PNGWriter {
         if cancellation.isCancelled { throw ImageError.cancelled }
         let compressor = try ZlibCompressor(level: level)
         let bound = compressor.bound(filtered.count)
-        let overhead = Self.signature.count + Self.headerBytes + 3 * Self.chunkOverhead
+        let overhead = Self.signature.count + Self.headerBytes + 3 * PNGChunkWriter.overhead
         guard let memory = writer.next(overhead + bound) else { throw ImageError.cancelled }
-        var chunks = ChunkWriter(memory)
+        var chunks = PNGChunkWriter(memory)
         chunks.append(Self.signature)
         chunks.chunk("IHDR", header)
         try chunks.chunk("IDAT") { target in
@@ -76,44 +74,5 @@ struct PNGWriter {
 
     static func bigEndian(_ number: Int) -> [UInt8] {
         withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) }
-    }
-}
-
-/// Chunks in a piece of memory.
-private struct ChunkWriter {
-    private let memory: UnsafeMutableRawBufferPointer
-    private(set) var count = 0
-
-    /// Room for all that will be written.
-    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
-
-    mutating func append(_ bytes: [UInt8]) {
-        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyBytes(from: bytes)
-        count += bytes.count
-    }
-
-    mutating func chunk(_ type: String, _ data: [UInt8]) {
-        append(PNGWriter.bigEndian(data.count))
-        let start = count
-        append(Array(type.utf8) + data)
-        sign(from: start)
-    }
-
-    /// A chunk whose data `body` writes; it answers how many bytes those are.
-    mutating func chunk(
-        _ type: String, _ body: (UnsafeMutableRawBufferPointer) throws -> Int
-    ) throws {
-        let start = count
-        append([0, 0, 0, 0] + Array(type.utf8))
-        let length = try body(UnsafeMutableRawBufferPointer(rebasing: memory[count...]))
-        count += length
-        UnsafeMutableRawBufferPointer(rebasing: memory[start...])
-            .copyBytes(from: PNGWriter.bigEndian(length))
-        sign(from: start + 4)
-    }
-
-    private mutating func sign(from start: Int) {
-        let signed = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[start..<count])
-        append(PNGWriter.bigEndian(Int(CRC32.of(signed))))
     }
 }

@@ -39,6 +39,24 @@ struct WebPFormatEncoder: FormatEncoder {
         return try header.hasAlpha && hasAlpha(writer.bytes)
     }
 
+    func encode(
+        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool {
+        let animation = try WebPAnimation(
+            encoding(frames.size, order), loops: frames.times.loops(atMost: 65_535))
+        let most = min(0xFF_FFFF, WebPAnimation.durationMax / frames.count)
+        var start = 0
+        for (index, duration) in frames.times.durations(in: 1_000, within: 1...most).enumerated() {
+            try frames.withPixels(of: index) { pixels in
+                try animation.add(
+                    pixels, from: start, isCancelled: { order.cancellation.isCancelled })
+            }
+            start += duration
+        }
+        try animation.finish(at: start) { writer.append($0) }
+        return try hasAlpha(writer.bytes)
+    }
+
     /// It has no chunk for IPTC.
     func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
         guard !parts.profile.isEmpty || !parts.exif.isEmpty || !parts.xmp.isEmpty else { return }

@@ -1,0 +1,99 @@
+#include <stdlib.h>
+#include <webp/encode.h>
+#include <webp/mux.h>
+
+#include "CWebP.h"
+
+struct cwebp_animation {
+    cwebp_encoding encoding;
+    WebPAnimEncoder *encoder;
+    WebPConfig config;
+    cwebp_callbacks callbacks;
+    int is_stopped;
+};
+
+// The encoder makes pictures of its own of parts of a frame; they keep `user_data`.
+static int on_progress(int percent, const WebPPicture *picture) {
+    (void)percent;
+    cwebp_animation *animation = picture->user_data;
+    if (animation->callbacks.stop(animation->callbacks.context))
+        animation->is_stopped = 1;
+    return !animation->is_stopped;
+}
+
+cwebp_animation *cwebp_animation_new(cwebp_encoding encoding, int loops) {
+    cwebp_animation *animation = calloc(1, sizeof *animation);
+    WebPAnimEncoderOptions options;
+    if (!animation)
+        return NULL;
+    animation->encoding = encoding;
+    if (WebPAnimEncoderOptionsInit(&options) &&
+        WebPConfigPreset(&animation->config, WEBP_PRESET_DEFAULT, (float)encoding.quality)) {
+        options.anim_params.loop_count = loops;
+        animation->config.method = encoding.method;
+        animation->config.lossless = encoding.is_lossless;
+        animation->config.near_lossless = encoding.near_lossless;
+        animation->config.alpha_quality = encoding.alpha_quality;
+        animation->config.use_sharp_yuv = encoding.sharp_yuv;
+        animation->encoder = WebPAnimEncoderNew(encoding.width, encoding.height, &options);
+    }
+    if (animation->encoder)
+        return animation;
+    free(animation);
+    return NULL;
+}
+
+static cwebp_status failure(const cwebp_animation *animation, int code) {
+    if (animation->is_stopped)
+        return CWEBP_STOPPED;
+    switch (code) {
+    case VP8_ENC_ERROR_OUT_OF_MEMORY:
+    case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
+        return CWEBP_NO_MEMORY;
+    case VP8_ENC_ERROR_BAD_DIMENSION:
+    case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
+    case VP8_ENC_ERROR_PARTITION_OVERFLOW:
+    case VP8_ENC_ERROR_FILE_TOO_BIG:
+        return CWEBP_TOO_LARGE;
+    default:
+        return CWEBP_INTERNAL;
+    }
+}
+
+cwebp_status cwebp_animation_add(cwebp_animation *animation, const uint8_t *pixels, int stride,
+                                 int milliseconds, cwebp_callbacks callbacks, int *code) {
+    WebPPicture picture;
+    *code = VP8_ENC_ERROR_INVALID_CONFIGURATION;
+    animation->callbacks = callbacks;
+    if (!WebPPictureInit(&picture))
+        return CWEBP_INTERNAL;
+    picture.use_argb = 1;
+    picture.width = animation->encoding.width;
+    picture.height = animation->encoding.height;
+    picture.progress_hook = on_progress;
+    picture.user_data = animation;
+    int is_fine = WebPPictureImportRGBA(&picture, pixels, stride) &&
+                  WebPAnimEncoderAdd(animation->encoder, &picture, milliseconds, &animation->config);
+    *code = picture.error_code;
+    WebPPictureFree(&picture);
+    return is_fine ? CWEBP_FINE : failure(animation, *code);
+}
+
+cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds, cwebp_sink sink,
+                                    void *context) {
+    WebPData made;
+    WebPDataInit(&made);
+    cwebp_status status = CWEBP_FINE;
+    if (!WebPAnimEncoderAdd(animation->encoder, NULL, milliseconds, NULL) ||
+        !WebPAnimEncoderAssemble(animation->encoder, &made))
+        status = failure(animation, VP8_ENC_OK);
+    else if (!sink(context, made.bytes, made.size))
+        status = CWEBP_REFUSED;
+    WebPDataClear(&made);
+    return status;
+}
+
+void cwebp_animation_free(cwebp_animation *animation) {
+    WebPAnimEncoderDelete(animation->encoder);
+    free(animation);
+}

@@ -1,0 +1,16 @@
+extension ImageRequest {
+    /// Whether all frames of an animation are wanted: the result may be in a format that holds
+    /// them, and nobody names one frame. What a still image becomes is the same.
+    package var animates: Bool {
+        guard options.contains(.transformAnimatedImage), frame == nil, !infoOnly, !wantsOriginal,
+            !options.contains(.decodeFirstFrameOnly)
+        else { return false }
+        if let format = output.format { return format.holdsFrames }
+        return output.accepted.isEmpty || output.accepted.contains(where: \.holdsFrames)
+    }
+}
+
+extension ImageFormat {
+    /// Whether it is written with all frames of an animation.
+    package var holdsFrames: Bool { traits.output?.holdsFrames == true }
+}

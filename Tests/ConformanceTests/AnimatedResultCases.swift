@@ -1,0 +1,137 @@
+import ImageModel
+import Imagebus
+import StackKit
+import TestKit
+import Testing
+
+extension Conformance {
+    /// Animations of which all frames are wanted (SEMANTICS §11.31), beside other readers.
+    @Suite struct AnimatedResultCases {
+        private let origin = OriginServer()
+
+        private func serve(_ name: String) throws -> AnimatedFile {
+            let file = try AnimatedFile(made: name)
+            origin.route("/\(name)", .bytes(file.bytes))
+            return file
+        }
+
+        private func request(_ name: String, _ format: ImageFormat?) -> ImageRequest {
+            var request = ImageRequest(url: origin.url("/\(name)"))
+            request.steps = [
+                .resize(PixelSize(width: 20, height: 16), .stretch, enlarges: true)
+            ]
+            request.options = .transformAnimatedImage
+            request.output.format = format
+            request.output.lossless = format == .webp
+            return request
+        }
+
+        private func read(_ bytes: [UInt8]?, as ending: String) throws -> AnimatedFile {
+            let folder = TemporaryDirectory()
+            let path = folder.write(try #require(bytes), to: "made.\(ending)")
+            return try AnimatedFile(at: path, in: folder)
+        }
+
+        /// One frame after the same steps, as RGBA.
+        private func alone(_ index: Int, _ name: String) async throws -> Pixels {
+            var request = request(name, .png)
+            request.options = []
+            request.frame = index
+            let response = try await SharedStack.current.client().load(request).response
+            return try Pixels(decoding: #require(response.bytes?.array))
+        }
+
+        @Test(
+            arguments: ["mixed.apng", "kept.gif", "mixed.webp"],
+            [(ImageFormat.webp, "webp"), (.png, "apng")])
+        func case105_eachFrameOfAnAnimationPassesThroughTheSteps(
+            name: String, output: (format: ImageFormat, ending: String)
+        ) async throws {
+            let file = try serve(name)
+            let client = try SharedStack.current.client()
+            let image = try await client.load(request(name, output.format)).response
+            #expect(image.info?.pages == file.frames.count && image.info?.stillOf == nil)
+            #expect(image.info?.format == output.format)
+            #expect(image.key?.contains("Frames(all)-") == true)
+            let found = try read(image.bytes?.array, as: output.ending)
+            #expect(found.loops == file.loops)
+            #expect(found.stated == file.stated.map { $0 < 11_000 ? 100_000 : $0 })
+            try #require(found.frames.count == file.frames.count)
+            for index in [0, 1, 4, found.frames.count - 1] {
+                let wanted = try await alone(index, name)
+                #expect(found.width == 20 && found.height == 16 && wanted.size == "20x16")
+                let wrong = (0..<20 * 16).count { pixel in
+                    let frame = Array(found.frames[index][4 * pixel..<4 * pixel + 4])
+                    let sample = Array((wanted.at(pixel % 20, pixel / 20) + [255]).prefix(4))
+                    return frame != sample && (frame[3] != 0 || sample[3] != 0)
+                }
+                #expect(wrong == 0, "\(name), frame \(index)")
+            }
+        }
+
+        @Test func case105_withoutTheOptionOrTheFramesItIsTheFirstOne() async throws {
+            let file = try serve("kept.gif")
+            let client = try SharedStack.current.client()
+            var plain = request("kept.gif", .webp)
+            plain.options = []
+            let still = try await client.load(plain).response
+            #expect(still.info?.pages == 1 && still.info?.stillOf == file.frames.count)
+            let jpeg = try await client.load(request("kept.gif", .jpeg)).response
+            #expect(jpeg.info?.pages == 1 && jpeg.info?.stillOf == file.frames.count)
+            #expect(jpeg.key?.contains("Frames(all)") == false)
+            origin.route("/still.png", .bytes(try Images.quadrants().png()))
+            let one = try await client.load(request("still.png", .webp)).response
+            #expect(one.info?.pages == 1 && one.info?.stillOf == nil)
+        }
+
+        @Test func case088_fiveFramesOfATenthOfASecondAreAGIF() async throws {
+            let file = try serve("five.apng")
+            #expect(file.stated == [Int](repeating: 100_000, count: 5))
+            let client = try SharedStack.current.client()
+            let image = try await client.load(request("five.apng", .gif)).response
+            let found = try read(image.bytes?.array, as: "gif")
+            #expect(found.frames.count == 5 && found.loops == 0)
+            #expect(found.stated == file.stated)
+            #expect(image.info?.pages == 5)
+        }
+
+        @Test func case010_anAnimationIsKeptInItsTiersAsAStillImageIs() async throws {
+            let file = try serve("half.apng")
+            let stack = try SharedStack.current
+            let client = try stack.client()
+            var request = request("half.apng", .png)
+            request.options.insert(.waitStoreCache)
+            let made = try await client.load(request).response
+            #expect(made.cacheType == CacheTypes.none)
+            for tier in [CacheTypes.memory, .disk] {
+                if tier == .disk {
+                    _ = try await stack.client(asOperator: true).clear(.memory)
+                }
+                let hit = try await client.load(request).response
+                #expect(hit.cacheType == tier)
+                #expect(hit.bytes?.array == made.bytes?.array)
+                #expect(hit.info?.pages == file.frames.count && hit.info?.stillOf == nil)
+            }
+            #expect(origin.requestCount("/half.apng") == 1)
+        }
+
+        @Test func theFirstFrameWinsOverAllFrames() async throws {
+            let file = try serve("mixed.apng")
+            let stack = try SharedStack.current
+            var both = request("mixed.apng", .webp)
+            both.options.insert(.decodeFirstFrameOnly)
+            let still = try await stack.client().load(both).response
+            #expect(still.info?.pages == 1 && still.info?.stillOf == file.frames.count)
+            let wanted = ["--animated", "--resize", "20x20", "--format", "webp"]
+            let all = try stack.answer(both.url, wanted)
+            #expect(all["pages"]?.integer == file.frames.count)
+            for word in ["image-decode-options", "image-encode-options"] {
+                let one = try stack.answer(
+                    both.url, wanted + ["--context", "\(word)=first-frame-only=yes"])
+                #expect(one["pages"]?.integer == 1, "\(word)")
+            }
+            let end = try stack.get([both.url, "--animated", "--frame", "1"])
+            #expect(end.exitStatus == 64, "\(end)")
+        }
+    }
+}

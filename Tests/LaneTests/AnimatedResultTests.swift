@@ -1,0 +1,151 @@
+import ImageModel
+import JPEG
+import Messages
+import StageContract
+import StageKit
+import TestKit
+import Testing
+
+/// Animations out of both stages, beside other readers.
+@Suite struct AnimatedResultTests {
+    private static let endings: [ImageFormat: String] = [
+        .png: "apng", .webp: "webp", .gif: "gif",
+    ]
+
+    private static func shown(_ file: AnimatedFile) -> [Int] {
+        file.stated.map { $0 < 11_000 ? 100_000 : $0 }
+    }
+
+    /// Pixels whose samples differ by more; colours that nobody sees do not count.
+    private func differing(_ found: [UInt8], _ wanted: [UInt8], by most: Int) -> Int {
+        guard found.count == wanted.count else { return .max }
+        var count = 0
+        for pixel in stride(from: 0, to: found.count, by: 4) {
+            if found[pixel + 3] == 0, wanted[pixel + 3] == 0 { continue }
+            let differs = (pixel..<pixel + 4).contains { (place: Int) -> Bool in
+                abs(Int(found[place]) - Int(wanted[place])) > most
+            }
+            if differs { count += 1 }
+        }
+        return count
+    }
+
+    /// Columns in the other order.
+    private func mirrored(_ frame: [UInt8], _ width: Int) -> [UInt8] {
+        var made: [UInt8] = []
+        for row in stride(from: 0, to: frame.count, by: 4 * width) {
+            for column in (0..<width).reversed() {
+                let start = row + 4 * column
+                made += frame[start..<start + 4]
+            }
+        }
+        return made
+    }
+
+    @Test(
+        arguments: [
+            "kept.gif", "cleared.gif", "mixed.apng", "half.apng", "mixed.webp",
+            "half-replaced.webp",
+        ], [ImageFormat.png, .webp])
+    func everyFrameGoesThroughTheSteps(name: String, format: ImageFormat) throws {
+        let file = try AnimatedFile(made: name)
+        var job = AnimatedJob(steps: [.flip(horizontal: true, vertical: false)])
+        job.output.format = format
+        job.output.lossless = format == .webp
+        let made = try job.run(file.bytes)
+        let found = try AnimatedJob.read(made.bytes, as: #require(Self.endings[format]))
+        #expect(made.info.format == format && made.info.pages == file.frames.count)
+        #expect(found.loops == file.loops)
+        #expect(found.stated == Self.shown(file))
+        try #require(found.frames.count == file.frames.count)
+        for (index, frame) in file.frames.enumerated() {
+            let wanted = mirrored(frame, file.width)
+            // Blends of half-transparent samples are rounded.
+            #expect(differing(found.frames[index], wanted, by: 0) == 0, "\(name), \(index)")
+        }
+    }
+
+    @Test(arguments: ["kept.gif", "cleared.gif", "mixed.apng", "mixed.webp"])
+    func aGIFHasAllFramesInItsColours(name: String) throws {
+        let file = try AnimatedFile(made: name)
+        var job = AnimatedJob()
+        job.output.format = .gif
+        job.output.dither = 0
+        let made = try job.run(file.bytes)
+        let found = try AnimatedJob.read(made.bytes, as: "gif")
+        #expect(made.info.pages == file.frames.count)
+        #expect(found.loops == file.loops && found.stated == Self.shown(file))
+        try #require(found.frames.count == file.frames.count)
+        for (index, frame) in file.frames.enumerated() {
+            let wrong = differing(found.frames[index], frame, by: 24)
+            #expect(wrong < frame.count / 4 / 50, "\(name), frame \(index): \(wrong)")
+        }
+    }
+
+    /// The frames of a resized animation are those that are asked for one by one.
+    @Test(arguments: ["mixed.apng", "mixed.webp", "kept.gif"])
+    func eachFrameIsWhatItBecomesAlone(name: String) throws {
+        let file = try AnimatedFile(made: name)
+        var job = AnimatedJob(
+            steps: [
+                .resize(PixelSize(width: 20, height: 20), .fit, enlarges: false),
+                .grayscale,
+            ])
+        job.output.format = .png
+        let found = try AnimatedJob.read(job.run(file.bytes).bytes, as: "apng")
+        #expect(found.width == 20 && found.height == 16)
+        for index in file.frames.indices {
+            job.frame = index
+            let alone = try VipsWay.decoded(job.run(file.bytes).bytes)
+            let frame = found.frames[index]
+            var wrong = 0
+            for pixel in 0..<20 * 16 where frame[4 * pixel + 3] > 0 {
+                let (x, y) = (pixel % 20, pixel / 20)
+                if frame[4 * pixel] != alone.pixel(x, y)[0] { wrong += 1 }
+            }
+            #expect(wrong == 0, "\(name), frame \(index)")
+        }
+    }
+
+    @Test func withoutAFormatAnAnimationStaysInItsOwn() throws {
+        for (name, format) in [
+            ("kept.gif", ImageFormat.gif), ("mixed.apng", .png), ("mixed.webp", .webp),
+        ] {
+            let file = try AnimatedFile(made: name)
+            let made = try AnimatedJob().run(file.bytes)
+            #expect(made.info.format == format && made.info.pages == file.frames.count)
+        }
+    }
+
+    @Test func aFormatWithoutFramesTakesTheFirstOne() throws {
+        let file = try AnimatedFile(made: "opaque-shared.gif")
+        var job = AnimatedJob()
+        job.output.format = .jpeg
+        job.output.quality = 100
+        let made = try job.run(file.bytes)
+        #expect(made.info.format == .jpeg && made.info.pages == 1)
+        let image = try VipsWay.decoded(made.bytes)
+        let first = (0..<3).map { Int(file.frames[0][$0]) }
+        let found = image.pixel(0, 0).map { Int($0) }
+        #expect(zip(first, found).allSatisfy { abs($0 - $1) < 30 }, "\(first), \(found)")
+    }
+
+    @Test func aStillImageIsAStillImage() throws {
+        var job = AnimatedJob()
+        job.output.format = .webp
+        let made = try job.run(Samples.jpeg(60, 40, .yuv420).bytes)
+        #expect(made.info.pages == 1)
+        #expect(made.bytes[12..<16].elementsEqual("VP8 ".utf8))
+    }
+
+    @Test func fewerBytesAreLookedForWithAllFrames() throws {
+        let file = try AnimatedFile(made: "mixed.webp")
+        var job = AnimatedJob()
+        job.output.format = .webp
+        job.output.quality = 100
+        let usual = try job.run(file.bytes).bytes.count
+        job.output.maxBytes = usual * 3 / 4
+        let made = try job.run(file.bytes)
+        #expect(made.bytes.count <= usual * 3 / 4 && made.info.pages == file.frames.count)
+    }
+}

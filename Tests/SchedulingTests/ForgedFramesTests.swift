@@ -1,0 +1,75 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Admission
+
+/// Decoders and transformers that hand over other frames than were asked for.
+struct ForgedFramesTests {
+    private static let canvas = PixelSize(width: 40, height: 30)
+
+    /// A stack whose decoder holds the job of a GIF of which all frames are wanted, or the first.
+    private func decoding(all: Bool) -> Stack {
+        var (stack, client) = Stack.staffed()
+        let request = ImageRequest.image("a", size: 20, .fromLoaderOnly).with {
+            $0.originalStoreCacheTypes = .none
+            $0.output.format = .webp
+            if all { $0.options.insert(.transformAnimatedImage) }
+        }
+        stack.load(request, by: client)
+        stack.finish(.fetch)
+        return stack
+    }
+
+    /// What a decoder says of `said` frames of a source that has three, of which `there` lie in the
+    /// block.
+    private func finish(
+        _ stack: inout Stack, frames said: Int, there: Int = 3, size: PixelSize = canvas
+    ) {
+        let held = stack.held(.decode)[0]
+        var layout = PixelLayout(bands: .rgba, size: size, stride: 4 * size.width)
+        layout.animation = AnimationFacts(
+            durations: [UInt32](repeating: 100_000, count: said), loops: 0)
+        let length = UInt64(there * 4 * size.width * size.height)
+        let frame = DecodedImage.Frame(
+            reference: stack.block(of: held.worker, length: length), layout: layout)
+        let info = ImageInfo(format: .gif, size: Self.canvas, pages: 3, hasAlpha: true)
+        stack.finish(held, .decoded(DecodedImage(info: info, frames: [frame])))
+    }
+
+    @Test func framesThatWereAskedForAreTaken() {
+        var stack = decoding(all: true)
+        finish(&stack, frames: 3)
+        #expect(stack.expelled.isEmpty)
+        #expect(stack.held(.transform).count == 1)
+    }
+
+    @Test func framesThatNobodyAskedForEndTheSession() {
+        var stack = decoding(all: false)
+        finish(&stack, frames: 3)
+        #expect(stack.expelled.count == 1)
+    }
+
+    @Test(arguments: [
+        (said: 4, there: 4, size: canvas), (said: 3, there: 2, size: canvas),
+        (said: 1, there: 1, size: canvas),
+        (said: 3, there: 3, size: PixelSize(width: 41, height: 30)),
+    ])
+    func framesThatCannotBeEndTheSession(said: Int, there: Int, size: PixelSize) {
+        var stack = decoding(all: true)
+        finish(&stack, frames: said, there: there, size: size)
+        #expect(stack.expelled.count == 1)
+    }
+
+    @Test(arguments: [(pages: 1, isTaken: true), (pages: 3, isTaken: true), (4, false)])
+    func aResultHasNoMoreFramesThanItsSource(pages: Int, isTaken: Bool) {
+        var stack = decoding(all: true)
+        finish(&stack, frames: 3)
+        let held = stack.held(.transform)[0]
+        let info = ImageInfo(
+            format: .webp, size: PixelSize(width: 20, height: 15), pages: pages)
+        let reference = stack.block(of: held.worker, length: 1_000)
+        stack.finish(held, .transformed(EncodedImage(reference: reference, info: info)))
+        #expect(stack.expelled.isEmpty == isTaken)
+    }
+}
