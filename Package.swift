@@ -147,8 +147,8 @@ let client: [Target] = [
     room(
         "Client", "Imagebus",
         [
-            "Linux", "ZeroMQ", "ImageModel", "Messages", "Wire", "EventLoop", "SharedArena",
-            "BusConnection",
+            "Linux", "ZeroMQ", "Zlib", "ImageModel", "Animation", "Messages", "Wire", "EventLoop",
+            "SharedArena", "BusConnection",
         ])
 ]
 
@@ -317,7 +317,9 @@ let testing: [Target] = [
             "Imagebus", "Caching", "StageContract", "Messages", "ImageModel", "TestKit", "Linux",
         ],
         path: "Tests/DiskBench"),
-    tests("ImagebusTests", ["Imagebus", "Wire", "Messages", "ImageModel", "TestKit"]),
+    tests(
+        "ImagebusTests",
+        ["Imagebus", "Wire", "Messages", "Animation", "ImageModel", "Linux", "StackKit", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",
