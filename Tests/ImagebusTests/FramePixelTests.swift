@@ -55,7 +55,11 @@ import Testing
         #expect(throws: ImageError.self) { try pixels(Array(whole.prefix(whole.count / 2))) }
         #expect(throws: ImageError.self) { try pixels(Array("GIF89a".utf8)) }
         #expect(throws: ImageError.self) { try pixels([]) }
-        #expect { try pixels(file("P")) } throws: { ($0 as? ImageError)?.code == .unsupportedFormat }
+        #expect {
+            try pixels(file("P"))
+        } throws: {
+            ($0 as? ImageError)?.code == .unsupportedFormat
+        }
         var damaged = whole
         damaged[whole.count / 2] ^= 0xFF
         #expect(throws: ImageError.self) { try pixels(damaged) }

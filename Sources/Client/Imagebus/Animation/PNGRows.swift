@@ -52,7 +52,8 @@ struct PNGRows {
             for x in 0..<count {
                 let isEdge = x < channels
                 rows[start + x] &+= Self.paeth(
-                    isEdge ? 0 : Int(rows[start + x - channels]), isFirst ? 0 : Int(rows[above + x]),
+                    isEdge ? 0 : Int(rows[start + x - channels]),
+                    isFirst ? 0 : Int(rows[above + x]),
                     isEdge || isFirst ? 0 : Int(rows[above + x - channels]))
             }
         default: return false

@@ -14,6 +14,8 @@ struct GetOptions: Hashable {
     var slot: String?
     var delivery: Delivery
     var target = OutputTarget.none
+    /// Where each frame of an animation goes; nil where one image is wanted.
+    var framesDirectory: String?
     /// `--original`.
     var keepsOriginal: Bool
     var printsJSON: Bool
@@ -78,6 +80,7 @@ struct GetOptions: Hashable {
         }
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)
+        framesDirectory = try Self.framesDirectory(read, readsStandardInput)
         if let output = read.last("output") {
             guard !output.isEmpty else { throw UsageError("--output: a file name is not empty") }
             guard !request.infoOnly else {
@@ -89,6 +92,28 @@ struct GetOptions: Hashable {
             try RequestReader.checkLossless(request)
         }
     }
+
+    /// What is said of one image or one load says nothing of all frames.
+    private static func framesDirectory(
+        _ read: ReadOptions, _ readsStandardInput: Bool
+    ) throws(UsageError) -> String? {
+        guard let directory = read.last("frames") else { return nil }
+        guard !directory.isEmpty else {
+            throw UsageError("--frames: the name of a directory is not empty")
+        }
+        guard !readsStandardInput else {
+            throw UsageError("--frames is for a URL: an image of standard input has none")
+        }
+        if let name = optionsOfOneImage.first(where: read.isSet) {
+            throw UsageError("--frames brings every frame as a file: leave out --\(name)")
+        }
+        return directory
+    }
+
+    private static let optionsOfOneImage = [
+        "output", "frame", "first-frame", "original", "info", "facts", "explain",
+        "extended-data", "fallback", "group", "slot", "traceparent",
+    ]
 
     /// What is named has to be one. What a caller left in the environment (the convention of build
     /// and test tools) is ignored where it is none (Trace Context §3.2.2).
