@@ -271,7 +271,8 @@ let testing: [Target] = [
         "CommandLineTests",
         [
             "imagebus-cli", "CommandLineInterface", "StackAccess", "Reporting", "Supervision",
-            "SharedArena", "Observability", "Messages", "ImageModel", "Linux", "TestKit",
+            "SharedArena", "Imagebus", "Observability", "Messages", "ImageModel", "Linux",
+            "TestKit",
         ]),
     tests(
         "BenchTests",
@@ -319,7 +320,7 @@ let testing: [Target] = [
         path: "Tests/DiskBench"),
     tests(
         "ImagebusTests",
-        ["Imagebus", "Wire", "Messages", "Animation", "ImageModel", "Linux", "StackKit", "TestKit"]),
+        ["Imagebus", "Wire", "Messages", "ImageModel", "Linux", "StackKit", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",

@@ -33,6 +33,10 @@ extension Command {
             frame. With --json, --frames says count, durations in microseconds, loops (0: without
             end) and files. Where it fails, the files that were written stay.
 
+            --show draws with the graphics of kitty where TERM or KITTY_WINDOW_ID names it, else with
+            half blocks in true colour. An animation plays until its loops end, Ctrl-C (130) or a
+            key.
+
             What cannot be written is said before the load where it can be. With --json, error.name
             is outputFailed then, and its code that of the kernel.
 
@@ -52,6 +56,7 @@ extension Command {
             ),
             ("imagebus get URL --option from-cache-only --json", "what the caches have"),
             ("imagebus get URL --frames frames --resize 200x200", "every frame of an animation"),
+            ("imagebus get URL --show", "the image in the terminal"),
             ("imagebus get URL --info", "format and size"),
             ("imagebus get URL --facts exif,colours,blurhash --json", "what else is known of it"),
             (
@@ -76,6 +81,8 @@ extension Command {
             "frames", value: "DIR",
             "write every frame of an animation there, as frame-0000.png and so on;\n"
                 + "the directory is made; as PNG where --format says nothing else"),
+        OptionDefinition(
+            "show", "draw the image in this terminal, as large as it has room"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
             "explain", "how the image came about: what was decoded and how it was encoded"),

@@ -10,6 +10,7 @@ enum GetCommand {
         if let directory = options.framesDirectory {
             return FramesCommand.run(options, into: directory)
         }
+        if options.shows { return ShowCommand.run(options) }
         let report = GetReport(options: options)
         do throws(OutputError) {
             try options.target.check()

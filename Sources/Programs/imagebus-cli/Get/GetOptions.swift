@@ -16,6 +16,9 @@ struct GetOptions: Hashable {
     var target = OutputTarget.none
     /// Where each frame of an animation goes; nil where one image is wanted.
     var framesDirectory: String?
+    /// Whether the image is drawn in the terminal, and whether that is one like kitty.
+    var shows: Bool
+    var isKitty: Bool
     /// `--original`.
     var keepsOriginal: Bool
     var printsJSON: Bool
@@ -81,6 +84,8 @@ struct GetOptions: Hashable {
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)
         framesDirectory = try Self.framesDirectory(read, readsStandardInput)
+        shows = try Self.shows(read, readsStandardInput)
+        isKitty = KittyImage.isSpoken(environment)
         if let output = read.last("output") {
             guard !output.isEmpty else { throw UsageError("--output: a file name is not empty") }
             guard !request.infoOnly else {
@@ -108,6 +113,21 @@ struct GetOptions: Hashable {
             throw UsageError("--frames brings every frame as a file: leave out --\(name)")
         }
         return directory
+    }
+
+    /// The terminal says size and format.
+    private static func shows(
+        _ read: ReadOptions, _ readsStandardInput: Bool
+    ) throws(UsageError) -> Bool {
+        guard read.isSet("show") else { return false }
+        guard !readsStandardInput else {
+            throw UsageError("--show is for a URL: an image of standard input has none")
+        }
+        let others = optionsOfOneImage + ["frames", "json", "format", "dpr"]
+        if let name = others.first(where: read.isSet) {
+            throw UsageError("--show draws in the terminal: leave out --\(name)")
+        }
+        return true
     }
 
     private static let optionsOfOneImage = [
