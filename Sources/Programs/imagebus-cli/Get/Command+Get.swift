@@ -33,9 +33,9 @@ extension Command {
             frame. With --json, --frames says count, durations in microseconds, loops (0: without
             end) and files. Where it fails, the files that were written stay.
 
-            --show draws with the graphics of kitty where TERM or KITTY_WINDOW_ID names it, else with
-            half blocks in true colour. An animation plays until its loops end, Ctrl-C (130) or a
-            key.
+            --show draws with the graphics of kitty where TERM or KITTY_WINDOW_ID names it, else
+            with half blocks in true colour. An animation plays until its loops end, Ctrl-C (130)
+            or a key.
 
             What cannot be written is said before the load where it can be. With --json, error.name
             is outputFailed then, and its code that of the kernel.
