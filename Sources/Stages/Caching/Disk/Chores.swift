@@ -37,8 +37,6 @@ struct Chores: Sendable {
     static let selectionsMax = 64
     /// Entries that one step removes, or files that it looks at, at most: a few milliseconds.
     static let batch = 128
-    /// Entries that a step of making room looks up: more than a few are seldom removed in its time.
-    static let victims = 16
     /// Free pages of the index that one step gives back: a millisecond or two.
     static let pages: Int = 64
 

@@ -84,8 +84,7 @@ extension DiskTier {
         guard excess > 0 || surplus > 0 else { return false }
         try flushAccesses(index)
         let oldest = try index.oldest(
-            of: cache, by: own.expireType, upTo: UnixTime(milliseconds: .max),
-            count: Chores.victims)
+            of: cache, by: own.expireType, upTo: UnixTime(milliseconds: .max), count: Chores.batch)
         guard !oldest.isEmpty else {
             throw DiskError(
                 .badIndex, "the index counts \(usage.entries) entries of a cache that are not there"

@@ -167,7 +167,7 @@ extension DiskTier {
         guard excess > 0 || surplus > 0 else { return false }
         try flushAccesses(index)
         let oldest = try index.oldest(
-            upTo: UnixTime(milliseconds: .max), count: Chores.victims)
+            upTo: UnixTime(milliseconds: .max), count: Chores.batch)
         guard !oldest.isEmpty else {
             throw DiskError(
                 .badIndex,
