@@ -147,8 +147,8 @@ let client: [Target] = [
     room(
         "Client", "Imagebus",
         [
-            "Linux", "ZeroMQ", "ImageModel", "Messages", "Wire", "EventLoop", "SharedArena",
-            "BusConnection",
+            "Linux", "ZeroMQ", "Zlib", "ImageModel", "Animation", "Messages", "Wire", "EventLoop",
+            "SharedArena", "BusConnection",
         ])
 ]
 
@@ -271,7 +271,8 @@ let testing: [Target] = [
         "CommandLineTests",
         [
             "imagebus-cli", "CommandLineInterface", "StackAccess", "Reporting", "Supervision",
-            "SharedArena", "Observability", "Messages", "ImageModel", "Linux", "TestKit",
+            "SharedArena", "Imagebus", "Observability", "Messages", "ImageModel", "Linux",
+            "TestKit",
         ]),
     tests(
         "BenchTests",
@@ -317,7 +318,9 @@ let testing: [Target] = [
             "Imagebus", "Caching", "StageContract", "Messages", "ImageModel", "TestKit", "Linux",
         ],
         path: "Tests/DiskBench"),
-    tests("ImagebusTests", ["Imagebus", "Wire", "Messages", "ImageModel", "TestKit"]),
+    tests(
+        "ImagebusTests",
+        ["Imagebus", "Wire", "Messages", "ImageModel", "Linux", "StackKit", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",

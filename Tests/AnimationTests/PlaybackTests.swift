@@ -135,4 +135,34 @@ import Testing
         #expect(player(3, .bounce).upcoming(9) == [1, 2])
         #expect(player(1).upcoming(3).isEmpty)
     }
+
+    @Test(arguments: PlaybackMode.allCases)
+    func stepsAreThoseThatPlayingTakes(mode: PlaybackMode) {
+        for count in 1...5 {
+            var player = player(count, mode)
+            for _ in 0..<(3 * count) {
+                var ahead = player
+                var wanted = [player.index: 0]
+                for step in 1...(2 * count) {
+                    _ = ahead.advance(by: Self.frame)
+                    if wanted[ahead.index] == nil { wanted[ahead.index] = step }
+                }
+                for (index, step) in wanted { #expect(player.steps(to: index) == step) }
+                _ = player.advance(by: Self.frame)
+            }
+        }
+    }
+
+    @Test func theNextFrameIsDueInWhatIsLeft() {
+        var player = player(3)
+        _ = player.advance(by: 30_000)
+        #expect(player.untilNext == 70_000)
+        player.rate = 2
+        #expect(player.untilNext == 35_000)
+        player.rate = 0
+        #expect(player.untilNext == nil)
+        player.rate = 1
+        player.pause()
+        #expect(player.untilNext == nil)
+    }
 }

@@ -42,6 +42,30 @@ struct DiskFixture: ~Copyable {
 }
 
 extension DiskTier {
+    /// Stores one body, a group by itself.
+    func write(
+        _ key: String, _ body: UnsafeRawBufferPointer, _ facts: StoredMetadata, _ now: UnixTime
+    ) -> DiskWriteResult {
+        write([DiskWrite(key: key, body: body, metadata: facts, stored: now)], now)[0]
+    }
+
+    /// Stores samples in one group.
+    func write(_ samples: [(key: String, bytes: [UInt8])], _ now: UnixTime) -> [DiskWriteResult] {
+        let bodies = samples.map { sample in
+            let copy = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: sample.bytes.count, alignment: 1)
+            copy.copyBytes(from: sample.bytes)
+            return copy
+        }
+        defer { for body in bodies { body.deallocate() } }
+        let writes = zip(samples, bodies).map { sample, body in
+            DiskWrite(
+                key: sample.key, body: UnsafeRawBufferPointer(body), metadata: jpegFacts,
+                stored: now)
+        }
+        return write(writes, now)
+    }
+
     /// Stores a sample and expects that it worked.
     func put(
         _ key: String, _ bytes: [UInt8], _ facts: StoredMetadata = jpegFacts,

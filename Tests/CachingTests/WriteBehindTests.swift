@@ -11,9 +11,9 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         var queue = WriteBehind(bytesMax: 1 << 20)
         _ = queue.add(key: "a", body: try body(100), metadata: jpegFacts, stored: at(0))
         #expect(queue.write(of: "a")?.body.length == 100)
-        #expect(queue.next()?.key == "a")
+        #expect(queue.next().map(\.key) == ["a"])
         #expect(queue.write(of: "a") != nil, "still under way")
-        #expect(queue.next() == nil, "one at a time")
+        #expect(queue.next().isEmpty, "one group at a time")
         queue.finish()
         #expect(queue.write(of: "a") == nil)
         #expect(queue.isEmpty)
@@ -39,7 +39,7 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
             queue.add(key: "a", body: try body(2_100), metadata: jpegFacts, stored: at(1)))
         #expect(second.replaced == first.number)
         #expect(queue.count == 1)
-        #expect(queue.next()?.body.length == 2_100)
+        #expect(queue.next().map(\.body.length) == [2_100])
     }
 
     @Test func aNewerBodyWaitsBehindOneThatIsUnderWay() throws {
@@ -50,7 +50,33 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         #expect(queue.write(of: "a")?.body.length == 2)
         queue.finish()
         #expect(queue.write(of: "a")?.body.length == 2)
-        #expect(queue.next()?.body.length == 2)
+        #expect(queue.next().map(\.body.length) == [2])
+    }
+
+    @Test func whatWaitsIsOneGroupWithinItsLimits() throws {
+        var queue = WriteBehind(bytesMax: 64 << 20)
+        func add(_ count: Int, of length: Int) throws {
+            for number in 0..<count {
+                let body = try body(length)
+                _ = queue.add(
+                    key: "\(length)-\(number)", body: body, metadata: jpegFacts, stored: at(0))
+            }
+        }
+        try add(WriteBehind.groupMax + 3, of: 10)
+        #expect(queue.next().count == WriteBehind.groupMax)
+        queue.finish()
+        #expect(queue.next().count == 3)
+        queue.finish()
+        try add(5, of: WriteBehind.groupBytesMax / 2)
+        #expect(queue.next().count == 2, "of so many bytes")
+        queue.finish()
+        #expect(queue.next().count == 2)
+        queue.finish()
+        _ = queue.next()
+        queue.finish()
+        try add(2, of: WriteBehind.groupBytesMax * 2)
+        #expect(queue.next().count == 1, "one that is longer is a group by itself")
+        #expect(queue.count == 2)
     }
 
     @Test func aRemovedKeyIsNotWrittenAndAnswersNoMore() throws {
@@ -62,7 +88,7 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         #expect(queue.remove("a") == number)
         #expect(queue.remove("absent") == nil)
         #expect(queue.write(of: "a") == nil)
-        #expect(queue.next()?.key == "b")
+        #expect(queue.next().map(\.key) == ["b"])
         #expect(queue.removeAll() == [])
         #expect(queue.write(of: "b") == nil, "under way, but nobody is to find it")
         queue.finish()

@@ -344,4 +344,21 @@ import Testing
         #expect(message?.contains("from-cache-only") == true)
         #expect(message?.hasSuffix("not 'refresh-all'") == true)
     }
+
+    @Test func allFramesAndTheTerminalAreForAURLAlone() throws {
+        let plain = try options(["u"])
+        #expect((plain.framesDirectory, plain.shows) == (nil, false))
+        #expect(try options(["u", "--frames", "d", "--json"]).framesDirectory == "d")
+        #expect(try options(["u", "--show", "--resize", "9x9"]).shows)
+        #expect(complaint(["u", "--frames", ""])?.hasPrefix("--frames: the name") == true)
+        for name in ["frames=d", "show"] {
+            #expect(complaint(["-", "--\(name)"])?.contains("standard input has none") == true)
+            for other in ["output=a.png", "frame=1", "info", "original", "slot=s"] {
+                let said = complaint(["u", "--\(name)", "--\(other)"])
+                let word = other.prefix { $0 != "=" }
+                #expect(said?.hasSuffix("leave out --\(word)") == true, "\(said ?? "")")
+            }
+        }
+        #expect(complaint(["u", "--show", "--json"])?.hasSuffix("leave out --json") == true)
+    }
 }

@@ -82,6 +82,28 @@ import Testing
         #expect(bearer.secretHeaders == ["authorization"])
     }
 
+    /// Their names are known where they are no credentials by themselves.
+    @Test func secretsInHeadersOfAnyNameAreTold() throws {
+        var configuration = Configuration()
+        var rule = Rule(try #require(URLPattern("*")))
+        rule.headers = [
+            RuleHeader(name: "User-Agent", value: .file("/s")),
+            RuleHeader(name: "X-Api-Key", value: .file("/s")),
+            RuleHeader(name: "X-Request-Id", value: .file("/s")),
+            RuleHeader(name: "Accept-Language", value: .text("de")),
+        ]
+        rule.transfer.removedHeaders = ["x-request-id"]
+        var profile = Profile()
+        profile.rules = [rule]
+        configuration.profiles["default"] = profile
+        configuration.secrets = ["/s": "hush"]
+        let resolution = try configuration.resolve(ImageRequest(url: "http://h/a"))
+        #expect(resolution.terms.transfer.secretHeaders == ["user-agent"])
+        let open = try resolve("http://h/a", headers: [HTTPHeader(name: "dnt", value: "1")]) { _ in
+        }
+        #expect(open.terms.transfer.isEmpty)
+    }
+
     @Test func aKeyHasSixtyFourDigits() throws {
         let hex = String(repeating: "0aF", count: 21) + "9"
         let resolution = try resolve("http://h/a", secrets: ["/k": hex]) {

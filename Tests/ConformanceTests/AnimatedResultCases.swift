@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Animations of which all frames are wanted (SEMANTICS §11.31), beside other readers.
+    /// Animations of which all frames are wanted (SEMANTICS §11.32), beside other readers.
     @Suite struct AnimatedResultCases {
         private let origin = OriginServer()
 

@@ -34,6 +34,37 @@ import Testing
         #expect(Self.secrets.allSatisfy { back.header($0) == nil }, "it was sent by another host")
     }
 
+    /// A secret in a header whose name says nothing of who asks.
+    @Test func anotherOriginGetsNoSecretWhateverItsHeaderIsCalled() async throws {
+        let other = OriginServer()
+        let bench = try Self.bench(other)
+        bench.origin.route("/from", .redirect(to: "/near"))
+        bench.origin.route("/near", .redirect(to: other.url("/away")))
+        other.route("/away", .redirect(to: bench.origin.url("/back")))
+        bench.origin.route("/back", .bytes([1]))
+        var terms = TransferTerms()
+        terms.secretHeaders = ["user-agent", "x-request-id"]
+        bench.start(
+            "/from",
+            headers: [
+                HTTPHeader(name: "User-Agent", value: "secret"),
+                HTTPHeader(name: "X-Request-ID", value: "secret"),
+                HTTPHeader(name: "Accept-Language", value: "de"),
+            ], terms: terms)
+        #expect(await bench.body()?.effectiveURL == bench.origin.url("/back"))
+        for path in ["/from", "/near"] {
+            let own = try #require(bench.origin.requests(path).first)
+            #expect(terms.secretHeaders.allSatisfy { own.header($0) == "secret" }, "\(path)")
+        }
+        let away = [other.requests("/away").first, bench.origin.requests("/back").first]
+        for request in away {
+            let told = try #require(request)
+            #expect(told.header("user-agent") == "Imagebus/test", "that of the loader")
+            #expect(told.header("x-request-id") == nil)
+            #expect(told.header("accept-language") == "de")
+        }
+    }
+
     @Test(arguments: ["/to", "//AUTHORITY/to", "http://AUTHORITY/to"])
     func theSameOriginGetsAllAgain(_ reference: String) async throws {
         let bench = try DownloadBench()

@@ -38,9 +38,9 @@ class SwiftTests(ExampleTests):
         (written,) = self.stack.folder.glob("*.webp")
         self.assertEqual(written.read_bytes()[8:12], b"WEBP")
 
-    def test_nothing_but_libzmq_and_protobuf_c_comes_along(self) -> None:
+    def test_nothing_but_the_libraries_of_the_readme_comes_along(self) -> None:
         for program in "snippet", "strict-snippet", "service":
-            self.assertEqual(outside.libraries(program), {"zmq", "protobuf-c"}, program)
+            self.assertEqual(outside.libraries(program), {"zmq", "protobuf-c", "z"}, program)
 
     def test_every_type_of_a_public_declaration_is_exported(self) -> None:
         met, exported = outside.types_in_declarations(), outside.exported_types()

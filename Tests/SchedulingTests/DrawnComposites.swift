@@ -136,9 +136,18 @@ struct DrawnComposites {
         return parts.count == 2 ? String(parts[0]) : nil
     }
 
-    /// Whether memory may answer who asks a name with what a cache has.
+    /// Whether memory may answer who asks a name with what a cache has: by the policy of now, with
+    /// the first cache alone unless memory comes first. What the cache process finds in a walk is
+    /// never what memory was said to have, so that none of it is remembered.
     func mayAnswer(_ name: String, from cache: String) -> Bool {
         guard Self.names.contains(name) else { return name == cache }
-        return meanings(name, .query).contains { $0.caches.contains(cache) }
+        guard let meaning = meanings(name, .query).last else { return false }
+        return meaning.memoryFirst ? meaning.caches.contains(cache) : meaning.caches[0] == cache
+    }
+
+    /// A name by which loads ask, and one of the caches that it stands for.
+    mutating func member() -> (name: String, cache: String) {
+        let name = ["x", "y"].randomElement(using: &random) ?? "x"
+        return (name, all(name).randomElement(using: &random) ?? name)
     }
 }

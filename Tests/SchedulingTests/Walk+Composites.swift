@@ -28,9 +28,20 @@ extension Walk {
         stack.composites = composites
     }
 
-    /// In which cache an entry of memory is published.
-    mutating func publishedCache() -> String {
-        guard stack.composites?.isDrawn(oneIn: 2) == true else { return "" }
-        return stack.composites?.cache() ?? ""
+    /// In which cache an entry of memory is published: mostly in one of those that stand below a
+    /// name, which is then asked for it in every second case.
+    mutating func publishedCache() -> (cache: String, name: String?) {
+        guard stack.composites?.isDrawn(oneIn: 4) == false,
+            let (name, cache) = stack.composites?.member()
+        else { return ("", nil) }
+        return (cache, stack.composites?.isDrawn(oneIn: 2) == true ? name : nil)
+    }
+
+    /// Who asks a name is answered from the caches of its policy, and from no others.
+    mutating func ask(_ name: String?, for request: ImageRequest) {
+        guard let name, let client = pick(stack.clients.sorted()) else { return }
+        var terms = LoadTerms()
+        (terms.cache, terms.originalCache) = (name, name)
+        stack.load(request, by: client, terms: terms)
     }
 }

@@ -396,12 +396,13 @@ struct Walk {
         let name = pick(["a", "b", "c"]) ?? "a"
         let request = ImageRequest.image(name, size: random.oneIn(2) ? nil : draw(1...3))
         guard let url = try? SourceURL(request.url) else { return }
+        let (cache, asked) = publishedCache()
         let reference = stack.publish(
-            CacheKey.moved(
-                CacheKey.result(request, url: url, terms: LoadTerms()), to: publishedCache()),
+            CacheKey.moved(CacheKey.result(request, url: url, terms: LoadTerms()), to: cache),
             length: random.oneIn(3) ? 2 << 20 : 800,
             expiresInMilliseconds: random.oneIn(2) ? UInt64(draw(0...300)) : nil)
         published.append(reference.block)
+        ask(asked, for: request)
     }
 
     private mutating func evict() {

@@ -17,6 +17,7 @@ struct LongOption: Sendable {
     static let httpVersion = LongOption(raw: CURLOPT_HTTP_VERSION)
     static let waitsForStreams = LongOption(raw: CURLOPT_PIPEWAIT)
     static let bufferBytes = LongOption(raw: CURLOPT_BUFFERSIZE)
+    static let hidesProxyAnswers = LongOption(raw: CURLOPT_SUPPRESS_CONNECT_HEADERS)
     static let decodesContent = LongOption(raw: CURLOPT_HTTP_CONTENT_DECODING)
 }
 

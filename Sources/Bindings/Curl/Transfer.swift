@@ -6,12 +6,15 @@ internal import CCurl
 public final class Transfer {
     var easy: EasyHandle
     private let context: TransferContext
+    /// The URL of the proxy through which it goes.
+    public let proxy: String?
 
     init(
         _ request: TransferRequest, policy: TransferPolicy, sink: any TransferSink,
         library: CurlLibrary
     ) throws(CurlError) {
         easy = try EasyHandle(library)
+        proxy = policy.proxy
         context = TransferContext(
             sink: sink,
             addressGuard: policy.proxy == nil
@@ -62,6 +65,12 @@ public final class Transfer {
         }
     }
 
+    /// The status with which the proxy refused a tunnel to the origin; `nil` where it refused none.
+    public var refusedTunnelStatus: Int? {
+        let status = easy.long(CURLINFO_HTTP_CONNECTCODE)
+        return status == 0 || (200..<300).contains(status) ? nil : status
+    }
+
     /// The address that the guard refused, where that is why nothing was connected.
     public var refusedAddress: SocketAddress? { context.refusedAddress }
 
@@ -109,6 +118,8 @@ public final class Transfer {
         // used for all hosts.
         try easy.set(.proxy, policy.proxy ?? "")
         try easy.set(.noProxy, "")
+        // What it says of a tunnel is no answer of the origin.
+        try easy.set(.hidesProxyAnswers, 1)
         guard let file = policy.certificatesFile else { return }
         try easy.set(.certificatesFile, file)
         // libcurl would trust the folder of the system as well.

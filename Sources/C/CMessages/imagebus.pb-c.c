@@ -8760,7 +8760,7 @@ const ProtobufCMessageDescriptor imagebus__v1__s3_credentials__descriptor =
   (ProtobufCMessageInit) imagebus__v1__s3_credentials__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__transfer_terms__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__transfer_terms__field_descriptors[10] =
 {
   {
     "removed_headers",
@@ -8870,6 +8870,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__transfer_terms__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "secret_headers",
+    10,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__TransferTerms, n_secret_headers),
+    offsetof(Imagebus__V1__TransferTerms, secret_headers),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__transfer_terms__field_indices_by_name[] = {
   7,   /* field[7] = certificate */
@@ -8880,12 +8892,13 @@ static const unsigned imagebus__v1__transfer_terms__field_indices_by_name[] = {
   4,   /* field[4] = removed_response_headers */
   1,   /* field[1] = required_headers */
   3,   /* field[3] = response_headers */
+  9,   /* field[9] = secret_headers */
   2,   /* field[2] = statuses */
 };
 static const ProtobufCIntRange imagebus__v1__transfer_terms__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__transfer_terms__descriptor =
 {
@@ -8895,7 +8908,7 @@ const ProtobufCMessageDescriptor imagebus__v1__transfer_terms__descriptor =
   "Imagebus__V1__TransferTerms",
   "imagebus.v1",
   sizeof(Imagebus__V1__TransferTerms),
-  9,
+  10,
   imagebus__v1__transfer_terms__field_descriptors,
   imagebus__v1__transfer_terms__field_indices_by_name,
   1,  imagebus__v1__transfer_terms__number_ranges,

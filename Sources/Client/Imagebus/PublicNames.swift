@@ -1,6 +1,8 @@
 // The types of other rooms that stand in this library's public declarations, so that who uses it
 // imports `Imagebus` alone. What else these rooms have stays out of the user's sight.
 
+@_exported public import struct Animation.Playback
+@_exported public import enum Animation.PlaybackMode
 @_exported public import struct ImageModel.AnimationFacts
 @_exported public import enum ImageModel.BaseKey
 @_exported public import enum ImageModel.BlendMode

@@ -155,4 +155,17 @@ public struct Playback: Hashable, Sendable {
         }
         return found
     }
+
+    /// In how many steps a frame is seen; 0 for the one that is to be seen.
+    public func steps(to other: Int) -> Int {
+        mode.steps(from: index, to: other, of: count, goingBack: goesBack)
+    }
+
+    /// In how many microseconds of the caller's time the next frame is due; `nil` where no time
+    /// moves it.
+    public var untilNext: Int? {
+        guard state == .playing, rate > 0 else { return nil }
+        let left = Double(max(0, durations[index] - elapsed)) / rate
+        return Int(min(left.rounded(.up), 1e15))
+    }
 }

@@ -29,4 +29,17 @@ public enum PlaybackMode: UInt8, Hashable, Sendable, CaseIterable {
             return (turns ? index - 1 : index + 1, turns)
         }
     }
+
+    /// How many steps lie between a frame and another one that comes later; 0 for the same.
+    func steps(from index: Int, to other: Int, of count: Int, goingBack: Bool) -> Int {
+        switch self {
+        case .normal: return (other - index + count) % count
+        case .reverse: return (index - other + count) % count
+        case .bounce, .reversedBounce:
+            let turns = index == 0 ? false : index == count - 1 ? true : goingBack
+            if turns { return other <= index ? index - other : index + other }
+            let toTheEnd = count - 1 - index
+            return other >= index ? other - index : toTheEnd + count - 1 - other
+        }
+    }
 }

@@ -20,17 +20,29 @@ extension Configuration {
         transfer.certificate = rule.certificate
         transfer.cookieJar = rule.cookieJar
         try add(rule.credential, url, &transfer, to: &resolution)
-        guard transfer.byteCount <= TransferTerms.bytesMax else {
-            throw ImageError(
-                .invalidDownloadOperation,
-                "the rules of the configuration say more of this transfer than "
-                    + "\(TransferTerms.bytesMax) bytes: shorten them, or their secrets")
-        }
         resolution.terms.transfer = transfer
         let removed = Set(transfer.removedHeaders.map { $0.lowercased() })
         guard !removed.isEmpty else { return }
         resolution.request.headers.removeAll { removed.contains($0.name.lowercased()) }
         resolution.secretHeaders.subtract(removed)
+    }
+
+    /// Says which headers have secrets of rules as values, whatever their names are. Those that are
+    /// credentials by their names are known without it. Throws `invalidDownloadOperation` where
+    /// rules say too much.
+    func addSecretHeaders(to resolution: inout Resolution) throws(ImageError) {
+        guard !resolution.secretHeaders.isEmpty || !resolution.terms.transfer.isEmpty else {
+            return
+        }
+        resolution.terms.transfer.secretHeaders = resolution.request.headers
+            .filter { !$0.isCredential }.map { $0.name.lowercased() }
+            .filter { resolution.secretHeaders.contains($0) }.sorted()
+        guard resolution.terms.transfer.byteCount <= TransferTerms.bytesMax else {
+            throw ImageError(
+                .invalidDownloadOperation,
+                "the rules of the configuration say more of this transfer than "
+                    + "\(TransferTerms.bytesMax) bytes: shorten them, or their secrets")
+        }
     }
 
     /// The rewritten URL has to be one of the sources, as a redirect has.

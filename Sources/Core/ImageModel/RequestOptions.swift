@@ -27,7 +27,7 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     /// Of views: the placeholder only after a failure.
     public static let delayPlaceholder = RequestOptions(rawValue: 1 << 8)
     /// All frames of an animation go through the steps, and the result has them where its format
-    /// holds frames (SEMANTICS §11.31).
+    /// holds frames (SEMANTICS §11.32).
     public static let transformAnimatedImage = RequestOptions(rawValue: 1 << 9)
     /// Of views: the caller shows the image by itself.
     public static let avoidAutoSetImage = RequestOptions(rawValue: 1 << 10)

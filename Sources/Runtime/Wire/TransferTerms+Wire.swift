@@ -13,6 +13,9 @@ extension TransferTerms: WireMessage {
         try map.texts(
             &requiredHeaders, &wire.pointee.n_required_headers, &wire.pointee.required_headers,
             "TransferTerms.required_headers", countMax: Self.countMax, limit: Self.textBytesMax)
+        try map.texts(
+            &secretHeaders, &wire.pointee.n_secret_headers, &wire.pointee.secret_headers,
+            "TransferTerms.secret_headers", countMax: Self.countMax, limit: Self.textBytesMax)
         try response.fields(map, wire)
         try map.list(
             &decryptors, &wire.pointee.n_decryptors, &wire.pointee.decryptors,

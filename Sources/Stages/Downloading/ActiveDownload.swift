@@ -53,11 +53,23 @@ struct ActiveDownload {
     /// libcurl has read the header fields, the sink only refused the status.
     private func withRetryAfter(_ failure: DownloadFailure) -> DownloadFailure {
         guard case .status(let head, _) = failure else { return failure }
+        if let refusal = refusalOfProxy(head) { return refusal }
         return .status(head, retryAfter: transfer.retryAfterSeconds)
     }
 
+    /// A proxy alone says 407 (RFC 9110 §15.5.8), where it is no origin behind its tunnel.
+    private func refusalOfProxy(_ head: ResponseHead) -> DownloadFailure? {
+        guard let proxy = transfer.proxy, head.status == 407,
+            work.url.prefix(6).lowercased() != "https:"
+        else { return nil }
+        return .refusedByProxy(proxy, status: head.status)
+    }
+
     private func failure(of error: CurlError) -> DownloadFailure {
-        switch error.code {
+        if let proxy = transfer.proxy, let status = transfer.refusedTunnelStatus {
+            return .refusedByProxy(proxy, status: status)
+        }
+        return switch error.code {
         case .couldNotConnect where transfer.refusedAddress != nil: .addressForbidden
         case .fileSizeExceeded: .bodyTooLarge(sink.bodyBytesMax)
         default: .transfer(error)

@@ -32,6 +32,7 @@ extension DownloadFailure {
                     "setting": LimitSetting.body.rawValue,
                 ])
         case .status(let head, let retryAfter): Self.imageError(head, retryAfter)
+        case .refusedByProxy(let proxy, let status): Self.imageError(ofProxy: proxy, status)
         case .contentType(let type):
             ImageError(
                 .invalidDownloadContentType,

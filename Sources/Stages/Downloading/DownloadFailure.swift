@@ -16,6 +16,9 @@ enum DownloadFailure: Error {
     case bodyTooLarge(Int64)
     /// The origin answered, but with no image; it may have said when to ask again, in seconds.
     case status(ResponseHead, retryAfter: Int64? = nil)
+    /// The proxy of this URL refused by itself, with this status: a tunnel to the origin, or to do
+    /// anything for who it does not know.
+    case refusedByProxy(String, status: Int)
     /// The origin says that the body is of a type which is not accepted.
     case contentType(String)
     /// The origin says that nothing changed, having been asked whether, and who may keep that for

@@ -80,8 +80,8 @@ struct FetchAdmission {
     }
 
     /// Goes on to where a redirect leads: admitted like the URL before it (SEMANTICS §10.2).
-    /// Another origin gets neither user info nor any header that may say who asks; what was left
-    /// out stays so.
+    /// Another origin gets neither user info nor any header that may say who asks, by its name or
+    /// since its value is a secret of a rule; what was left out stays so.
     mutating func follow(_ reference: String) throws(DownloadFailure) {
         guard s3 == nil else { throw S3Request.redirected }
         guard let next = Location.resolve(reference, against: url) else {
@@ -101,7 +101,8 @@ struct FetchAdmission {
         guard Self.permits(new, addressGuard) else { throw .addressForbidden }
         let isSameOrigin = (new.scheme, new.authority) == (old.scheme, old.authority)
         if !isSameOrigin {
-            headers.removeAll(where: \.isCredential)
+            let secret = Set(terms.secretHeaders)
+            headers.removeAll { $0.isCredential || secret.contains($0.name.lowercased()) }
             (terms.credential, terms.certificate, terms.cookieJar) = (nil, nil, nil)
         }
         guard isSameOrigin, new.userInfo == nil, let userInfo = old.userInfo else {

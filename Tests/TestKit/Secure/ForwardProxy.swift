@@ -8,8 +8,9 @@ public final class ForwardProxy {
     private let output: ProgramOutput
     private let folder = TemporaryDirectory()
 
-    /// Starts it and waits until it listens.
-    public init() throws {
+    /// Starts it and waits until it listens. `lines` of its configuration are added to the usual
+    /// ones.
+    public init(_ lines: [String] = []) throws {
         guard let program = Tool.path(of: "tinyproxy") else {
             throw StackFailure("there is no tinyproxy: run scripts/setup")
         }
@@ -24,6 +25,7 @@ public final class ForwardProxy {
                 LogLevel Info
                 MaxClients 100
                 ViaProxyName "tinyproxy"
+                \(lines.joined(separator: "\n"))
 
                 """.utf8), to: "proxy.conf")
         let pipe = try FileDescriptor.pipe()

@@ -4,6 +4,8 @@
 enum LinkRules {
     /// Every program talks on the bus.
     static let bus: Set<String> = ["zmq", "protobuf-c"]
+    /// The client library reads pixels of frames.
+    static let client: Set<String> = bus.union(["z"])
     static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
     /// What makes planes of files, and what makes files of planes.
     static let planarSources: Set<String> = ["jpeg", "avif", "zimg"]
@@ -22,8 +24,8 @@ enum LinkRules {
     static let sandbox: Set<String> = ["seccomp"]
 
     static let allowed: [String: Set<String>] = [
-        "imagebus": bus.union(["jansson", "yaml-0"]),
-        "imagebus-bench": bus.union(["jansson", "microhttpd", "yaml-0"]),
+        "imagebus": client.union(["jansson", "yaml-0"]),
+        "imagebus-bench": client.union(["jansson", "microhttpd", "yaml-0"]),
         "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
         "imagebus-download": bus.union(["curl", "z", "crypto"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash", "nettle"]),

@@ -1573,10 +1573,15 @@ struct  Imagebus__V1__TransferTerms
    * empty: none
    */
   char *cookie_jar;
+  /*
+   * names in lower case: their values are secrets of rules
+   */
+  size_t n_secret_headers;
+  char **secret_headers;
 };
 #define IMAGEBUS__V1__TRANSFER_TERMS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__transfer_terms__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, (char *)protobuf_c_empty_string }
+    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, (char *)protobuf_c_empty_string, 0,NULL }
 
 
 struct  Imagebus__V1__StatusChange

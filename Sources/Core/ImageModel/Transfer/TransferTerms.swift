@@ -17,6 +17,9 @@ public struct TransferTerms: Hashable, Sendable {
     public var certificate: ClientCertificate?
     /// The cookie jar; no two identities share one.
     public var cookieJar: String?
+    /// Names of headers, in lower case, whose values are secrets of the configuration, though their
+    /// names are not those of credentials (`HTTPHeader.isCredential`): no other origin gets them.
+    public var secretHeaders: [String] = []
 
     /// Says nothing.
     public init() {}
@@ -34,7 +37,9 @@ public struct TransferTerms: Hashable, Sendable {
     /// Bytes of all texts but the URL.
     public var byteCount: Int {
         let headers = response.headers.flatMap { [$0.name, $0.value] }
-        let texts = removedHeaders + requiredHeaders + response.removedHeaders + headers + secrets
+        let texts =
+            removedHeaders + requiredHeaders + secretHeaders + response.removedHeaders
+            + headers + secrets
         return texts.reduce(0) { $0 + $1.utf8.count }
     }
 

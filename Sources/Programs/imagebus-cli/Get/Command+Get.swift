@@ -29,7 +29,13 @@ extension Command {
             Formats that are read: \(decodableNames);
             pdf and svg where the stack has 'serve --vector N', a private one by IMAGEBUS_VECTOR=1.
             The bytes tell the format, not a name or a server; of an animation the first frame is
-            read.
+            read, unless --frame names another one or --frames asks for all. A still image has one
+            frame. With --json, --frames says count, durations in microseconds, loops (0: without
+            end) and files. Where it fails, the files that were written stay.
+
+            --show draws with the graphics of kitty where TERM or KITTY_WINDOW_ID names it, else
+            with half blocks in true colour. An animation plays until its loops end, Ctrl-C (130)
+            or a key.
 
             What cannot be written is said before the load where it can be. With --json, error.name
             is outputFailed then, and its code that of the kernel.
@@ -49,6 +55,8 @@ extension Command {
                 "several steps, and the facts as JSON"
             ),
             ("imagebus get URL --option from-cache-only --json", "what the caches have"),
+            ("imagebus get URL --frames frames --resize 200x200", "every frame of an animation"),
+            ("imagebus get URL --show", "the image in the terminal"),
             ("imagebus get URL --info", "format and size"),
             ("imagebus get URL --facts exif,colours,blurhash --json", "what else is known of it"),
             (
@@ -69,6 +77,12 @@ extension Command {
             "output", letter: "o", value: "FILE",
             "write the image there, at once and whole; its ending says the format\n"
                 + "where --format does not; - is standard output"),
+        OptionDefinition(
+            "frames", value: "DIR",
+            "write every frame of an animation there, as frame-0000.png and so on;\n"
+                + "the directory is made; as PNG where --format says nothing else"),
+        OptionDefinition(
+            "show", "draw the image in this terminal, as large as it has room"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
             "explain", "how the image came about: what was decoded and how it was encoded"),

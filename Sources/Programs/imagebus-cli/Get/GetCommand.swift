@@ -7,6 +7,10 @@ import StackAccess
 /// `imagebus get`: one request.
 enum GetCommand {
     static func run(_ options: GetOptions) -> Int32 {
+        if let directory = options.framesDirectory {
+            return FramesCommand.run(options, into: directory)
+        }
+        if options.shows { return ShowCommand.run(options) }
         let report = GetReport(options: options)
         do throws(OutputError) {
             try options.target.check()
@@ -54,7 +58,7 @@ enum GetCommand {
     }
 
     /// A file is no URL, and is read by another operand.
-    private static func check(_ url: String) throws(ImageError) {
+    static func check(_ url: String) throws(ImageError) {
         do throws(ImageError) {
             _ = try SourceURL(url)
         } catch {
@@ -109,7 +113,7 @@ enum GetCommand {
     }
 
     /// Some options are for a stack that is started.
-    private static func warn(_ options: StackOptions) {
+    static func warn(_ options: StackOptions) {
         let config = OptionDefinition.config.name
         if !options.ofPrivateStack.subtracting([config]).isEmpty {
             Terminal.error(

@@ -14,6 +14,11 @@ struct GetOptions: Hashable {
     var slot: String?
     var delivery: Delivery
     var target = OutputTarget.none
+    /// Where each frame of an animation goes; nil where one image is wanted.
+    var framesDirectory: String?
+    /// Whether the image is drawn in the terminal, and whether that is one like kitty.
+    var shows: Bool
+    var isKitty: Bool
     /// `--original`.
     var keepsOriginal: Bool
     var printsJSON: Bool
@@ -78,6 +83,9 @@ struct GetOptions: Hashable {
         }
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)
+        framesDirectory = try Self.framesDirectory(read, readsStandardInput)
+        shows = try Self.shows(read, readsStandardInput)
+        isKitty = KittyImage.isSpoken(environment)
         if let output = read.last("output") {
             guard !output.isEmpty else { throw UsageError("--output: a file name is not empty") }
             guard !request.infoOnly else {
@@ -89,6 +97,43 @@ struct GetOptions: Hashable {
             try RequestReader.checkLossless(request)
         }
     }
+
+    /// What is said of one image or one load says nothing of all frames.
+    private static func framesDirectory(
+        _ read: ReadOptions, _ readsStandardInput: Bool
+    ) throws(UsageError) -> String? {
+        guard let directory = read.last("frames") else { return nil }
+        guard !directory.isEmpty else {
+            throw UsageError("--frames: the name of a directory is not empty")
+        }
+        guard !readsStandardInput else {
+            throw UsageError("--frames is for a URL: an image of standard input has none")
+        }
+        if let name = optionsOfOneImage.first(where: read.isSet) {
+            throw UsageError("--frames brings every frame as a file: leave out --\(name)")
+        }
+        return directory
+    }
+
+    /// The terminal says size and format.
+    private static func shows(
+        _ read: ReadOptions, _ readsStandardInput: Bool
+    ) throws(UsageError) -> Bool {
+        guard read.isSet("show") else { return false }
+        guard !readsStandardInput else {
+            throw UsageError("--show is for a URL: an image of standard input has none")
+        }
+        let others = optionsOfOneImage + ["frames", "json", "format", "dpr"]
+        if let name = others.first(where: read.isSet) {
+            throw UsageError("--show draws in the terminal: leave out --\(name)")
+        }
+        return true
+    }
+
+    private static let optionsOfOneImage = [
+        "output", "frame", "first-frame", "original", "info", "facts", "explain",
+        "extended-data", "fallback", "group", "slot", "traceparent",
+    ]
 
     /// What is named has to be one. What a caller left in the environment (the convention of build
     /// and test tools) is ignored where it is none (Trace Context §3.2.2).

@@ -23,6 +23,9 @@ final class ProgressBar: Sendable {
     /// How far a prefetch is.
     func show(_ counts: PrefetchCounts) { show(Self.text(counts)) }
 
+    /// How many of several parts are there.
+    func show(_ done: Int, of total: Int) { show(Self.text(done, of: total)) }
+
     /// Draws, unless it did a moment ago or is over.
     private func show(_ text: @autoclosure () -> String) {
         let now = MonotonicClock.now()
@@ -52,6 +55,10 @@ final class ProgressBar: Sendable {
         let part = Double(counts.finished) / Double(max(1, counts.total))
         let failed = counts.skipped > 0 ? ", failed \(counts.skipped)" : ""
         return "\(bar(part)) \(counts.finished) of \(counts.total)\(failed)"
+    }
+
+    static func text(_ done: Int, of total: Int) -> String {
+        "\(bar(Double(done) / Double(max(1, total)))) \(done) of \(total)"
     }
 
     private static func bar(_ part: Double) -> String {

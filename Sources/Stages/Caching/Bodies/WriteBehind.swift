@@ -13,11 +13,21 @@ struct PendingWrite: Sendable {
     var charge: Int {
         body.length + key.utf8.count + MemoryTier.overhead + metadata.partBytes
     }
+
+    /// For the thread that writes it; the body lives as long as this write.
+    var diskWrite: DiskWrite {
+        DiskWrite(key: key, body: body.bytes, metadata: metadata, stored: stored)
+    }
 }
 
 /// Bodies that wait for the disk, bounded in bytes. It answers queries: what was stored is found
-/// from that moment on, before the disk has it. One write is under way at a time.
+/// from that moment on, before the disk has it. One group of writes is under way at a time; those
+/// that come meanwhile are the next group.
 struct WriteBehind {
+    /// Writes in one group at most, and their bytes: hits wait until a group is written.
+    static let groupMax = 16
+    static let groupBytesMax = 1 << 20
+
     /// The bound, bytes.
     let bytesMax: Int
     /// What waits or is under way, bytes.
@@ -26,15 +36,15 @@ struct WriteBehind {
     private(set) var skipped: UInt64 = 0
 
     private var queue: [PendingWrite] = []
-    private var underway: PendingWrite?
+    private var underway: [PendingWrite] = []
     private var latest: [String: PendingWrite] = [:]
     private var nextNumber: UInt64 = 1
 
     init(bytesMax: Int) { self.bytesMax = max(0, bytesMax) }
 
-    var isEmpty: Bool { queue.isEmpty && underway == nil }
+    var isEmpty: Bool { queue.isEmpty && underway.isEmpty }
 
-    var count: Int { queue.count + (underway == nil ? 0 : 1) }
+    var count: Int { queue.count + underway.count }
 
     /// Whether a body of that length would find room; counted as skipped where it would not.
     mutating func hasRoom(key: String, length: Int) -> Bool {
@@ -67,20 +77,26 @@ struct WriteBehind {
     /// The newest body of a key that waits or is under way.
     func write(of key: String) -> PendingWrite? { latest[key] }
 
-    /// The next one to write, where none is under way.
-    mutating func next() -> PendingWrite? {
-        guard underway == nil, !queue.isEmpty else { return nil }
-        let write = queue.removeFirst()
-        underway = write
-        return write
+    /// The next ones to write, in their order, each of another key; none where some are under way.
+    mutating func next() -> [PendingWrite] {
+        guard underway.isEmpty, !queue.isEmpty else { return [] }
+        var length = 0
+        let count = queue.prefix(Self.groupMax).prefix { write in
+            length += write.body.length
+            return length <= Self.groupBytesMax
+        }.count
+        underway = Array(queue.prefix(max(1, count)))
+        queue.removeFirst(underway.count)
+        return underway
     }
 
-    /// The write under way has ended.
+    /// The writes under way have ended.
     mutating func finish() {
-        guard let write = underway else { return }
-        underway = nil
-        bytes -= write.charge
-        if latest[write.key]?.number == write.number { latest[write.key] = nil }
+        for write in underway {
+            bytes -= write.charge
+            if latest[write.key]?.number == write.number { latest[write.key] = nil }
+        }
+        underway = []
     }
 
     /// Forgets a key: what waits is not written, what is under way answers no more. The number of

@@ -25,6 +25,7 @@ final class DiskIndex {
     private var scanTagged: Statement
     /// Its files are reached through it, the last time when the connection ends.
     private let directory: CacheDirectory
+    private var isInTransaction = false
 
     /// Opens or makes the index.
     ///
@@ -201,9 +202,13 @@ final class DiskIndex {
 
     // MARK: - Writing
 
-    /// Runs `body` in one transaction: all of it happens, or nothing.
+    /// Runs `body` in one transaction: all of it happens, or nothing. Within another one it is a
+    /// part of that.
     func transaction<R>(_ body: () throws(DiskError) -> R) throws(DiskError) -> R {
-        try Self.transaction(on: connection, body)
+        guard !isInTransaction else { return try body() }
+        isInTransaction = true
+        defer { isInTransaction = false }
+        return try Self.transaction(on: connection, body)
     }
 
     // The transaction borrows the connection, which it can from a parameter only.

@@ -1,28 +1,6 @@
 internal import Messages
-internal import XXHash
-
-/// What became of a write to the disk tier.
-enum DiskWriteResult: Hashable, Sendable {
-    /// The entry is committed.
-    case stored
-    /// It is not there; why, for people.
-    case skipped(String)
-}
 
 extension DiskTier {
-    /// Stores a body under a key, in place of an older one; `now` is when it was stored.
-    func write(
-        _ key: String, _ body: UnsafeRawBufferPointer, _ metadata: StoredMetadata, _ now: UnixTime
-    ) -> DiskWriteResult {
-        guard isRetryDue(now) else { return .skipped(unwritable) }
-        let result = attempt(now) { (index) throws(DiskError) in
-            try store(key, body, metadata, now, index)
-        }
-        guard let result else { return .skipped(unwritable) }
-        if result == .stored { health = .healthy }
-        return result
-    }
-
     /// Removes the entry of a key; false where that failed and it may still be there.
     func remove(_ key: String, _ now: UnixTime) -> Bool {
         attempt(now) { (index) throws(DiskError) in
@@ -84,52 +62,4 @@ extension DiskTier {
     private static let sharedBytesMax = 1_024
 
     private static func blocks(_ bytes: Int) -> Int { (bytes + 4095) / 4096 * 4096 }
-
-    private var unwritable: String { "disk: \(health.reason?.description ?? "not open")" }
-
-    private func store(
-        _ key: String, _ body: UnsafeRawBufferPointer, _ metadata: StoredMetadata, _ now: UnixTime,
-        _ index: DiskIndex
-    ) throws(DiskError) -> DiskWriteResult {
-        let old = try entry(key, index)
-        let header = BodyHeader(
-            key: key, bodyLength: body.count, checksum: XXH3.hash64(body),
-            created: old?.created ?? now, stored: now, metadata: metadata)
-        guard let head = header.encoded() else { return .skipped("disk: metadata over its limit") }
-        let charge = Self.charge(
-            key: key, bodyLength: body.count, headerLength: head.count,
-            partBytes: metadata.partBytes)
-        guard policy.bytesMax == 0 || charge <= policy.bytesMax else {
-            return .skipped("disk: \(body.count) bytes are over the limit of the whole tier")
-        }
-        if let refusal = refusal(of: charge, key, length: body.count) { return .skipped(refusal) }
-        try makeRoom(charge, key, index)
-        let isInline = body.count <= Self.inlineBytesMax
-        let row = IndexRow(header, number: nextNumber, fileOffset: isInline ? nil : head.count)
-        nextNumber += 1
-        if !isInline { try files.write(row.number, header: head, body: body) }
-        do {
-            // Looked up again: making room may have removed it.
-            let replaced = try entry(key, index)
-            try index.transaction { () throws(DiskError) in
-                if let replaced { try index.delete(replaced.number) }
-                try index.insert(row, key: key, charge: charge, inline: isInline ? body : nil)
-            }
-            if let replaced, replaced.fileOffset != nil { try files.remove(replaced.number) }
-        } catch {
-            if !isInline { try? files.remove(row.number) }
-            throw error
-        }
-        counts.bytesWritten += UInt64(clamping: head.count + body.count)
-        return .stored
-    }
-}
-
-extension IndexRow {
-    init(_ header: BodyHeader, number: Int64, fileOffset: Int?) {
-        self.init(
-            number: number, bodyLength: header.bodyLength, checksum: header.checksum,
-            fileOffset: fileOffset, created: header.created, stored: header.stored,
-            accessed: header.stored, metadata: header.metadata)
-    }
 }

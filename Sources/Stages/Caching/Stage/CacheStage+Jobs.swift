@@ -120,7 +120,7 @@ extension CacheStage {
         case (.looking(let job, let query), let result): looked(result, job, query, now)
         case (.reading(let job, let query, let located, let body), .read(let row)):
             didRead(row != nil, row ?? located, body, job, query, now)
-        case (.writing(let write), .written(let result)): didWrite(write, result, now)
+        case (.writing(let writes), .written(let results)): didWrite(writes, results, now)
         case (.removing(let key), .removed(false)): outdate(key)
         case (.attending(let job, let work, let tiers), let result):
             attended(job, to: work, inMemory: tiers, result)

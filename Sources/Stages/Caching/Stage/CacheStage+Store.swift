@@ -171,17 +171,22 @@ extension CacheStage {
 
     // MARK: - Disk
 
-    /// Begins the next write, where none is under way.
+    /// Begins the next writes, where none are under way.
     func pumpWrites(_ now: UnixTime) {
-        guard let write = writeBehind.next() else { return }
-        if !ask(.write(write), .writing(write), now) {
-            didWrite(write, .skipped("disk: \(Self.tooMuchWaits.message)"), now)
-        }
+        let writes = writeBehind.next()
+        guard !writes.isEmpty, !ask(.write(writes), .writing(writes), now) else { return }
+        let refusal = DiskWriteResult.skipped("disk: \(Self.tooMuchWaits.message)")
+        didWrite(writes, writes.map { _ in refusal }, now)
+    }
+
+    /// The writes under way have ended.
+    func didWrite(_ writes: [PendingWrite], _ results: [DiskWriteResult], _ now: UnixTime) {
+        writeBehind.finish()
+        for (write, result) in zip(writes, results) { didWrite(write, result, now) }
     }
 
     /// A write has ended: answer those who waited for it.
-    func didWrite(_ write: PendingWrite, _ result: DiskWriteResult, _ now: UnixTime) {
-        writeBehind.finish()
+    private func didWrite(_ write: PendingWrite, _ result: DiskWriteResult, _ now: UnixTime) {
         if result != .stored {
             counts.diskSkipped += 1
             // Where a newer one waits, that takes the place of what is there.

@@ -21,8 +21,8 @@ enum PendingWork {
     case checking
     /// A body that is being copied.
     case copying(Filling, Body)
-    /// The write under way.
-    case writing(PendingWrite)
+    /// The writes under way.
+    case writing([PendingWrite])
     /// The older value of a key, which is removed.
     case removing(String)
     /// A command that the disk carries out.

@@ -15,7 +15,8 @@ enum DiskWork: Sendable {
     case look(String, Body.Home)
     /// Read a located body into memory that was reserved for it.
     case read(String, IndexRow, Body)
-    case write(PendingWrite)
+    /// Store these in one transaction.
+    case write([PendingWrite])
     case remove(String)
     /// Give the entry of a key another expiry, if it is of the same bytes.
     case renew(String, Validity)
@@ -52,7 +53,8 @@ enum DiskResult: Sendable {
     case fetched(IndexRow, Body)
     /// The entry of the body that was read; `nil` where that is missing or wrong.
     case read(IndexRow?)
-    case written(DiskWriteResult)
+    /// What became of each.
+    case written([DiskWriteResult])
     /// The entry, if there is one.
     case found(IndexRow?)
     /// What a scan found; `nil` where the disk could not.
@@ -94,8 +96,8 @@ extension DiskTier {
             switch request.work {
             case .look(let key, let home): look(key, home, now)
             case .read(let key, let row, let body): .read(read(key, row, body, now))
-            case .write(let write):
-                .written(self.write(write.key, write.body.bytes, write.metadata, write.stored))
+            case .write(let writes):
+                withExtendedLifetime(writes) { .written(write(writes.map(\.diskWrite), now)) }
             case .find(let key): .found(locate(key, now))
             case .remove(let key): .removed(remove(key, now))
             case .renew(let key, let renewal): renewed(key, renewal, now)
