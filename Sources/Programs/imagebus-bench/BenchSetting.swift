@@ -1,3 +1,4 @@
+import CommandLineInterface
 import ImageModel
 import Imagebus
 import Messages
@@ -28,6 +29,9 @@ final class BenchSetting: Sendable {
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
     var hasStopped: Bool { isStopped.load(ordering: .relaxed) }
+
+    /// Says on standard error what is being done: a measurement takes its time.
+    func say(_ what: String) { Terminal.error("imagebus bench: \(what)\n") }
 
     /// A number that no image of this measurement had before.
     func next() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }

@@ -76,7 +76,9 @@ public final class CommandLineRun {
     public func end(timeout: Duration = defaultTimeout) throws -> CommandLineEnd {
         guard let status = try child.wait(milliseconds: timeout.milliseconds) else {
             throw StackFailure(
-                "\(timeout) were not enough for: \(line)", log: folder.file("err"))
+                "\(timeout) were not enough for: \(line)\n"
+                    + ProcessThreads.text(of: child.processID),
+                log: folder.file("err"))
         }
         return CommandLineEnd(
             line: line, status: status, output: FileBytes.read(folder.file("out")) ?? [],

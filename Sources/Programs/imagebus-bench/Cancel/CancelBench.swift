@@ -23,13 +23,17 @@ struct CancelBench: BenchKind {
     init(_ setting: BenchSetting) { self.setting = setting }
 
     func run() async throws(ImageError) -> any BenchReport {
-        if options.url == nil { try await makeImages() }
+        if options.url == nil {
+            setting.say("making the images")
+            try await makeImages()
+        }
         let start = MonotonicClock.now()
         var tally = CancelTally()
         var stages: [CancelReport.Stage] = []
         var all = LatencyHistogram()
         for phase in options.url == nil ? CancelPhase.all : CancelPhase.foreign
         where !setting.hasStopped {
+            setting.say("cancelling: \(phase.work)")
             let before = try await settled(phase)
             tally.add(try await cancel(phase))
             let after = try await settled(phase)

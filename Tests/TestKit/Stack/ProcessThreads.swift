@@ -1,0 +1,45 @@
+import Linux
+
+/// What the threads of a process and of its children are at: for what does not end in time.
+enum ProcessThreads {
+    /// Lines with name, state and place in the kernel of each thread; as many as a log bears.
+    static func text(of process: Int32) -> String {
+        let lines = family(of: process).flatMap { id in threads(of: id) }
+        return (["the threads of \(process) and its children:"] + lines.prefix(Self.linesMax))
+            .map { "  | \($0)" }.joined(separator: "\n")
+    }
+
+    private static let linesMax = 80
+
+    private static func family(of process: Int32) -> [Int32] {
+        let children = tasks(of: process).flatMap { task in
+            words("/proc/\(process)/task/\(task)/children").compactMap { Int32($0) }
+        }
+        return [process] + children.flatMap { family(of: $0) }
+    }
+
+    private static func threads(of process: Int32) -> [String] {
+        tasks(of: process).map { task in
+            let folder = "/proc/\(process)/task/\(task)"
+            let name = line("\(folder)/comm")
+            let state = words("\(folder)/status").drop { $0 != "State:" }.dropFirst().first
+            return "\(process) \(task) \(name): \(state ?? "?") \(line("\(folder)/wchan")) "
+                + line("\(folder)/syscall")
+        }
+    }
+
+    private static func tasks(of process: Int32) -> [String] {
+        let folder = try? FileDescriptor.openDirectory("/proc/\(process)/task")
+        guard let folder else { return [] }
+        return (try? folder.entries(entriesMax: 256)) ?? []
+    }
+
+    private static func line(_ path: String) -> String {
+        String((FileBytes.text(path) ?? "?").prefix { $0 != "\n" })
+    }
+
+    private static func words(_ path: String) -> [String] {
+        (FileBytes.text(path) ?? "").split { $0 == " " || $0 == "\n" || $0 == "\t" }
+            .map(String.init)
+    }
+}
