@@ -23,6 +23,7 @@ let c: [Target] = [
     .systemLibrary(name: "CPixbuf", path: "Sources/C/CPixbuf", pkgConfig: "gdk-pixbuf-2.0"),
     .target(name: "CLinux", path: "Sources/C/CLinux"),
     .target(name: "CPNGFilters", path: "Sources/C/CPNGFilters"),
+    .target(name: "CPNG", path: "Sources/C/CPNG", linkerSettings: [.linkedLibrary("png16")]),
     .target(name: "CVipsShims", dependencies: ["CVips"], path: "Sources/C/CVipsShims"),
     .target(name: "CRSVGShims", dependencies: ["CRSVG"], path: "Sources/C/CRSVGShims"),
     .target(name: "CPixbufShims", dependencies: ["CPixbuf"], path: "Sources/C/CPixbufShims"),
@@ -56,6 +57,7 @@ let bindings: [Target] = [
     room("Bindings", "Sodium", ["CSodium"]),
     room("Bindings", "MicroHTTPD", ["CMicroHTTPD"]),
     room("Bindings", "PNGFilters", ["CPNGFilters"]),
+    room("Bindings", "PNG", ["CPNG"]),
     room("Bindings", "Vips", ["CVips", "CVipsShims"]),
     room("Bindings", "RSVG", ["CRSVG", "CRSVGShims"]),
     room("Bindings", "Pixbuf", ["CPixbuf", "CPixbufShims"]),
@@ -132,8 +134,8 @@ let stages: [Target] = [
     room(
         "Stages", "Decoding",
         [
-            "Vips", "RSVG", "Pixbuf", "JPEG", "AVIF", "Zimg", "Deflate", "Animation", "ImageModel",
-            "Messages", "StageContract",
+            "Vips", "RSVG", "Pixbuf", "JPEG", "PNG", "WebP", "AVIF", "Zimg", "Deflate",
+            "Animation", "ImageModel", "Messages", "StageContract",
         ]),
     room(
         "Stages", "Transforming",

@@ -6,7 +6,8 @@ RUN apt-get update -qq \
         systemd dbus \
         libzmq5 libprotobuf-c1 libmicrohttpd12 libyaml-0-2 libjansson4 \
         libsodium23 libcurl4 libssl3 libsqlite3-0 libxxhash0 \
-        libvips42 libjpeg62-turbo libwebp7 libwebpmux3 libavif15 libzimg2 libdeflate0 libseccomp2 \
+        libvips42 libjpeg62-turbo libpng16-16 libwebp7 libwebpmux3 libavif15 libzimg2 libdeflate0 \
+        libseccomp2 \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old
 STOPSIGNAL SIGRTMIN+3
 # systemd makes control groups. Where they have one tree, the engine mounts it read-only.

@@ -87,7 +87,7 @@ struct ImageHeaderTests {
             let bytes =
                 start + [0, 0, 0, length] + Array(chunk.utf8)
                 + [UInt8](repeating: 7, count: count)
-            return HeaderBytes(bytes.span).hasPNGChunkBeyondEnd
+            return HeaderBytes(bytes.span).pngChunkBeyondEnd != nil
         }
         #expect(isBeyondEnd("iTXt", says: 9, has: 8))
         #expect(!isBeyondEnd("iTXt", says: 9, has: 9))
@@ -95,7 +95,7 @@ struct ImageHeaderTests {
         #expect(!isBeyondEnd("IEND", says: 0, has: 4 + 99))
         #expect(!isBeyondEnd("IDAT", says: 200, has: 3))
         let jpeg = [UInt8]([0xFF, 0xD8, 0xFF, 0xE0, 0xFF, 0xFF])
-        let isSeenInAJPEG = HeaderBytes(jpeg.span).hasPNGChunkBeyondEnd
+        let isSeenInAJPEG = HeaderBytes(jpeg.span).pngChunkBeyondEnd != nil
         #expect(!isSeenInAJPEG)
     }
 }

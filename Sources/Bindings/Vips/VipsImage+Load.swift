@@ -7,11 +7,13 @@ extension VipsImage {
     ///   - bytes: must stay valid and unchanged while the image or anything derived from it lives;
     ///     `owner` can see to that.
     ///   - loader: one that a `VipsLibrary` was made with.
+    ///   - mayEnd: whether of a file that ends early the pixels are made that are there, where the
+    ///     loader can do so.
     ///   - options: numbers of the loader, by libvips' names; others than it has are ignored.
     /// - Throws: `corrupt`, or `unsupported`, as for a loader that was not permitted; what is wrong
     ///   behind the header shows when pixels are computed.
     public static func load(
-        _ bytes: UnsafeRawBufferPointer, by loader: VipsLoader,
+        _ bytes: UnsafeRawBufferPointer, by loader: VipsLoader, mayEnd: Bool = false,
         options: KeyValuePairs<StaticString, Double> = [:], owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
         let numbers = options.map { name, value in
@@ -21,7 +23,8 @@ extension VipsImage {
         }
         return try make(loader.name, owner: owner, otherwise: .corrupt) { out in
             cvips_load(
-                loader.name, bytes.baseAddress, bytes.count, numbers, numbers.count, out)
+                loader.name, bytes.baseAddress, bytes.count, mayEnd ? 1 : 0, numbers,
+                numbers.count, out)
         }
     }
 
@@ -54,9 +57,9 @@ extension VipsImage {
 
     /// The first frame of a GIF, its header read.
     public static func gif(
-        _ bytes: UnsafeRawBufferPointer, owner: AnyObject? = nil
+        _ bytes: UnsafeRawBufferPointer, mayEnd: Bool = false, owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
-        try load(bytes, by: .gif, options: ["page": 0, "n": 1], owner: owner)
+        try load(bytes, by: .gif, mayEnd: mayEnd, options: ["page": 0, "n": 1], owner: owner)
     }
 
     /// The first page of a PDF on white, its header read; a point is a pixel at scale 1.

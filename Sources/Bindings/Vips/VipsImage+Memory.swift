@@ -8,14 +8,15 @@ extension VipsImage {
     ///     unchanged while the image or anything derived from it lives; `owner` can see to that.
     ///   - bands: 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha.
     ///   - bytesPerBand: 1, or 2 in the machine's order.
+    ///   - isCMYK: what 4 bands are.
     public static func pixels(
         _ pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int,
-        bytesPerBand: Int = 1, owner: AnyObject? = nil
+        bytesPerBand: Int = 1, isCMYK: Bool = false, owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
         try make("new_from_memory", owner: owner) { out in
             cvips_wrap(
                 pixels.baseAddress, pixels.count, CInt(width), CInt(height), CInt(bands),
-                CInt(bytesPerBand), out)
+                CInt(bytesPerBand), isCMYK ? 1 : 0, out)
         }
     }
 

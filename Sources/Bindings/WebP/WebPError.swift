@@ -14,6 +14,8 @@ public struct WebPError: Error, Equatable, Sendable, CustomStringConvertible {
         case outOfMemory
         /// A fault of ours: wrong sizes or options.
         case `internal`
+        /// The bytes are damaged, cut off within the header, or no WebP of the kind that is read.
+        case corrupt
     }
 
     /// What a caller decides by.
@@ -43,6 +45,7 @@ extension WebPError.Kind {
             case CWEBP_STOPPED: .cancelled
             case CWEBP_REFUSED: .refused
             case CWEBP_NO_MEMORY: .outOfMemory
+            case CWEBP_CORRUPT: .corrupt
             default: .internal
             }
     }

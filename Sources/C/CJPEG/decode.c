@@ -1,20 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source.h"
+#include "decoder.h"
 
 // A row of MCUs has at most 4 blocks of 8 rows in each component.
 enum { ROWS_MAX = 4 * DCTSIZE };
 
 // As much of APP2 as tells what it is; libjpeg copies no more.
 enum { PROFILE_SIGN_BYTES = 14 };
-
-struct cjpeg_decoder {
-    struct jpeg_decompress_struct jpeg;
-    cjpeg_guard guard;
-    struct jpeg_source_mgr source;
-    int scans_max;
-};
 
 static void on_progress(j_common_ptr jpeg) {
     const cjpeg_decoder *decoder = (const cjpeg_decoder *)jpeg;
@@ -75,6 +68,8 @@ cjpeg_decoder *cjpeg_open(const void *bytes, size_t count, cjpeg_limits limits,
     }
     decoder->scans_max = limits.scans_max;
     decoder->guard.failure = failure;
+    decoder->guard.passes_warnings = limits.takes_beginning;
+    decoder->source.may_end = limits.takes_beginning;
     decoder->jpeg.err = cjpeg_guard_errors(&decoder->guard);
     if (setjmp(decoder->guard.escape)) {
         cjpeg_close(decoder);

@@ -51,7 +51,9 @@ static void on_error(j_common_ptr jpeg) {
 }
 
 static void on_message(j_common_ptr jpeg, int level) {
-    if (level < 0 && ++jpeg->err->num_warnings >= WARNINGS_MAX)
+    if (level >= 0 || cjpeg_guard_of(jpeg)->passes_warnings)
+        return;
+    if (++jpeg->err->num_warnings >= WARNINGS_MAX)
         on_error(jpeg);
 }
 

@@ -12,6 +12,7 @@ typedef struct {
     struct jpeg_error_mgr errors; // first: libjpeg hands out its address
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
+    int passes_warnings; // however many there are
     cjpeg_failure *failure;
     cjpeg_stop stop;
     void *context;

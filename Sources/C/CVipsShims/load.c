@@ -14,10 +14,10 @@ static void set_number(VipsOperation *loader, const char *name, double number) {
 
 // Rows are asked for from top to bottom, once; whoever needs them in another order copies the
 // image to memory first. libvips never writes to the bytes, its parameter only lacks the const.
-static void set_input(VipsOperation *loader, const void *bytes, size_t count) {
+static void set_input(VipsOperation *loader, const void *bytes, size_t count, int may_end) {
     VipsBlob *blob = vips_blob_new(NULL, bytes, count);
     g_object_set(loader, "buffer", blob, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on",
-                 VIPS_FAIL_ON_ERROR, NULL);
+                 may_end ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR, NULL);
     vips_area_unref(VIPS_AREA(blob));
 }
 
@@ -29,8 +29,8 @@ static int refuse_blocked(VipsOperation *loader, const char *name) {
     return -1;
 }
 
-int cvips_load(const char *name, const void *bytes, size_t count, const cvips_option *options,
-               size_t option_count, cvips_image *out) {
+int cvips_load(const char *name, const void *bytes, size_t count, int may_end,
+               const cvips_option *options, size_t option_count, cvips_image *out) {
     *out = NULL;
     VipsOperation *loader = vips_operation_new(name);
     if (!loader)
@@ -39,7 +39,7 @@ int cvips_load(const char *name, const void *bytes, size_t count, const cvips_op
         g_object_unref(loader);
         return -1;
     }
-    set_input(loader, bytes, count);
+    set_input(loader, bytes, count, may_end);
     for (size_t i = 0; i < option_count; i++)
         set_number(loader, options[i].name, options[i].value);
     int status = vips_cache_operation_buildp(&loader);

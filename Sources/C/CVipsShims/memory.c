@@ -9,13 +9,13 @@ static VipsInterpretation meaning_of(int bands, int bytes) {
 }
 
 int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands, int bytes,
-               cvips_image *out) {
+               int is_cmyk, cvips_image *out) {
     *out = vips_image_new_from_memory(pixels, count, width, height, bands,
                                       bytes == 2 ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR);
     if (!*out)
         return -1;
     // The image is new and nobody else has it yet, so its header may be written.
-    (*out)->Type = meaning_of(bands, bytes);
+    (*out)->Type = is_cmyk ? VIPS_INTERPRETATION_CMYK : meaning_of(bands, bytes);
     return 0;
 }
 

@@ -73,7 +73,8 @@ cwebp_status cwebp_animation_add(cwebp_animation *animation, const uint8_t *pixe
     picture.progress_hook = on_progress;
     picture.user_data = animation;
     int is_fine = WebPPictureImportRGBA(&picture, pixels, stride) &&
-                  WebPAnimEncoderAdd(animation->encoder, &picture, milliseconds, &animation->config);
+                  WebPAnimEncoderAdd(animation->encoder, &picture, milliseconds,
+                                     &animation->config);
     *code = picture.error_code;
     WebPPictureFree(&picture);
     return is_fine ? CWEBP_FINE : failure(animation, *code);

@@ -16,7 +16,11 @@ extension AnimationMap {
         self.init(.png, canvas: canvas, loops: 0)
         end = walk(png: file, framesMax)
         // What is whole can be shown; a frame control without pixels cannot.
-        if frames.last?.parts.isEmpty == true { frames.removeLast() }
+        if frames.last?.parts.isEmpty == true {
+            frames.removeLast()
+        } else {
+            isLastOpen = end == .cut && !frames.isEmpty
+        }
     }
 
     private mutating func walk(png file: borrowing HeaderBytes, _ framesMax: Int) -> End {

@@ -20,8 +20,10 @@ package struct AnimationMap: Hashable, Sendable {
     package var canvas: PixelSize
     /// How often all frames are shown; 0: without end.
     package var loops: Int
-    /// The frames that are there as a whole, in order.
+    /// The frames that are there as a whole, in order; of the last one a part where it is open.
     package var frames: [FrameRecord] = []
+    /// Whether more parts of the last frame may follow, of bytes that end within it.
+    package var isLastOpen = false
     /// Parts of the file that each frame needs besides its own.
     package var shared: [Range<Int>] = []
     package var end = End.cut
@@ -43,6 +45,9 @@ package struct AnimationMap: Hashable, Sendable {
     init(_ format: ImageFormat, canvas: PixelSize, loops: Int) {
         (self.format, self.canvas, self.loops) = (format, canvas, loops)
     }
+
+    /// How many frames are there as a whole for certain.
+    package var wholeFrames: Int { frames.count - (isLastOpen ? 1 : 0) }
 
     /// How long one loop takes, in microseconds.
     package var duration: Int { frames.reduce(0) { $0 + $1.duration } }

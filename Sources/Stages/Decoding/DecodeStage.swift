@@ -67,6 +67,10 @@ public struct DecodeStage: Sendable {
         let decoder = try decoders.decoder(of: input)
         let limits = work.limits.held(to: .of(decoders.family))
         try limits.checkPages(of: input, decoder.format)
+        if work.isPartial {
+            return try PartialImage(work, of: input, by: decoder, limits, cancellation)
+                .decode(to: output)
+        }
         let source = try SourceImage(input, by: decoder)
         let scale = source.scale(for: work.need)
         try limits.check(source, at: scale)

@@ -14,3 +14,18 @@ extension OutputBlock {
             reference: reference(length: count + kept.byteCount), layout: layout)
     }
 }
+
+extension OutputSpace {
+    /// A frame of an animation as it is shown, in a block of its own: RGBA of the whole canvas.
+    func frame(
+        _ pixels: [UInt8], of canvas: PixelSize, turned orientation: Orientation = .upright,
+        with kept: KeptBytes
+    ) throws(ImageError) -> DecodedImage.Frame {
+        let block = try reserve(pixels.count + kept.byteCount)
+        UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<pixels.count])
+            .copyBytes(from: pixels)
+        var layout = PixelLayout(bands: .rgba, size: canvas, stride: 4 * canvas.width)
+        layout.orientation = orientation
+        return block.frame(layout, pixelBytes: pixels.count, with: kept)
+    }
+}

@@ -7,7 +7,7 @@ struct SourceImage {
     let decoder: any FormatDecoder
     let header: VipsHeader
     /// Frames or pages in all.
-    let pages: Int
+    private(set) var pages: Int
     /// Its colours mean sRGB only after a conversion by the profile that it has.
     private(set) var needsProfile: Bool
     /// What its samples mean where that is light above SDR white.
@@ -52,6 +52,13 @@ struct SourceImage {
         return source
     }
 
+    /// The same, of whose frames or pages so many are there.
+    func with(pages: Int) -> SourceImage {
+        var source = self
+        source.pages = pages
+        return source
+    }
+
     /// What samples a decode makes that keeps these.
     func samples(_ keeps: KeptParts) -> SampleForm {
         guard (9...16).contains(bits), [.grey16, .rgb16].contains(header.colour) else {
@@ -86,6 +93,11 @@ struct SourceImage {
     /// asked for an image that has none.
     func scale(for need: DecodeNeed) -> DecodeScale {
         need.scale(for: info.size, of: decoder.format.traits.input?.scales ?? .whole)
+    }
+
+    /// The image, nothing but its header read: it need not have its pixels.
+    func openHeader() throws(ImageError) -> VipsImage {
+        try ImageError.mapping { () throws(VipsError) in try decoder.header(bytes) }
     }
 
     /// The image, nothing but its header read; pixels are made at that scale as it is decoded.

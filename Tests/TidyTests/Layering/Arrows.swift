@@ -9,6 +9,7 @@ enum Arrows {
         "XXHash": ["CXXHash"],
         "Sodium": ["CSodium"],
         "MicroHTTPD": ["CMicroHTTPD"],
+        "PNG": ["CPNG"],
         "PNGFilters": ["CPNGFilters"],
         "Vips": ["CVips", "CVipsShims"],
         "RSVG": ["CRSVG", "CRSVGShims"],

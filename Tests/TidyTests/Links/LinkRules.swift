@@ -9,6 +9,8 @@ enum LinkRules {
     static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
     /// What makes planes of files, and what makes files of planes.
     static let planarSources: Set<String> = ["jpeg", "avif", "zimg"]
+    /// What reads files of which the first bytes are there. One binding has all of WebP.
+    static let beginnings: Set<String> = ["png16", "webp", "webpmux"]
     /// Whose check sums a frame of a PNG gets as a file of its own.
     static let frames: Set<String> = ["deflate"]
     static let planarTargets: Set<String> = [
@@ -30,7 +32,7 @@ enum LinkRules {
         "imagebus-download": bus.union(["curl", "z", "crypto"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash", "nettle"]),
         "imagebus-decode": bus.union(images).union(planarSources).union(drawings)
-            .union(frames).union(sandbox),
+            .union(frames).union(beginnings).union(sandbox),
         "imagebus-transform": bus.union(images).union(planarTargets).union(sandbox),
     ]
 

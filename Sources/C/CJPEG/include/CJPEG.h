@@ -65,6 +65,9 @@ typedef struct {
     int scans_max;
     // For the coefficients of files with many scans; 0 sets no limit.
     long memory_max;
+    // Whether the bytes may be the beginning of a file: an end is invented behind them, what is
+    // missing is grey, and each interval that has nothing may warn of it.
+    int takes_beginning;
 } cjpeg_limits;
 
 // Reads the header. NULL with the reason in `failure`; the bytes must outlive the decoder.
@@ -82,6 +85,21 @@ int cjpeg_chroma_log2(const cjpeg_decoder *decoder, int *horizontal, int *vertic
 cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const size_t *strides,
                           cjpeg_stop stop, void *context, cjpeg_failure *failure);
 void cjpeg_close(cjpeg_decoder *decoder);
+
+// rows.c: pixels as libvips makes them: grey, RGB, or CMYK that is not inverted.
+typedef struct {
+    int width;
+    int height;
+    int bands;
+} cjpeg_size;
+
+// In place of `cjpeg_select_planes`: what is decoded then.
+cjpeg_status cjpeg_select_rows(cjpeg_decoder *decoder, int eighths, cjpeg_size *size,
+                               cjpeg_failure *failure);
+// Once. The first columns and rows, so many of those that there are, without padding between rows.
+// `shows` gets whether the bytes held any of the image.
+cjpeg_status cjpeg_decode_rows(cjpeg_decoder *decoder, uint8_t *pixels, int columns, int rows,
+                               cjpeg_stop stop, void *context, int *shows, cjpeg_failure *failure);
 
 // encode.c
 typedef struct {

@@ -33,13 +33,15 @@ typedef struct {
     const char *name;
     double value;
 } cvips_option;
-int cvips_load(const char *name, const void *bytes, size_t count, const cvips_option *options,
-               size_t option_count, cvips_image *out);
+// `may_end`: of a file that ends early the pixels are made that are there.
+int cvips_load(const char *name, const void *bytes, size_t count, int may_end,
+               const cvips_option *options, size_t option_count, cvips_image *out);
 
 // memory.c
-// Bands of 1 or 2 `bytes`, rows without padding; the pixels must outlive the image.
+// Bands of 1 or 2 `bytes`, rows without padding; the pixels must outlive the image. `is_cmyk`: what
+// four bands are.
 int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands, int bytes,
-               cvips_image *out);
+               int is_cmyk, cvips_image *out);
 // Zeros that take no memory; 8-bit bands.
 int cvips_blank(int width, int height, int bands, cvips_image *out);
 // Makes all pixels once, into memory that the new image owns.

@@ -1,4 +1,4 @@
-// libwebp's encoder, without its versioned structures.
+// libwebp's encoder and its decoder of bytes that arrive, without its versioned structures.
 #pragma once
 
 #include <stddef.h>
@@ -11,6 +11,7 @@ typedef enum {
     CWEBP_REFUSED,
     CWEBP_NO_MEMORY,
     CWEBP_INTERNAL,
+    CWEBP_CORRUPT,
 } cwebp_status;
 
 typedef struct {
@@ -62,3 +63,18 @@ typedef struct {
 // The image of a file with these chunks beside it, in one piece. EXIF begins with its TIFF.
 cwebp_status cwebp_enclose(cwebp_bytes file, cwebp_bytes profile, cwebp_bytes exif, cwebp_bytes xmp,
                            cwebp_sink sink, void *context);
+
+// beginning.c
+typedef struct {
+    int width;
+    int height;
+    int has_alpha;
+    int is_animated;
+} cwebp_header;
+// CWEBP_CORRUPT also where the header is not there as a whole.
+cwebp_status cwebp_read_header(cwebp_bytes file, cwebp_header *header);
+// Writes the rows that `file`, a still image, has, and leaves the others as they are: 3 or 4 bands,
+// without padding, scaled to `width` × `height`. `rows` gets how many they are; what is corrupt
+// behind a row ends the reading.
+cwebp_status cwebp_read_beginning(cwebp_bytes file, int width, int height, int bands,
+                                  uint8_t *pixels, cwebp_stop stop, void *context, int *rows);

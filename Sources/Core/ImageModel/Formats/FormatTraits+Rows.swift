@@ -28,14 +28,16 @@ extension FormatTraits {
             format: .jpeg, name: "jpeg", extensions: ["jpg", "jpeg"],
             mimeType: "image/jpeg", signatures: [.bytes([0xFF])], carriesAlpha: false,
             isPhotographic: true, storedSize: { $0.jpegSize },
-            input: FormatInput(scales: .parts([1, 2, 4, 8]), hasPlanes: true),
+            input: FormatInput(
+                scales: .parts([1, 2, 4, 8]), hasPlanes: true, isShownPartially: true),
             output: FormatOutput(
                 loss: .always, takesPlanes: true, sideMax: 65_500, isKept: true,
                 settingTimes: [.progressive: 200, .optimise: 150])),
         FormatTraits(
             format: .png, name: "png", extensions: ["png"], mimeType: "image/png",
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
-            storedFrames: { $0.pngFrames }, storedHDR: { $0.pngHDR }, input: FormatInput(),
+            storedFrames: { $0.pngFrames }, storedHDR: { $0.pngHDR },
+            input: FormatInput(isShownPartially: true),
             output: FormatOutput(
                 loss: .never, depths: [8, 16], holdsHDR: true, holdsFrames: true, isKept: true,
                 settingTimes: [.progressive: 200, .colours: 600, .depth: 200, .hdr: 200]),
@@ -43,7 +45,7 @@ extension FormatTraits {
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",
             signatures: [.bytes([0x47])], isAnimated: true, storedSize: { $0.gifSize },
-            input: FormatInput(),
+            input: FormatInput(isShownPartially: true),
             output: FormatOutput(
                 loss: .always, hasQuality: false, holdsFrames: true, sideMax: 65_535,
                 pixelsMax: 20_000_000,
@@ -57,7 +59,7 @@ extension FormatTraits {
             format: .webp, name: "webp", extensions: ["webp"], mimeType: "image/webp",
             signatures: [.text("RIFF", then: "WEBP", at: 8)], isAnimated: true,
             isPhotographic: true, storedSize: { $0.webPSize },
-            input: FormatInput(scales: .parts([1, 2, 4, 8])),
+            input: FormatInput(scales: .parts([1, 2, 4, 8]), isShownPartially: true),
             output: FormatOutput(
                 loss: .optional, takesPlanes: true, holdsFrames: true, sideMax: 16_383,
                 isKept: true,

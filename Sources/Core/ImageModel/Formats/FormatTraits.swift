@@ -94,6 +94,8 @@ package struct FormatInput: Sendable {
     package var hasPlanes = false
     /// What its pages are.
     package var pages = Pages.frames
+    /// Whether there is something to see before all of its bytes have come.
+    package var isShownPartially = false
 
     /// What the pages of a file are to one another.
     package enum Pages: Sendable {

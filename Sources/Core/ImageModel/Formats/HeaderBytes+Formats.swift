@@ -44,21 +44,21 @@ extension HeaderBytes {
         return nil
     }
 
-    /// Whether a chunk that has no pixels says that it is longer than the rest of the file, so that
-    /// a reader which believes it takes memory for bytes that are not there (PNG, 5.3).
-    package var hasPNGChunkBeyondEnd: Bool {
-        guard pngSize != nil else { return false }
+    /// Where a chunk begins that has no pixels and says that it is longer than the rest of the
+    /// file, so that a reader which believes it takes memory for what is not there (PNG, 5.3).
+    package var pngChunkBeyondEnd: Int? {
+        guard pngSize != nil else { return nil }
         var offset = 8
         while let length = bigEndian(4, at: offset) {
             // Whatever lies behind the end is nobody's.
-            if has("IEND", at: offset + 4) { return false }
+            if has("IEND", at: offset + 4) { return nil }
             let hasPixels = has("IDAT", at: offset + 4) || has("fdAT", at: offset + 4)
             guard hasPixels || length == 0 || byte(offset + 8 + length - 1) != nil else {
-                return true
+                return offset
             }
             offset += 12 + length
         }
-        return false
+        return nil
     }
 
     /// The logical screen (GIF89a, 18).

@@ -35,7 +35,7 @@ final class KeptAnimation: Sendable {
             of: index, in: source.bytes, limits: limits, cancellation: cancellation)
         let canvas = found.reader.map.canvas
         put(found, bytes: pixels.count)
-        return try Self.write(pixels, canvas, parts, to: output)
+        return try output.frame(pixels, of: canvas, with: parts)
     }
 
     /// What was kept of the same bytes, or a beginning; nil for what has no frames.
@@ -58,16 +58,6 @@ final class KeptAnimation: Sendable {
     private func put(_ found: Kept, bytes: Int) {
         guard found.bytes.count <= Self.bytesMax, bytes <= Self.bytesMax else { return }
         kept.withLock { $0 = found }
-    }
-
-    private static func write(
-        _ pixels: [UInt8], _ canvas: PixelSize, _ parts: KeptBytes, to output: some OutputSpace
-    ) throws(ImageError) -> DecodedImage.Frame {
-        let block = try output.reserve(pixels.count + parts.byteCount)
-        UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<pixels.count])
-            .copyBytes(from: pixels)
-        let layout = PixelLayout(bands: .rgba, size: canvas, stride: 4 * canvas.width)
-        return block.frame(layout, pixelBytes: pixels.count, with: parts)
     }
 }
 

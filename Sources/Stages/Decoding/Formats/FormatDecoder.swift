@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import StageContract
 import Vips
 
 /// How images of one format are opened: a file for each. What the format is, and the scales at
@@ -38,6 +39,10 @@ protocol FormatDecoder: Sendable {
 
     /// Bytes that are kept of the whole image while fewer pixels are made of it, besides those.
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int
+
+    /// What decodes a file of the format of which but the first bytes are there. The pixels of such
+    /// a decoder are made as it opens a file, so it looks at the flag itself.
+    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder
 }
 
 extension FormatDecoder {
@@ -62,6 +67,10 @@ extension FormatDecoder {
     ) -> (any PlanarImage & ~Copyable)? { nil }
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int { 0 }
+
+    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
+        HeaderAlone(whole: self)
+    }
 }
 
 /// One that leaves a format to a loader of libvips.

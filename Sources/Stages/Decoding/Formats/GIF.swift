@@ -1,4 +1,5 @@
 import ImageModel
+import StageContract
 import Vips
 
 /// GIF, the first frame of it.
@@ -10,5 +11,9 @@ struct GIFDecoder: LoaderDecoder {
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
         try .gif(bytes)
+    }
+
+    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
+        PartialGIF()
     }
 }

@@ -1,6 +1,7 @@
 import ImageModel
 import JPEG
 import Messages
+import StageContract
 import Vips
 
 /// JPEG: made smaller block by block as it is decoded, and in the planes that it has.
@@ -39,5 +40,9 @@ struct JPEGDecoder: LoaderDecoder {
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
         guard source.header.isInterlaced else { return 0 }
         return (try? JPEGHeader(source.bytes))?.coefficientBytes ?? .max
+    }
+
+    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
+        PartialJPEG(cancellation)
     }
 }

@@ -1,4 +1,5 @@
 import ImageModel
+import StageContract
 import Vips
 
 /// PNG; of an animated one the default image.
@@ -11,12 +12,16 @@ struct PNGDecoder: LoaderDecoder {
     ) throws(VipsError) -> VipsImage {
         try .checkedPNG(bytes)
     }
+
+    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
+        PartialPNG(cancellation)
+    }
 }
 
 extension VipsImage {
     /// A PNG whose chunks lie in the file: libvips' reader takes memory for what they say.
     static func checkedPNG(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
-        guard !HeaderBytes(Span(_unsafeBytes: bytes)).hasPNGChunkBeyondEnd else {
+        guard HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd == nil else {
             throw VipsError(kind: .corrupt, operation: "png", text: "a chunk beyond the end")
         }
         return try .png(bytes)

@@ -1,4 +1,5 @@
 import ImageModel
+import StageContract
 import Vips
 
 /// WebP, the first frame of it: made smaller as it is decoded.
@@ -16,5 +17,9 @@ struct WebPDecoder: LoaderDecoder {
     /// more than there is.
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
         scale == .whole ? 0 : 4 * source.storedSize.width * source.storedSize.height
+    }
+
+    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
+        PartialWebP(cancellation)
     }
 }

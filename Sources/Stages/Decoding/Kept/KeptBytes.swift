@@ -12,7 +12,7 @@ struct KeptBytes {
     /// What the source has of what is wished. What is too large, or cannot be read, is left out.
     init(of source: SourceImage, _ wishes: KeptParts) throws(ImageError) {
         guard !wishes.isEmpty else { return }
-        let image = try source.open(at: .whole)
+        let image = try source.openHeader()
         if let profile = Self.profile(of: source, image, wishes) { append(.profile, profile) }
         if wishes.contains(.metadata) {
             append(.exif, image.withEXIF { ExifBlock($0)?.upright() } ?? nil)

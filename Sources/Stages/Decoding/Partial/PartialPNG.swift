@@ -1,0 +1,51 @@
+import ImageModel
+import PNG
+import StageContract
+import Vips
+
+/// The beginning of a PNG: the rows that have arrived, of an interlaced one its passes, each of
+/// which fills the area. The rest is transparent, or black. An animation has its default image.
+struct PartialPNG: FormatDecoder {
+    let cancellation: CancellationFlag
+    private let whole = PNGDecoder()
+
+    init(_ cancellation: CancellationFlag) { self.cancellation = cancellation }
+
+    var format: ImageFormat { whole.format }
+    var loaders: [VipsLoader] { whole.loaders }
+
+    /// A chunk of which a part is missing is left out: libvips' reader takes memory for all of it.
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        let end = HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd
+        return try .png(UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]))
+    }
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        let made = try header(bytes)
+        return try .partial(like: made) { pixels throws(VipsError) in
+            let beginning = PNGBeginning(
+                width: made.width, height: made.height, bands: made.header.bands,
+                bytesPerBand: made.header.bytesPerBand)
+            do throws(PNGError) {
+                return try beginning.read(bytes, into: pixels) { cancellation.isCancelled } > 0
+            } catch {
+                throw VipsError(partial: error)
+            }
+        }
+    }
+}
+
+extension VipsError {
+    fileprivate init(partial error: PNGError) {
+        let kind: Kind =
+            switch error.kind {
+            case .corrupt: .corrupt
+            case .cancelled: .killed
+            case .outOfMemory: .tooLarge
+            case .internal: .internal
+            }
+        self.init(kind: kind, operation: "png", text: error.text)
+    }
+}

@@ -1,0 +1,30 @@
+import ImageModel
+import Vips
+
+extension VipsImage {
+    /// An image whose first rows are made at once: of those that are missing, and of what a pixel
+    /// that is not opaque hides, every sample is 0.
+    ///
+    /// - Parameters:
+    ///   - made: an image of that size, those bands and that profile.
+    ///   - write: writes rows without padding; answers whether there are any.
+    /// - Throws: `nothingToShow`, what `write` throws.
+    static func partial(
+        like made: VipsImage,
+        _ write: (UnsafeMutableRawBufferPointer) throws(VipsError) -> Bool
+    ) throws(VipsError) -> VipsImage {
+        let header = made.header
+        guard header.samples == .whole else {
+            throw VipsError(kind: .unsupported, operation: "partial", text: "unusual samples")
+        }
+        let memory = ZeroedBytes(
+            count: header.width * header.height * header.bands * header.bytesPerBand)
+        guard try write(memory.bytes) else { throw .nothingToShow(.undefined) }
+        let image = try pixels(
+            UnsafeRawBufferPointer(memory.bytes), width: header.width, height: header.height,
+            bands: header.bands, bytesPerBand: header.bytesPerBand,
+            isCMYK: header.colour == .cmyk, owner: memory)
+        guard let profile = made.withProfile({ Array($0) }) else { return image }
+        return try image.enclosing(profile: profile, xmp: [])
+    }
+}

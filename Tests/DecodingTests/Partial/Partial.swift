@@ -1,0 +1,59 @@
+import Decoding
+import ImageModel
+import Messages
+import StageContract
+import StageKit
+import Testing
+
+/// What a decode made of the first bytes of a file.
+struct Partial {
+    let info: ImageInfo
+    let layout: PixelLayout?
+    let samples: [UInt8]
+
+    var isShown: Bool { layout != nil }
+}
+
+/// Runs the stage on the beginning of a file and checks what holds for every such job.
+func partial(
+    _ bytes: [UInt8], _ need: DecodeNeed = .full, frame: Int? = nil, keeping keeps: KeptParts = [],
+    limits: ImageLimits = ImageLimits(), space: HeapSpace = HeapSpace(),
+    by family: FormatFamily = .raster, cancellation: CancellationFlag = CancellationFlag()
+) throws -> Partial {
+    let source = BlockReference(
+        segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
+    let work = DecodeWork(
+        source: source, frame: frame, need: need, keeps: keeps, limits: limits, isPartial: true)
+    do {
+        let stage = try DecodeStage(family)
+        let image = try bytes.withUnsafeBytes { input in
+            try stage.perform(work, input: input, output: space, cancellation: cancellation)
+        }
+        #expect(image.frames.count <= (need == .header ? 0 : 1))
+        #expect(space.outstanding == image.frames.count)
+        #expect(image.facts == nil && image.info.pages >= 1)
+        let samples = image.frames.flatMap { space.bytes($0.reference) }
+        #expect(samples.count == image.frames.first?.layout.byteCount ?? 0)
+        return Partial(info: image.info, layout: image.frames.first?.layout, samples: samples)
+    } catch {
+        #expect(error is ImageError && space.outstanding == 0, "\(error)")
+        throw error
+    }
+}
+
+extension [UInt8] {
+    /// So many hundredths of the bytes, from the first on.
+    func part(_ hundredths: Int) -> [UInt8] { Array(prefix(count * hundredths / 100)) }
+}
+
+/// How like two images are, in decibels; 99 where they are the same.
+func likeness(_ found: [UInt8], _ wanted: [UInt8]) -> Double {
+    guard found.count == wanted.count, !found.isEmpty else { return 0 }
+    var sum = 0
+    for (left, right) in zip(found, wanted) {
+        let difference = Int(left) - Int(right)
+        sum += difference * difference
+    }
+    guard sum > 0 else { return 99 }
+    return 10 * decimalLogarithm(255 * 255 * Double(found.count) / Double(sum))
+}
