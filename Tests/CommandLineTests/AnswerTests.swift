@@ -18,7 +18,7 @@ import Testing
                 "retryable":false},"explanation":null,"extendedData":null,"facts":null,\
                 "fallbackFor":null,\
                 "format":null,"freshness":null,"hdr":null,"height":null,"key":null,"notes":[],\
-                "pages":null,"refreshed":null,"scale":null,"status":"error",\
+                "pages":null,"partials":null,"refreshed":null,"scale":null,"status":"error",\
                 "stillOf":null,\
                 "timings":{"decode":0,"fetch":0,"query":0,"queue":0,"store":0,"total":1.235,\
                 "transform":0},"token":"abc",\

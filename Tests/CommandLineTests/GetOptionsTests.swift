@@ -320,7 +320,7 @@ import Testing
             #expect(isOffered == !RequestOptions.notSupported.contains(option), "\(name)")
         }
         let message = complaint(["u", "--option", "no-such"])
-        #expect(message?.contains("preload-all-frames") == false)
+        #expect(message?.contains("allow-invalid-ssl-certificates") == false)
     }
 
     @Test(arguments: [

@@ -50,15 +50,17 @@ extension Conformance {
             let file = try serve(name)
             let client = try SharedStack.current.client()
             let image = try await client.load(request(name, output.format)).response
-            #expect(image.info?.pages == file.frames.count && image.info?.stillOf == nil)
-            #expect(image.info?.format == output.format)
-            #expect(image.key?.contains("Frames(all)-") == true)
+            #expect(image.info?.stillOf == nil && image.info?.format == output.format)
+            #expect(image.key.contains("Frames(all)-"))
             let found = try read(image.bytes?.array, as: output.ending)
-            #expect(found.loops == file.loops)
-            #expect(found.stated == file.stated.map { $0 < 11_000 ? 100_000 : $0 })
-            try #require(found.frames.count == file.frames.count)
+            #expect(found.loops == file.loops && image.info?.pages == found.frames.count)
+            let shown = file.stated.map { $0 < 11_000 ? 100_000 : $0 }
+            let firsts = try #require(
+                Self.firsts(of: found.stated, in: shown), "\(found.stated) of \(shown)")
+            // Frames that look the same after the steps may be joined.
+            #expect(found.frames.count >= file.frames.count - 2)
             for index in [0, 1, 4, found.frames.count - 1] {
-                let wanted = try await alone(index, name)
+                let wanted = try await alone(firsts[index], name)
                 #expect(found.width == 20 && found.height == 16 && wanted.size == "20x16")
                 let wrong = (0..<20 * 16).count { pixel in
                     let frame = Array(found.frames[index][4 * pixel..<4 * pixel + 4])
@@ -69,7 +71,22 @@ extension Conformance {
             }
         }
 
-        @Test func case105_withoutTheOptionOrTheFramesItIsTheFirstOne() async throws {
+        /// For each duration the first of those that it is made of; nil where they do not add up.
+        private static func firsts(of joined: [Int], in durations: [Int]) -> [Int]? {
+            var (firsts, next) = ([Int](), 0)
+            for whole in joined {
+                firsts.append(next)
+                var sum = 0
+                while sum < whole, next < durations.count {
+                    sum += durations[next]
+                    next += 1
+                }
+                guard sum == whole else { return nil }
+            }
+            return next == durations.count ? firsts : nil
+        }
+
+        @Test func withoutTheOptionOrTheFramesItIsTheFirstOne() async throws {
             let file = try serve("kept.gif")
             let client = try SharedStack.current.client()
             var plain = request("kept.gif", .webp)
@@ -78,7 +95,7 @@ extension Conformance {
             #expect(still.info?.pages == 1 && still.info?.stillOf == file.frames.count)
             let jpeg = try await client.load(request("kept.gif", .jpeg)).response
             #expect(jpeg.info?.pages == 1 && jpeg.info?.stillOf == file.frames.count)
-            #expect(jpeg.key?.contains("Frames(all)") == false)
+            #expect(!jpeg.key.contains("Frames(all)"))
             origin.route("/still.png", .bytes(try Images.quadrants().png()))
             let one = try await client.load(request("still.png", .webp)).response
             #expect(one.info?.pages == 1 && one.info?.stillOf == nil)

@@ -39,7 +39,7 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/nothing.jpg") == 1)
         }
 
-        /// Bits 2, 5, 6, 20 and 21: refused by name before anything is asked, and
+        /// Bits 5 and 6: refused by name before anything is asked, and
         /// the command line ends with 64.
         @Test func optionsOfLaterVersionsAreRefusedByName() async throws {
             let stack = try SharedStack.current

@@ -56,6 +56,42 @@ extension Conformance {
             #expect(image.memoryCost == 0)
         }
 
+        /// Bit 20.
+        @Test func theOptionPreloadsAllFrames() async throws {
+            let file = try serve("kept.gif")
+            var request = ImageRequest(url: origin.url("/kept.gif"))
+            request.options = .preloadAllFrames
+            let client = try SharedStack.current.client()
+            let image = try await AnimatedImage(request, from: client, as: .pixels)
+            #expect(image.areAllFramesLoaded)
+            for index in 0..<image.count { try expect(try await image.frame(index), of: file) }
+        }
+
+        /// Bit 21: from the origin, from the caches, of a frame and of a still image.
+        @Test func case062_onlyAnAnimationWillDoUnderItsOption() async throws {
+            _ = try serve("kept.gif")
+            origin.route("/no-animation.png", .bytes(try Images.quadrants().png()))
+            let client = try SharedStack.current.client()
+            var animation = ImageRequest(url: origin.url("/kept.gif"))
+            animation.options = .matchAnimatedImageClass
+            for _ in 0..<2 {
+                #expect(try await client.load(animation).response.info?.pages ?? 0 > 1)
+            }
+            animation.frame = 1
+            animation.output.format = .png
+            #expect(try await client.load(animation).response.info?.format == .png)
+            var still = ImageRequest(url: origin.url("/no-animation.png"))
+            _ = try await client.load(still).response
+            still.options = .matchAnimatedImageClass
+            for _ in 0..<2 {
+                await #expect { try await client.load(still).response } throws: {
+                    ($0 as? ImageError)?.code == .badImageData
+                }
+            }
+            still.options = []
+            #expect(try await client.load(still).response.cacheType == .memory, "it is no fault")
+        }
+
         @Test func aStillImageIsAnAnimationOfOneFrame() async throws {
             origin.route("/still.png", .bytes(try Images.quadrants().png()))
             let image = try await open("still.png", as: .encoded)

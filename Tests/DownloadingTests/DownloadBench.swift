@@ -32,7 +32,8 @@ final class DownloadBench: Sendable {
         _ place: String, id: UInt64 = 1, headers: [HTTPHeader] = [],
         bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000,
         validators: Validators? = nil, sources: [String] = [], loader: FetchLoader = .http,
-        wantsProgress: Bool = true, terms: TransferTerms = TransferTerms()
+        wantsProgress: Bool = true, wantsArrived: Bool = false,
+        terms: TransferTerms = TransferTerms()
     ) {
         let url = place.hasPrefix("/") ? origin.url(place) : place
         let work = FetchWork(
@@ -41,14 +42,15 @@ final class DownloadBench: Sendable {
         downloader.start(
             Job(
                 id: JobID(id), attempt: 1, work: .fetch(work), millisecondsLeft: millisecondsLeft,
-                priority: .normal, wantsProgress: wantsProgress))
+                priority: .normal, wantsProgress: wantsProgress, wantsArrived: wantsArrived))
     }
 
-    /// Has a job report its progress from now on.
-    func listen(to id: JobID) {
+    /// Has a job report its progress from now on, or hand out what has arrived.
+    func listen(to id: JobID, looks: Bool = false) {
         downloader.adjust(
             JobAdjustment(
-                id: id, millisecondsLeft: 60_000, priority: .normal, wantsProgress: true))
+                id: id, millisecondsLeft: 60_000, priority: .normal, wantsProgress: !looks,
+                wantsArrived: looks))
     }
 
     /// The only outcome so far, or nil where none comes.

@@ -4,10 +4,12 @@ import StageContract
 import TestKit
 
 /// An output space on the heap, with a limit, that keeps account.
-final class HeapSpace: OutputSpace {
+final class HeapSpace: SharingSpace {
     struct Account: Sendable {
         var nextID: UInt64 = 1
         var live: [UInt64: OutputBlock] = [:]
+        /// Ids of the bytes of each block that was shared.
+        var ids: [Int: Int] = [:]
         /// What was asked for, in order.
         var reservations: [Int] = []
         var usedBytes = 0
@@ -22,7 +24,10 @@ final class HeapSpace: OutputSpace {
     }
 
     deinit {
-        for block in account.current.live.values { block.bytes.deallocate() }
+        for bytes in Set(account.current.live.values.map { Int(bitPattern: $0.bytes.baseAddress) })
+        {
+            UnsafeMutableRawPointer(bitPattern: bytes)?.deallocate()
+        }
     }
 
     var reservations: [Int] { account.current.reservations }
@@ -57,13 +62,39 @@ final class HeapSpace: OutputSpace {
     }
 
     func discard(_ block: OutputBlock) {
-        account.withLock { account in
+        let isLast = account.withLock { account in
             guard account.live.removeValue(forKey: block.id.value) != nil else {
                 preconditionFailure("a block was given back twice")
             }
+            let start = Int(bitPattern: block.bytes.baseAddress)
+            if let ids = account.ids[start] {
+                account.ids[start] = ids == 2 ? nil : ids - 1
+                return false
+            }
             account.usedBytes -= block.bytes.count
+            return true
         }
-        block.bytes.deallocate()
+        if isLast { block.bytes.deallocate() }
+    }
+
+    func share(_ block: OutputBlock) -> OutputBlock? {
+        account.withLock { account in
+            guard account.live[block.id.value] != nil else { return nil }
+            let other = OutputBlock(
+                id: BlockID(account.nextID), arena: block.arena, segment: block.segment,
+                offset: block.offset, bytes: block.bytes)
+            account.live[account.nextID] = other
+            account.nextID += 1
+            account.ids[Int(bitPattern: block.bytes.baseAddress), default: 1] += 1
+            return other
+        }
+    }
+
+    func isInUse(_ id: BlockID) -> Bool { account.current.live[id.value] != nil }
+
+    /// Gives back what a reference names.
+    func free(_ id: BlockID) {
+        if let block = account.current.live[id.value] { discard(block) }
     }
 
     /// The bytes that a reference names.

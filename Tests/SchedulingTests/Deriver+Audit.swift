@@ -15,6 +15,7 @@ extension Deriver {
         auditNodes(check)
         auditSources(check)
         auditTranscodes(check)
+        auditPartials(check)
         auditPurposes(check)
         auditBlocks(uploads: uploads, check)
         auditOverlays(check)
@@ -115,8 +116,13 @@ extension Deriver {
                 check(
                     dispatcher.jobs[job]?.stage != .fetch
                         || dispatcher.jobs[job]?.wantsProgress == true
-                        || !waiters(of: id).contains(where: \.wantsProgress),
+                        || !waiters(of: id).contains { $0.wishes.contains(.progress) },
                     "a fetch reports to those who listen")
+                check(
+                    dispatcher.jobs[job]?.stage != .fetch
+                        || dispatcher.jobs[job]?.wantsArrived == true
+                        || waiters(of: id).allSatisfy { $0.wishes.isDisjoint(with: .early) },
+                    "a fetch hands out to those who look")
             }
             let deliveries = results.ids.filter {
                 results[$0].isOriginal && results[$0].exists && results[$0].source == id
@@ -148,8 +154,27 @@ extension Deriver {
         case .decode(let node): decodes.contains(node) && decodes[node].job == job
         case .transform(let node): results.contains(node) && results[node].job == job
         case .delivery(let node): results.contains(node) && results[node].job == job
+        case .partial(let node): partials.contains(node) && partials[node].job == job
         case .inquiry, .removal, .renewal: true
         }
+    }
+
+    func auditPartials(_ check: (Bool, String) -> Void) {
+        for id in partials.ids {
+            let node = partials[id]
+            check(results.contains(node.result), "a partial image is of a result")
+            guard results.contains(node.result) else { continue }
+            let result = results[node.result]
+            check(result.partial == id && !result.exists, "a result has one, until it exists")
+            check(result.source == node.source, "it is of the bytes of that result")
+            check(
+                sources.contains(node.source) && sources[node.source].body == nil,
+                "it is made while bytes come")
+            let job = node.job.flatMap { dispatcher.jobs[$0] }
+            check(job?.isExpendable == true, "a worker does it, or could")
+        }
+        let known = results.ids.count { results[$0].partial != nil }
+        check(known == partials.count, "each partial image is known")
     }
 
     func auditBlocks(uploads: [BlockHandle], _ check: (Bool, String) -> Void) {

@@ -12,7 +12,7 @@ extension BulkWork {
     /// Whether its members wait for nothing but their turn.
     var isMove: Bool {
         switch step {
-        case .group, .departed, .progress: false
+        case .group, .departed, .progress, .partial: false
         case .found, .missed, .made, .pending, .onward, .disposed: true
         }
     }

@@ -27,6 +27,7 @@ extension Stack {
             workers[worker]?.held[adjustment.id]?.left = adjustment.millisecondsLeft
             workers[worker]?.held[adjustment.id]?.priority = adjustment.priority
             workers[worker]?.held[adjustment.id]?.wantsProgress = adjustment.wantsProgress
+            workers[worker]?.held[adjustment.id]?.wantsArrived = adjustment.wantsArrived
         case .release(let worker, let blocks, _):
             for block in blocks {
                 if worker == .coordinator {
@@ -108,7 +109,7 @@ extension Stack {
         }
         workers[worker]?.held[job.id] = Held(
             worker: worker, job: job, left: job.millisecondsLeft, priority: job.priority,
-            wantsProgress: job.wantsProgress)
+            wantsProgress: job.wantsProgress, wantsArrived: job.wantsArrived)
         countShares(of: job, record.kind)
     }
 
@@ -214,7 +215,7 @@ extension Stack {
     }
 
     private mutating func replied(_ reply: Reply, to client: ClientID) {
-        if !reply.isRefreshing { replyCount += 1 }
+        if reply.isTerminal { replyCount += 1 }
         if !clients.contains(client), !detached.contains(reply.token) {
             fault("replied to a client that left")
         }
@@ -228,6 +229,8 @@ extension Stack {
         let request = wanted[reply.token]
         if reply.isRefreshing {
             beganRefresh(reply, request)
+        } else if reply.arrivedBytes != nil {
+            wasShown(reply, request)
         } else {
             if case .notModified = reply.outcome, !refreshing.contains(reply.token) {
                 fault("nothing was there that could be unmodified")
@@ -235,7 +238,7 @@ extension Stack {
             (waiting[reply.token], wanted[reply.token]) = (nil, nil)
             refreshing.remove(reply.token)
         }
-        if case .image(let image) = reply.outcome, let request {
+        if case .image(let image) = reply.outcome, let request, reply.arrivedBytes == nil {
             check(image, request, by: reply.token)
         }
         if case .image(let image) = reply.outcome, let reference = image.reference {
@@ -260,6 +263,21 @@ extension Stack {
         if reply.timings != StageTimings(), error.details["fallback"] == nil {
             fault("work was refused after it was admitted")
         }
+    }
+
+    /// An image of what has arrived: for who asked, each of more bytes than the one before.
+    private mutating func wasShown(_ reply: Reply, _ request: ImageRequest?) {
+        partialCount += 1
+        if request?.options.contains(.progressiveLoad) != true || request?.infoOnly != false {
+            fault("nobody asked for partial images")
+        }
+        guard case .image(let image) = reply.outcome, image.reference != nil else {
+            return fault("what is shown is an image")
+        }
+        let bytes = reply.arrivedBytes ?? 0
+        if bytes <= shown[reply.token] ?? 0 { fault("a partial image of no more bytes") }
+        if refreshing.contains(reply.token) { fault("less was shown than was there") }
+        shown[reply.token] = bytes
     }
 
     /// The first of two replies: an image out of a cache, once, for who asked for a refresh.

@@ -14,8 +14,8 @@ extension Stack {
         init(_ load: LoadRequest, _ terms: LoadTerms) {
             self.load = LoadRequest(
                 token: Token(Identifier128(high: 0, low: 0)), group: load.group, image: load.image,
-                wantsProgress: load.wantsProgress, staleRetries: load.staleRetries,
-                detach: load.detach, slot: load.slot)
+                wantsProgress: load.wantsProgress, wantsInfo: load.wantsInfo,
+                staleRetries: load.staleRetries, detach: load.detach, slot: load.slot)
             self.terms = terms
         }
     }

@@ -31,6 +31,8 @@ struct Stack {
         var priority: Priority
         /// Whether its worker was told that somebody listens.
         var wantsProgress: Bool
+        /// Whether it was told that somebody looks at what has arrived.
+        var wantsArrived: Bool
     }
 
     var scheduler: Scheduler
@@ -60,6 +62,10 @@ struct Stack {
     /// Requests that have their cached image while the origin is asked.
     var refreshing: Set<Token> = []
     var progress: [Token: [RequestProgress]] = [:]
+    /// Bytes in the last partial image of those that have no terminal reply, and how many there
+    /// were.
+    var shown: [Token: UInt64] = [:]
+    var partialCount = 0
     /// What the log is told.
     var records: [Token: RequestRecord] = [:]
     var replyCount = 0
@@ -209,14 +215,16 @@ struct Stack {
     @discardableResult
     mutating func load(
         _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
-        wantsProgress: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
-        slot: String? = nil, terms: LoadTerms = LoadTerms(), trace: TraceContext? = nil
+        wantsProgress: Bool = false, wantsInfo: Bool = false, staleRetries: UInt8 = 0,
+        detach: Bool = false, slot: String? = nil, terms: LoadTerms = LoadTerms(),
+        trace: TraceContext? = nil
     ) -> Token {
         lastToken += 1
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
         let load = LoadRequest(
             token: token, group: group, image: image, wantsProgress: wantsProgress,
-            staleRetries: staleRetries, detach: detach, slot: slot, trace: trace)
+            wantsInfo: wantsInfo, staleRetries: staleRetries, detach: detach, slot: slot,
+            trace: trace)
         let detach = detach || image.options.contains(.continueInBackground)
         if let owner = waiting[token], !clients.contains(owner),
             incarnations[owner] == incarnations[client]
@@ -230,6 +238,7 @@ struct Stack {
             asked[token] = terms.cache
             replies[token] = nil
             progress[token] = nil
+            shown[token] = nil
             refreshing.remove(token)
         }
         var terms = terms

@@ -194,8 +194,9 @@ struct Walk {
         let image = request()
         stack.load(
             image, by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
-            wantsProgress: random.oneIn(3), staleRetries: random.oneIn(12) ? 1 : 0,
-            detach: random.oneIn(8), slot: slot(), terms: terms(of: image))
+            wantsProgress: random.oneIn(3), wantsInfo: random.oneIn(4),
+            staleRetries: random.oneIn(12) ? 1 : 0, detach: random.oneIn(8), slot: slot(),
+            terms: terms(of: image))
     }
 
     private mutating func slot() -> String? { random.oneIn(4) ? pick(["s", "t"]) : nil }
@@ -272,6 +273,7 @@ struct Walk {
                     .respectCacheControl, .respectCacheControl,
                     [.respectCacheControl, .waitStoreCache],
                 ] as [RequestOptions]) ?? []
+        if random.oneIn(4) { request.options.insert(.progressiveLoad) }
         if random.oneIn(3) {
             request.queryCacheTypes = tiers()
             request.storeCacheTypes = tiers()
@@ -334,6 +336,9 @@ struct Walk {
         }
         let length: UInt64 = random.oneIn(4) ? 2 << 20 : 900
         if let answer = refreshed(held, length: length) { return answer }
+        if case .decode(let work) = held.job.work, work.isPartial, random.oneIn(3) {
+            return .decoded(stack.decoded(.header, by: held.worker))
+        }
         if case .query = held.job.work, random.oneIn(3) {
             return stack.hit(
                 held, tier: random.oneIn(2) ? .memory : .disk, length: length,
@@ -383,12 +388,15 @@ struct Walk {
 
     private mutating func progress() {
         guard let held = pick(stack.held(.fetch)) else { return }
-        stack.send(
-            .progress(
-                held.worker,
-                JobProgress(
-                    id: held.job.id, attempt: held.job.attempt,
-                    received: UInt64(draw(0...9)), expected: 9)))
+        var progress = JobProgress(
+            id: held.job.id, attempt: held.job.attempt, received: UInt64(draw(0...9)), expected: 9)
+        // Sometimes nobody looks at it any more.
+        if held.wantsArrived || random.oneIn(8) {
+            progress.arrived = stack.block(
+                of: held.worker, length: max(1, 100 * progress.received))
+            progress.format = pick([.jpeg, .png, .avif, nil] as [ImageFormat?]) ?? nil
+        }
+        stack.send(.progress(held.worker, progress))
     }
 
     private mutating func publish() {

@@ -94,6 +94,27 @@ final class ArenaBench {
         #expect(again.offset == blocks[3].offset && again.id != blocks[3].id)
     }
 
+    @Test(arguments: [1_000, 2 << 20])
+    func bytesWithTwoIDsAreFreeWithTheLast(count: Int) throws {
+        let bench = try ArenaBench()
+        let block = try bench.arena.reserve(count)
+        bench.fill(block, 10, with: 5)
+        let other = try #require(bench.arena.share(block))
+        #expect(other.id != block.id && other.offset == block.offset)
+        #expect(bench.arena.usage.usedBytes < 2 * (count + 2 * ArenaLimits.page))
+        bench.arena.free(block.id)
+        #expect(!bench.arena.isInUse(block.id) && bench.arena.isInUse(other.id))
+        let next = try bench.arena.reserve(count)
+        #expect((next.segment, next.offset) != (other.segment, other.offset))
+        bench.fill(next, 10, with: 6)
+        #expect(other.bytes.prefix(10).allSatisfy { $0 == 5 })
+        bench.arena.free(other.id)
+        bench.arena.free(other.id)
+        bench.arena.discard(next)
+        #expect(bench.arena.usage.blocks == 0)
+        #expect(bench.arena.share(block) == nil, "what is gone is not shared")
+    }
+
     @Test func everythingFreedLeavesOneWarmSegmentAndNothingUsed() throws {
         let bench = try ArenaBench(totalBytesMax: 256 << 20)
         let blocks = try (0..<60).map { _ in try bench.arena.reserve(900_000) }

@@ -260,6 +260,14 @@ import Testing
     }
 
     static let commandCases: [Case] = [
+        Case(
+            "a beginning with all frames", .job,
+            job(
+                11,
+                ProtobufBytes().message(1, reference)
+                    .message(2, ProtobufBytes().message(2, ProtobufBytes()))
+                    .message(3, ProtobufBytes()).number(8, 1).number(9, 1)), "Decode.is_partial",
+            .outOfRange),
         Case("job 0", .job, ProtobufBytes().number(2, 1), "Job.id", .outOfRange),
         Case("attempt 0", .job, ProtobufBytes().number(1, 1), "Job.attempt", .outOfRange),
         Case(

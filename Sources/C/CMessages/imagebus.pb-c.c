@@ -9690,7 +9690,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   (ProtobufCMessageInit) imagebus__v1__need__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[9] =
 {
   {
     "source",
@@ -9788,12 +9788,25 @@ static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[8]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "is_partial",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Decode, is_partial),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
   7,   /* field[7] = all_frames */
   4,   /* field[4] = facts */
   6,   /* field[6] = frame */
   3,   /* field[3] = frames_max */
+  8,   /* field[8] = is_partial */
   5,   /* field[5] = keeps */
   2,   /* field[2] = limits */
   1,   /* field[1] = need */
@@ -9802,7 +9815,7 @@ static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__decode__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
 {
@@ -9812,7 +9825,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   "Imagebus__V1__Decode",
   "imagebus.v1",
   sizeof(Imagebus__V1__Decode),
-  8,
+  9,
   imagebus__v1__decode__field_descriptors,
   imagebus__v1__decode__field_indices_by_name,
   1,  imagebus__v1__decode__number_ranges,
@@ -11481,7 +11494,7 @@ const ProtobufCMessageDescriptor imagebus__v1__credit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__credit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[13] =
+static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[14] =
 {
   {
     "id",
@@ -11639,6 +11652,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[13] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_arrived",
+    16,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Job, wants_arrived),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
@@ -11653,13 +11678,14 @@ static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   7,   /* field[7] = store */
   4,   /* field[4] = traceparent */
   9,   /* field[9] = transform */
+  13,   /* field[13] = wants_arrived */
   12,   /* field[12] = wants_progress */
 };
 static const ProtobufCIntRange imagebus__v1__job__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 5 },
-  { 0, 13 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
 {
@@ -11669,14 +11695,14 @@ const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
   "Imagebus__V1__Job",
   "imagebus.v1",
   sizeof(Imagebus__V1__Job),
-  13,
+  14,
   imagebus__v1__job__field_descriptors,
   imagebus__v1__job__field_indices_by_name,
   2,  imagebus__v1__job__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__job__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__adjust_job__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__adjust_job__field_descriptors[5] =
 {
   {
     "id",
@@ -11726,17 +11752,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__adjust_job__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_arrived",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__AdjustJob, wants_arrived),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__adjust_job__field_indices_by_name[] = {
   0,   /* field[0] = id */
   1,   /* field[1] = milliseconds_left */
   2,   /* field[2] = priority */
+  4,   /* field[4] = wants_arrived */
   3,   /* field[3] = wants_progress */
 };
 static const ProtobufCIntRange imagebus__v1__adjust_job__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__adjust_job__descriptor =
 {
@@ -11746,14 +11785,14 @@ const ProtobufCMessageDescriptor imagebus__v1__adjust_job__descriptor =
   "Imagebus__V1__AdjustJob",
   "imagebus.v1",
   sizeof(Imagebus__V1__AdjustJob),
-  4,
+  5,
   imagebus__v1__adjust_job__field_descriptors,
   imagebus__v1__adjust_job__field_indices_by_name,
   1,  imagebus__v1__adjust_job__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__adjust_job__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__progress__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__progress__field_descriptors[6] =
 {
   {
     "id",
@@ -11803,17 +11842,43 @@ static const ProtobufCFieldDescriptor imagebus__v1__progress__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "arrived",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Progress, arrived),
+    &imagebus__v1__reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "format",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Imagebus__V1__Progress, maybe_format_case),
+    offsetof(Imagebus__V1__Progress, format),
+    &imagebus__v1__image_format__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__progress__field_indices_by_name[] = {
+  4,   /* field[4] = arrived */
   1,   /* field[1] = attempt */
   3,   /* field[3] = expected */
+  5,   /* field[5] = format */
   0,   /* field[0] = id */
   2,   /* field[2] = received */
 };
 static const ProtobufCIntRange imagebus__v1__progress__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__progress__descriptor =
 {
@@ -11823,7 +11888,7 @@ const ProtobufCMessageDescriptor imagebus__v1__progress__descriptor =
   "Imagebus__V1__Progress",
   "imagebus.v1",
   sizeof(Imagebus__V1__Progress),
-  4,
+  6,
   imagebus__v1__progress__field_descriptors,
   imagebus__v1__progress__field_indices_by_name,
   1,  imagebus__v1__progress__number_ranges,
@@ -13456,7 +13521,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
   (ProtobufCMessageInit) imagebus__v1__client_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[11] =
 {
   {
     "token",
@@ -13578,6 +13643,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[10] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_info",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, wants_info),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__load__field_indices_by_name[] = {
   5,   /* field[5] = detach */
@@ -13588,13 +13665,14 @@ static const unsigned imagebus__v1__load__field_indices_by_name[] = {
   0,   /* field[0] = token */
   9,   /* field[9] = traceparent */
   7,   /* field[7] = upload_bytes */
+  10,   /* field[10] = wants_info */
   6,   /* field[6] = wants_pieces */
   3,   /* field[3] = wants_progress */
 };
 static const ProtobufCIntRange imagebus__v1__load__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
 {
@@ -13604,7 +13682,7 @@ const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
   "Imagebus__V1__Load",
   "imagebus.v1",
   sizeof(Imagebus__V1__Load),
-  10,
+  11,
   imagebus__v1__load__field_descriptors,
   imagebus__v1__load__field_indices_by_name,
   1,  imagebus__v1__load__number_ranges,
@@ -14616,7 +14694,7 @@ const ProtobufCMessageDescriptor imagebus__v1__event__progress__descriptor =
   (ProtobufCMessageInit) imagebus__v1__event__progress__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__event__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__event__field_descriptors[3] =
 {
   {
     "token",
@@ -14642,15 +14720,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__event__field_descriptors[2] 
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "info",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Event, info),
+    &imagebus__v1__image_info__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__event__field_indices_by_name[] = {
+  2,   /* field[2] = info */
   1,   /* field[1] = progress */
   0,   /* field[0] = token */
 };
 static const ProtobufCIntRange imagebus__v1__event__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__event__descriptor =
 {
@@ -14660,14 +14751,14 @@ const ProtobufCMessageDescriptor imagebus__v1__event__descriptor =
   "Imagebus__V1__Event",
   "imagebus.v1",
   sizeof(Imagebus__V1__Event),
-  2,
+  3,
   imagebus__v1__event__field_descriptors,
   imagebus__v1__event__field_indices_by_name,
   1,  imagebus__v1__event__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__reply__field_descriptors[7] =
+static const ProtobufCFieldDescriptor imagebus__v1__reply__field_descriptors[8] =
 {
   {
     "token",
@@ -14753,8 +14844,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__reply__field_descriptors[7] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "arrived_bytes",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Imagebus__V1__Reply, maybe_arrived_bytes_case),
+    offsetof(Imagebus__V1__Reply, arrived_bytes),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__reply__field_indices_by_name[] = {
+  7,   /* field[7] = arrived_bytes */
   4,   /* field[4] = failure */
   2,   /* field[2] = image */
   6,   /* field[6] = is_refreshing */
@@ -14766,7 +14870,7 @@ static const unsigned imagebus__v1__reply__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor =
 {
@@ -14776,7 +14880,7 @@ const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor =
   "Imagebus__V1__Reply",
   "imagebus.v1",
   sizeof(Imagebus__V1__Reply),
-  7,
+  8,
   imagebus__v1__reply__field_descriptors,
   imagebus__v1__reply__field_indices_by_name,
   1,  imagebus__v1__reply__number_ranges,

@@ -24,6 +24,7 @@ extension ClientLine {
 
     mutating func deliver(_ reply: Reply, at now: Instant) {
         if reply.isRefreshing { return offer(reply) }
+        if reply.arrivedBytes != nil { return show(reply) }
         if case .notModified = reply.outcome { return confirm(reply, at: now) }
         let task = tasks[reply.token]
         do throws(ImageError) {
@@ -59,6 +60,17 @@ extension ClientLine {
         do throws(ImageError) {
             guard let response = try response(reply) else { return release(reply) }
             tasks[reply.token]?.offer(response)
+        } catch {
+            release(reply)
+        }
+    }
+
+    /// An image of what has arrived so far. Where it cannot be had, the next one can.
+    private mutating func show(_ reply: Reply) {
+        do throws(ImageError) {
+            guard var response = try response(reply) else { return release(reply) }
+            response.arrivedBytes = reply.arrivedBytes
+            tasks[reply.token]?.show(response)
         } catch {
             release(reply)
         }

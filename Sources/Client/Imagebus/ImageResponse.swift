@@ -45,6 +45,9 @@ public struct ImageResponse: Sendable {
     /// The bytes that who put the entry left with it (`RequestContext.wantsExtendedData`); `nil`
     /// where nobody asked, and where there are none.
     public internal(set) var extendedData: ExtendedData?
+    /// The image is partial: it was made of so many bytes of its source, and the load goes on
+    /// (`RequestOptions.progressiveLoad`); `nil` for a whole image.
+    public internal(set) var arrivedBytes: UInt64?
     /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
     /// (`refreshCached`).
     public internal(set) var isRefreshed = false

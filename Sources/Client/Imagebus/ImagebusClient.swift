@@ -49,16 +49,20 @@ public final class ImagebusClient: Sendable {
     /// `trace` is carried on with all work that the load begins, into the logs of the processes
     /// that do it.
     ///
+    /// `wantsProgress` and `wantsInfo` are for `LoadTask.progress` and `LoadTask.events`: how far
+    /// the transfer is, and what the header says as soon as it is there.
+    ///
     /// A `slot` names what the image is for, such as a place on a page: a new load in it cancels
     /// the older one, which ends before it, unless the new one has `avoidAutoCancelImage`.
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
-        wantsProgress: Bool = false, detach: Bool = false, trace: TraceContext? = nil
+        wantsProgress: Bool = false, wantsInfo: Bool = false, detach: Bool = false,
+        trace: TraceContext? = nil
     ) -> LoadTask {
         let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-            detach: detach, slot: slot, trace: trace)
+            wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace)
         post(.load(load, task), task)
         return task
     }

@@ -6,24 +6,29 @@ import Synchronization
 final class LoadCallbacks: Sendable {
     enum Event: Sendable {
         case progress(RequestProgress)
+        case partial(ImageResponse)
         case end(Result<ImageResponse, ImageError>)
     }
 
     private let executor: CallbackExecutor
     private let progress: (@Sendable (RequestProgress) -> Void)?
+    private let partial: (@Sendable (ImageResponse) -> Void)?
     private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
     /// To the task that runs the callbacks elsewhere, once there is one.
     private let sink = Mutex<AsyncStream<Event>.Continuation?>(nil)
 
-    /// Events that wait for an executor that is busy; of progress only the newest.
+    /// Events that wait for an executor that is busy; of progress and partial images only the
+    /// newest.
     private static let eventsMax = 16
 
     init(
         on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)?,
+        partial: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) {
         self.executor = executor
         self.progress = progress
+        self.partial = partial
         self.completion = completion
     }
 
@@ -50,6 +55,7 @@ final class LoadCallbacks: Sendable {
     private func call(_ event: Event) {
         switch event {
         case .progress(let event): progress?(event)
+        case .partial(let response): partial?(response)
         case .end(let result): completion(result)
         }
     }

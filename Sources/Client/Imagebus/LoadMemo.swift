@@ -40,7 +40,8 @@ extension LoadRequest {
     /// Everything but the token.
     fileprivate func saysTheSame(as other: LoadRequest) -> Bool {
         image == other.image && group == other.group && wantsProgress == other.wantsProgress
-            && staleRetries == other.staleRetries && detach == other.detach
+            && wantsInfo == other.wantsInfo && staleRetries == other.staleRetries
+            && detach == other.detach
             && wantsPieces == other.wantsPieces && uploadBytes == other.uploadBytes
             && slot == other.slot && trace == other.trace
     }

@@ -29,6 +29,8 @@ public final class LoadTask: Sendable {
         var continuation: Continuation?
         var moreContinuations: [Continuation] = []
         var progress: Progress?
+        /// Made for whoever listens.
+        var events: LoadEvents?
         var callbacks: LoadCallbacks?
     }
 
@@ -53,6 +55,38 @@ public final class LoadTask: Sendable {
             if state.result != nil { progress.sink.finish() }
             return progress.stream
         }
+    }
+
+    /// What happens to it; ends with the load. Each time a stream of its own, which begins with the
+    /// newest of each kind of event that was told since somebody first asked for events. Of a slow
+    /// reader the newest 16 events wait.
+    ///
+    /// Progress is told where `wantsProgress` was set, `info` where `wantsInfo` was, partial images
+    /// under `RequestOptions.progressiveLoad`.
+    public var events: AsyncStream<LoadEvent> {
+        state.withLock { state in
+            var events = state.events ?? LoadEvents()
+            let stream = events.listen(after: state.result)
+            if state.result == nil { state.events = events }
+            return stream
+        }
+    }
+
+    /// Images of the bytes that have come so far (`RequestOptions.progressiveLoad`), each of more
+    /// bytes than the one before (`ImageResponse.arrivedBytes`); ends with the load, and does not
+    /// bring its image. Of a slow reader the newest one waits.
+    public var partials: AsyncStream<ImageResponse> {
+        let events = events
+        let (stream, sink) = AsyncStream<ImageResponse>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+        let task = Task {
+            for await event in events {
+                if case .partial(let response) = event { sink.yield(response) }
+            }
+            sink.finish()
+        }
+        sink.onTermination = { _ in task.cancel() }
+        return stream
     }
 
     private let state = Mutex(State())
@@ -166,6 +200,22 @@ public final class LoadTask: Sendable {
             return []
         }
         for continuation in waiting { continuation.resume() }
+        tell(.cached(response))
+    }
+
+    /// An image of what has arrived so far has come.
+    func show(_ response: ImageResponse) {
+        let callbacks = state.withLock { $0.callbacks }
+        tell(.partial(response))
+        callbacks?.tell(.partial(response), onLineOf: commands)
+    }
+
+    /// Tells whoever listens.
+    private func tell(_ event: LoadEvent) {
+        let told = state.withLock { $0.result == nil ? $0.events?.take(event) : nil }
+        for listener in told?.listeners ?? [] {
+            for event in told?.events ?? [] { listener.yield(event) }
+        }
     }
 
     /// What the load ends with where the origin says that nothing changed.
@@ -174,6 +224,7 @@ public final class LoadTask: Sendable {
     func advance(_ event: RequestProgress) {
         let (sink, callbacks) = state.withLock { ($0.progress?.sink, $0.callbacks) }
         sink?.yield(event)
+        tell(.progress(event))
         callbacks?.tell(.progress(event), onLineOf: commands)
     }
 
@@ -186,6 +237,12 @@ public final class LoadTask: Sendable {
             return waiting
         }
         waiting.progress?.sink.finish()
+        if var events = waiting.events {
+            for listener in events.take(.end(result)).listeners {
+                listener.yield(.end(result))
+                listener.finish()
+            }
+        }
         for gate in waiting.gates { gate.event.signal() }
         waiting.callbacks?.tell(.end(result), onLineOf: onLine ? commands : nil)
         waiting.continuation?.resume(returning: result)

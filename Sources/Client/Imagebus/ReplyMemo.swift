@@ -17,7 +17,7 @@ struct ReplyMemo {
     /// Keeps the reply of a hit in its canonical form: byte for byte what `encoder` makes of it.
     mutating func keep(_ reply: Reply, _ body: RawSpan, _ encoder: inout MessageEncoder) {
         guard case .image(let image) = reply.outcome, image.cacheType == .memory,
-            reply.timings == StageTimings(), !reply.isRefreshing, let parts = TokenedBody(body),
+            reply.timings == StageTimings(), reply.isTerminal, let parts = TokenedBody(body),
             (try? encoder.encode(.reply(reply))) != nil,
             body.withUnsafeBytes({ $0.elementsEqual(encoder.packed()) })
         else { return }

@@ -40,7 +40,10 @@ extension Scheduler {
         case .group(_, _, .priority(let priority)): reprioritise(id, priority)
         case .group(_, _, .cancel): end(id, Self.cancelled)
         case .departed: forsake(id)
-        case .progress(let transfer, let progress): tellProgress(id, progress, of: transfer)
+        case .progress(let transfer, let progress, let info):
+            tellProgress(id, progress, info, of: transfer)
+        case .partial(let transfer, let image, let bytes):
+            if let block = work.block { showPartial(id, image, block, of: bytes, from: transfer) }
         case .found, .missed, .made, .pending, .onward, .disposed:
             if isForsaken(id) { return forsake(id) }
             if isLost(work, for: id) { return loseAnswer(id) }
@@ -60,7 +63,7 @@ extension Scheduler {
         case .onward: goOn(id, isOvertaken: false)
         case .disposed(let disposition):
             resolve(disposition, id, isOvertaken: work.isOvertaken)
-        case .group, .departed, .progress:
+        case .group, .departed, .progress, .partial:
             preconditionFailure("these do not wait for their turn alone")
         }
     }

@@ -48,8 +48,10 @@ extension Scheduler {
             for id in ids { fetching(id, after: timings) }
         case .disposed(let disposition, let ids):
             later(.disposed(disposition), ids, missed: disposition.missedText)
-        case .progressed(let transfer, let progress, let ids):
-            progressed(transfer, progress, ids)
+        case .progressed(let transfer, let progress, let info, let ids):
+            progressed(transfer, progress, info, ids)
+        case .partial(let transfer, let image, let block, let bytes, let ids):
+            offer(image, block, of: bytes, from: transfer, to: ids)
         case .failedSource(let source, let error, let orders): deny(source, for: error, orders)
         case .provenSource(let source, let orders): admitAgain(source, orders)
         case .varies(let text, let fields):
@@ -80,32 +82,6 @@ extension Scheduler {
         requests[id].missed.original = requests[id].plan.originalQueryTiers
         requests[id].ways.skip(past: .fetch)
         if requests[id].attempt == 1 { figures.counters.misses += 1 }
-    }
-
-    // MARK: - Progress
-
-    /// Tells requests how far the transfer is that they wait for, where they asked to be told.
-    private mutating func progressed(
-        _ transfer: Transfer, _ progress: JobProgress, _ ids: [LiveRequest.ID]
-    ) {
-        // Where some are still to be told of earlier progress, the next one is as good.
-        guard !agenda.isTelling(transfer) else { return }
-        agenda.append(BulkWork(.progress(transfer, progress), ids))
-    }
-
-    /// Tells one request. A transfer that begins again goes back to no earlier figure for a
-    /// request that was told a later one.
-    mutating func tellProgress(
-        _ id: LiveRequest.ID, _ progress: JobProgress, of transfer: Transfer
-    ) {
-        guard case .waiting(let place) = requests[id].standing,
-            deriver.isFed(place, by: transfer), requests[id].received <= progress.received,
-            !isForsaken(id)
-        else { return }
-        requests[id].received = progress.received
-        let told = RequestProgress(
-            token: requests[id].token, received: progress.received, expected: progress.expected)
-        actions.append(.progress(requests[id].client, told))
     }
 }
 

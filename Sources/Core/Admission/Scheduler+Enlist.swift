@@ -29,7 +29,7 @@ extension Scheduler {
                 facts: LiveRequest.Facts(
                     owner: owner, isDetached: batch == nil && load.goesOnAlone, token: load.token,
                     group: load.group, slot: load.slot, batch: batch,
-                    wantsProgress: load.wantsProgress, admittedAt: now, deadline: deadline),
+                    wishes: batch == nil ? load.wishes : [], admittedAt: now, deadline: deadline),
                 client: client, share: clients[client]?.share ?? .session(client), order: order,
                 priority: load.image.priority, ways: order.plan.ways))
         if let batch {
@@ -68,4 +68,13 @@ extension Scheduler {
 extension LoadRequest {
     /// Whether it goes on when its client is gone (SEMANTICS §8.5).
     fileprivate var goesOnAlone: Bool { detach || image.options.contains(.continueInBackground) }
+
+    /// What its client is told before the image is whole.
+    fileprivate var wishes: Waiter.Wishes {
+        var wishes: Waiter.Wishes = []
+        if wantsProgress { wishes.insert(.progress) }
+        if wantsInfo { wishes.insert(.info) }
+        if image.options.contains(.progressiveLoad), !image.infoOnly { wishes.insert(.partials) }
+        return wishes
+    }
 }

@@ -15,30 +15,14 @@ extension Scheduler {
         if requests[id].plan.respectsCacheControl {
             return answer(id, image, block, asFarAsFresh: cached)
         }
-        guard requests[id].plan.refreshes else { return answer(id, image, block) }
-        if requests[id].batch == nil { show(id, image, block) }
+        guard requests[id].plan.refreshes, requests[id].image.refusal(of: image.info) == nil
+        else { return answer(id, image, block) }
+        if requests[id].batch == nil { show(id, image, block, isRefreshing: true) }
         requests[id].refreshing = Refreshing(
             mark: cached.mark, tiers: cached.tiers, expiry: cached.expiry)
         deriver.leaveOverlays(id)
         requests[id].ways = requests[id].allWays
         requests[id].standing = .moving
         agenda.append(.onward(id))
-    }
-
-    /// The cached image, before the terminal reply.
-    private mutating func show(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?)
-    {
-        let request = requests[id]
-        var image = image
-        image.scaleFactor = request.scaleFactor
-        if let block { lend(&image, block, to: request.client) }
-        var timings = request.timings
-        timings.total = now.fractionalMilliseconds(since: request.facts.admittedAt)
-        actions.append(
-            .reply(
-                request.client,
-                Reply(
-                    token: request.token, outcome: .image(image), timings: timings,
-                    isRefreshing: true)))
     }
 }

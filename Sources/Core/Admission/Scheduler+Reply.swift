@@ -12,19 +12,13 @@ extension Scheduler {
         if requests[id].order.upload?.key != nil, image.storedTiers?.isEmpty ?? true {
             return reply(id, .failure(Self.notKept))
         }
+        if let refusal = requests[id].image.refusal(of: image.info) {
+            return reply(id, .failure(refusal))
+        }
         var image = image
         image.scaleFactor = requests[id].scaleFactor
         if let block, requests[id].isAnswered { lend(&image, block, to: requests[id].client) }
         reply(id, .image(image))
-    }
-
-    /// A large result is kept for the client until it releases it, as far as limits allow. Beyond
-    /// them, the client is told to copy.
-    mutating func lend(_ image: inout DeliveredImage, _ block: BlockHandle, to client: ClientID) {
-        guard let reference = image.reference, ResultBlocks.isLarge(reference),
-            clients[client] != nil
-        else { return }
-        image.mustCopy = !hits.lend(block, reference.length, to: client)
     }
 
     /// A request ends before its work does.
@@ -85,5 +79,16 @@ extension Scheduler {
         let reply = Reply(token: load.token, outcome: outcome)
         actions.append(.reply(client, reply))
         actions.append(.record(RequestRecord(load, reply)))
+    }
+}
+
+extension ImageRequest {
+    /// Why an image is none that will do.
+    func refusal(of image: ImageInfo) -> ImageError? {
+        guard options.contains(.matchAnimatedImageClass), !image.isOfAnimation else { return nil }
+        return ImageError(
+            .badImageData,
+            "the image is no animation: leave out the option match-animated-image-class",
+            details: ["format": image.format.name])
     }
 }

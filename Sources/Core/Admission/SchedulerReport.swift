@@ -92,6 +92,8 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var diskHits: UInt64 = 0
     /// Originals that the cache had.
     public var originalHits: UInt64 = 0
+    /// Images that were made of what had arrived so far.
+    public var partials: UInt64 = 0
     /// Requests answered with what was made of a cached original.
     public var originalUses: UInt64 = 0
     /// Requests for which no cache had anything, whether they were loaded then or not.
@@ -184,6 +186,7 @@ public struct SchedulerCounters: Hashable, Sendable {
         coalesced.decodes += figures.joinedDecodes
         coalesced.sources += figures.joinedSources
         originalHits += figures.originalHits
+        partials += figures.partials
     }
 
     mutating func ended(with error: ImageError) {

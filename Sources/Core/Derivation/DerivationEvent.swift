@@ -33,8 +33,10 @@ package enum DerivationEvent: Sendable {
     case fetching(StageTimings, [Waiter.ID])
     /// What they waited for was torn down.
     case disposed(Disposition, [Waiter.ID])
-    /// How far the waiters' transfer is.
-    case progressed(Transfer, JobProgress, [Waiter.ID])
+    /// How far the waiters' transfer is, and what its header says, if that is known. They wait on.
+    case progressed(Transfer, JobProgress, ImageInfo?, [Waiter.ID])
+    /// A partial image of so many bytes, in that block. The waiters wait on.
+    case partial(Transfer, DeliveredImage, BlockHandle, UInt64, [Waiter.ID])
 
     // Sources.
 

@@ -10,4 +10,6 @@ package struct DerivationFigures: Sendable {
     package internal(set) var joinedSources: UInt64 = 0
     /// Originals that the cache had.
     package internal(set) var originalHits: UInt64 = 0
+    /// Images of what had arrived so far that were made.
+    package internal(set) var partials: UInt64 = 0
 }

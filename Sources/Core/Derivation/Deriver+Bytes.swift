@@ -84,6 +84,7 @@ extension Deriver {
     /// The bytes are there: every decode begins.
     mutating func obtained(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         sources[node].obtained(body)
+        endPartials(of: node)
         for decode in sources[node].consumers.members { beginDecode(decode) }
     }
 

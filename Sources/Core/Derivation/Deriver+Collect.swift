@@ -18,7 +18,7 @@ extension Deriver {
         switch completion {
         case .began(let job, let serial):
             if case .source(let node) = purposes[job] { sources[node].freshness.began(serial) }
-        case .progressed(let progress): progressed(progress)
+        case .progressed(let progress, let block): progressed(progress, block)
         case .done(let job, let result, let blocks):
             guard let purpose = purposes.removeValue(forKey: job.id) else {
                 return abandoned(result, blocks, at: job.worker)
@@ -64,6 +64,7 @@ extension Deriver {
         case (.transform(let node), .transformed(let image)):
             results[node].timings.add(job)
             if let block = blocks.first { transformed(node, image, block) }
+        case (.partial(let node), _): continuePartial(node, job, result, blocks)
         case (.inquiry, .entry(let tiers)): tell(.answered(job.id, .tiers(tiers)))
         case (.inquiry, .entries(let page)): tell(.answered(job.id, .page(page)))
         // What was read before the removal may have come from there.
@@ -110,6 +111,7 @@ extension Deriver {
         case .transform(let node), .delivery(let node): tearDown(node, .fail(error))
         case .inquiry: tell(.answered(job.id, .failure(error)))
         case .renewal(let text): renewing.remove(text)
+        case .partial(let node): endPartial(node)
         case .removal(let work, let isRepeated): if !isRepeated { removeAgain(work) }
         }
     }
@@ -139,13 +141,13 @@ extension Deriver {
 
     // MARK: - Progress
 
-    /// Tells waiters that asked for progress how far their transfer is.
-    private mutating func progressed(_ progress: JobProgress) {
-        guard case .source(let node) = purposes[progress.id], sources[node].hasListeners else {
-            return
+    /// Tells waiters that asked for progress how far their transfer is, and looks at what has
+    /// arrived.
+    private mutating func progressed(_ progress: JobProgress, _ block: BlockHandle?) {
+        if case .source(let node) = purposes[progress.id], sources[node].hasListeners {
+            tellProgress(progress, of: node)
+            if let block { lookAt(progress, block, of: node) }
         }
-        tell(waiters(of: node).filter(\.wantsProgress)) {
-            .progressed(Transfer(source: node), progress, $0)
-        }
+        if let block { dispatcher.drop(block) }
     }
 }

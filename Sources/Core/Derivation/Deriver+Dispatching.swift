@@ -106,7 +106,8 @@ extension Deriver {
     /// Whether nothing is left of anything: no node, no job, no block, no list that grew.
     package var isIdle: Bool {
         lookups.isEmpty && results.isEmpty && decodes.isEmpty && sources.isEmpty
-            && transcodes.count == 0 && gatherings.isEmpty && purposes.isEmpty
+            && transcodes.count == 0 && partials.count == 0 && gatherings.isEmpty
+            && purposes.isEmpty
             && overlayBytes.count == 0 && isSilent && dispatcher.isIdle
     }
 }

@@ -32,6 +32,8 @@ extension Deriver {
         submission.trace = trace(of: purpose)
         submission.waitsForSpace = purpose.waitsForSpace
         submission.wantsProgress = hasListeners(purpose)
+        submission.wantsArrived = wantsArrived(purpose)
+        if case .partial = purpose { submission.isExpendable = true }
         let id = dispatcher.submit(submission)
         purposes[id] = purpose
         return id
@@ -43,6 +45,7 @@ extension Deriver {
         case .lookup(let node): lookups[node].trace
         case .source(let node), .original(let node), .comparing(let node): sources[node].trace
         case .transcode(let node): transcodes[node].trace
+        case .partial(let node): results[partials[node].result].order.trace
         case .decode(let node): decodes[node].trace
         case .transform(let node), .delivery(let node): results[node].order.trace
         case .inquiry, .removal, .renewal: nil
@@ -53,6 +56,12 @@ extension Deriver {
     private func hasListeners(_ purpose: JobPurpose) -> Bool {
         guard case .source(let node) = purpose else { return false }
         return sources[node].hasListeners
+    }
+
+    /// Whether anybody wants to look at what has arrived.
+    private func wantsArrived(_ purpose: JobPurpose) -> Bool {
+        guard case .source(let node) = purpose else { return false }
+        return sources[node].early.isWanted
     }
 
     /// Nobody wants the outcome any more.

@@ -79,7 +79,8 @@ extension Deriver {
         case .pixels(let pixels, let holder):
             if let holder { overlayBytes.release(pixels.byteCount, of: holder) }
             dispatcher.drop(pixels.blocks)
-        case .result(let overlays, let product, let original):
+        case .result(let overlays, let product, let original, let partial):
+            if let partial { endPartial(partial) }
             for need in overlays { leaveOverlay(need) }
             if let product { dispatcher.drop(product) }
             guard let original, sources.contains(original) else { break }

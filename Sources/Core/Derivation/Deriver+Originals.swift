@@ -9,7 +9,8 @@ extension Deriver {
     /// What a waiter that joined a result wants of its source.
     mutating func tellSource(of node: ResultNode.ID, about waiter: Waiter, _ missed: MissedTiers) {
         guard let source = results[node].source, sources.contains(source) else { return }
-        if waiter.wantsProgress { listen(to: source) }
+        if !waiter.wishes.isEmpty { listen(to: source) }
+        if !waiter.wishes.isDisjoint(with: .early) { look(at: source) }
         want(
             of: source, by: waiter.order, waitsForDisk: waiter.order.waitsForStores,
             storing: waiter.originalTiers, missed: missed.original(of: waiter.order))
@@ -20,6 +21,13 @@ extension Deriver {
         guard !sources[source].hasListeners else { return }
         sources[source].hasListeners = true
         if let job = sources[source].job { dispatcher.listen(to: job) }
+    }
+
+    /// Somebody wants to look at what has arrived of its bytes.
+    private mutating func look(at source: SourceNode.ID) {
+        guard !sources[source].early.isWanted else { return }
+        sources[source].early.isWanted = true
+        if let job = sources[source].job { dispatcher.look(at: job) }
     }
 
     /// What an overlay wants of its source: its original is kept like that of an image.

@@ -76,4 +76,10 @@ extension Deriver {
         guard case .result(let need) = place.node else { return false }
         return results[need.node].source == transfer.source
     }
+
+    /// The same, where the result does not exist yet.
+    package func isFedOnly(_ place: Place, by transfer: Transfer) -> Bool {
+        guard isFed(place, by: transfer), case .result(let need) = place.node else { return false }
+        return !results[need.node].exists
+    }
 }

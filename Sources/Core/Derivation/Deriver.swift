@@ -12,6 +12,7 @@ package import Tables
 ///     waiters, results ────────► DecodeNode ──► SourceNode what is laid over it
 ///                 TranscodeNode                            what a serializer makes, under way
 ///                                                          to the disk
+///                 PartialNode                              an image of what has arrived so far
 ///
 /// A waiter is opaque: an id, and what is wanted. Calls change the state at once; what became of
 /// waiters collects in a queue (`DerivationEvent`), which is taken after each call. Jobs and
@@ -31,6 +32,8 @@ package struct Deriver: Sendable {
     var sources = NodeTable<SourceNode>()
     /// Other encodings of what was made, for the disk.
     var transcodes = SlotTable<TranscodeNode>()
+    /// Images of what has arrived so far.
+    var partials = SlotTable<PartialNode>()
     /// What waiters have laid over their images.
     var gatherings: [Waiter.ID: Gathering] = [:]
     /// Bytes of overlays' pixels. They do not count as output of decoders: a request that holds

@@ -5,8 +5,9 @@ package import Messages
 package enum Completion: Sendable {
     /// A worker has a transfer now; once for each attempt.
     case began(JobID, TransferSerial)
-    /// How far a transfer is.
-    case progressed(JobProgress)
+    /// How far a transfer is, and the block of what it hands out, if it does: that is the
+    /// receiver's to drop.
+    case progressed(JobProgress, BlockHandle?)
     /// A job is over, with a result that answers it. The blocks, in the order of its references,
     /// are the receiver's to drop; what the cache put into `results/` is none of them.
     case done(Ended, JobResult, ShortList<BlockHandle>)

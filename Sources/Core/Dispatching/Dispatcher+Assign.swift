@@ -1,5 +1,5 @@
 import ImageModel
-import Messages
+package import Messages
 
 // dispatch: which worker does what now? (SEMANTICS §9.1)
 extension Dispatcher {
@@ -14,7 +14,29 @@ extension Dispatcher {
         {
             assign(next, to: worker)
         }
+        makeWay(in: pool)
     }
+
+    /// Expendable work ends where other work waits and no worker of the pool is free.
+    private mutating func makeWay(in pool: PoolID) {
+        guard !jobs.expendable.isEmpty, roster.credit(of: pool).free == 0 else { return }
+        let ours = jobs.expendable.sorted().compactMap { jobs[$0] }.filter { $0.pool == pool }
+        guard jobs.queued(in: pool) > ours.count(where: \.isWaiting) else { return }
+        for job in ours where job.isWanted {
+            abandon(job.id)
+            complete(.failed(Completion.Ended(job), Self.overtaken))
+        }
+    }
+
+    /// Whether a job of that kind would begin at once: a worker of the pool that every stack has is
+    /// free, and nothing waits for it.
+    package func isIdle(_ kind: WorkerKind) -> Bool {
+        let pool = PoolID(kind)
+        return jobs.queued(in: pool) == 0 && roster.credit(of: pool).free > 0 && hasBudget(pool)
+            && isOpen(pool)
+    }
+
+    private static let overtaken = ImageError(.cancelled, "other work needs the worker")
 
     /// `nil` where all that wait have to wait for something else than a worker.
     private mutating func nextJob(of pool: PoolID) -> StageQueue.Next? {
@@ -40,6 +62,6 @@ extension Dispatcher {
                     id: job.id, attempt: job.attempt, work: job.work,
                     millisecondsLeft: job.told.millisecondsLeft(at: now),
                     priority: job.told.priority, trace: job.submission.trace,
-                    wantsProgress: job.wantsProgress)))
+                    wantsProgress: job.wantsProgress, wantsArrived: job.wantsArrived)))
     }
 }

@@ -76,7 +76,8 @@ extension Dispatcher {
             return ended(
                 job, ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
         case .cancelled, .shuttingDown: return lost(job.id)
-        case .stale where job.submission.input != nil: return inputLost(job, at: worker)
+        case .stale where job.submission.input != nil && !job.isExpendable:
+            return inputLost(job, at: worker)
         case .badImageData where job.kind == .cache: return inputForged(job)
         default: if delay(job, after: error) { return }
         }
@@ -85,9 +86,23 @@ extension Dispatcher {
 
     /// How far a transfer is, for whoever wants it still.
     package mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
+        guard roster.contains(worker) else { return }
+        var (progress, block) = (progress, BlockHandle?.none)
+        if let arrived = progress.arrived {
+            do throws(ImageError) {
+                let checked = try ledger.check(arrived, from: worker, in: .stage)
+                progress.arrived = checked
+                block = ledger.take(checked, from: worker, as: progress.format)
+            } catch {
+                return expel(worker, error)
+            }
+        }
         guard let job = jobs[progress.id], job.worker == worker,
             job.attempt == progress.attempt, job.isWanted
-        else { return }
-        complete(.progressed(progress))
+        else {
+            if let block { drop(block) }
+            return
+        }
+        complete(.progressed(progress, block))
     }
 }

@@ -38,6 +38,14 @@ extension Dispatcher {
         adjust(job, to: job.told, at: worker)
     }
 
+    /// Somebody wants to look at what has arrived of a transfer, from now on.
+    package mutating func look(at id: JobID) {
+        guard let job = jobs[id], !job.wantsArrived else { return }
+        jobs.look(at: id)
+        guard let worker = job.worker, isTold(job, at: worker), let job = jobs[id] else { return }
+        adjust(job, to: job.told, at: worker)
+    }
+
     /// Whether its worker is there and still works on it.
     private func isTold(_ job: ActiveJob, at worker: WorkerID) -> Bool {
         !job.isStopped && roster.contains(worker)
@@ -49,7 +57,8 @@ extension Dispatcher {
                 worker,
                 JobAdjustment(
                     id: job.id, millisecondsLeft: urgency.millisecondsLeft(at: now),
-                    priority: urgency.priority, wantsProgress: job.wantsProgress)))
+                    priority: urgency.priority, wantsProgress: job.wantsProgress,
+                    wantsArrived: job.wantsArrived)))
     }
 
     /// Those who wait for a delayed job are others now, or want it for longer or shorter.

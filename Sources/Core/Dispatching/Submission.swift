@@ -24,6 +24,11 @@ package struct Submission: Sendable {
     package var waitsForSpace = true
     /// Whether anybody listens to how far it is.
     package var wantsProgress = false
+    /// Whether somebody wants to look at what has arrived of a transfer.
+    package var wantsArrived = false
+    /// Whether it is done once or not at all: it ends where its worker is lost, where there is no
+    /// space, and where other work waits for its worker.
+    package var isExpendable = false
 
     /// Work that reads nothing and is suspected of nothing, unless that is said.
     package init(_ spec: JobSpec, _ urgency: Urgency) {

@@ -10,6 +10,11 @@ extension ImageRequest {
     }
 }
 
+extension ImageInfo {
+    /// Whether it is an animation, or one frame of one.
+    package var isOfAnimation: Bool { frames > 1 || stillOf ?? 1 > 1 }
+}
+
 extension ImageFormat {
     /// Whether it is written with all frames of an animation.
     package var holdsFrames: Bool { traits.output?.holdsFrames == true }

@@ -11,7 +11,7 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     public static let retryFailed = RequestOptions(rawValue: 1 << 0)
     /// Class low.
     public static let lowPriority = RequestOptions(rawValue: 1 << 1)
-    /// Partial images while the bytes come.
+    /// Partial images while the bytes come (SEMANTICS §2.11).
     public static let progressiveLoad = RequestOptions(rawValue: 1 << 2)
     /// A cached image is delivered, and the origin is asked whether it is still the same
     /// (SEMANTICS §6.1).
@@ -49,9 +49,9 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     public static let avoidDecodeImage = RequestOptions(rawValue: 1 << 18)
     /// First frame of an animation only; wins over `transformAnimatedImage`.
     public static let decodeFirstFrameOnly = RequestOptions(rawValue: 1 << 19)
-    /// All frames of an animation at once.
+    /// All frames of an animation at once, for who plays it: the client library loads them ahead.
     public static let preloadAllFrames = RequestOptions(rawValue: 1 << 20)
-    /// Only an animation will do.
+    /// Only an animation, or one of its frames, will do; else the load ends with `badImageData`.
     public static let matchAnimatedImageClass = RequestOptions(rawValue: 1 << 21)
     /// Reply after the stores.
     public static let waitStoreCache = RequestOptions(rawValue: 1 << 22)
@@ -68,10 +68,10 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
 
     /// What this version acts upon.
     public static let effective: RequestOptions = [
-        .retryFailed, .lowPriority, .refreshCached, .continueInBackground, .highPriority,
-        .transformAnimatedImage, .scaleDownLargeImages, .fromCacheOnly, .fromLoaderOnly,
-        .decodeFirstFrameOnly, .waitStoreCache, .avoidAutoCancelImage,
-        .respectCacheControl,
+        .retryFailed, .lowPriority, .progressiveLoad, .refreshCached, .continueInBackground,
+        .highPriority, .transformAnimatedImage, .scaleDownLargeImages, .fromCacheOnly,
+        .fromLoaderOnly, .decodeFirstFrameOnly, .preloadAllFrames, .matchAnimatedImageClass,
+        .waitStoreCache, .avoidAutoCancelImage, .respectCacheControl,
     ]
     /// What is accepted and changes nothing: it asks for what is always so here, or is a matter of
     /// who shows the image.
@@ -82,9 +82,7 @@ public struct RequestOptions: OptionSet, Hashable, Sendable {
     ]
     /// What this version refuses with `notSupported`.
     public static let notSupported: RequestOptions = [
-        .progressiveLoad, .handleCookies,
-        .allowInvalidSSLCertificates,
-        .preloadAllFrames, .matchAnimatedImageClass,
+        .handleCookies, .allowInvalidSSLCertificates,
     ]
     /// Every bit that has a meaning.
     public static let known = effective.union(withoutEffect).union(notSupported)

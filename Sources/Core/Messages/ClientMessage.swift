@@ -74,6 +74,9 @@ public struct LoadRequest: Hashable, Sendable {
     public var image: ImageRequest
     /// Whether progress events are wanted.
     public var wantsProgress: Bool
+    /// Whether they are to say what the header says, as soon as it is there
+    /// (`RequestProgress.info`). Such a load is told of progress, too.
+    public var wantsInfo: Bool
     /// Counts how often the client found the bytes of a reply reused; from 1 on, the copy in
     /// memory is not trusted and is made anew.
     public var staleRetries: UInt8
@@ -94,13 +97,15 @@ public struct LoadRequest: Hashable, Sendable {
     /// Describes a load.
     public init(
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
-        staleRetries: UInt8 = 0, detach: Bool = false, wantsPieces: Bool = false,
+        wantsInfo: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
+        wantsPieces: Bool = false,
         uploadBytes: UInt64 = 0, slot: String? = nil, trace: TraceContext? = nil
     ) {
         self.token = token
         self.group = group
         self.image = image
         self.wantsProgress = wantsProgress
+        self.wantsInfo = wantsInfo
         self.staleRetries = staleRetries
         self.detach = detach
         self.wantsPieces = wantsPieces

@@ -16,13 +16,16 @@ public struct Job: Hashable, Sendable {
     public var trace: TraceContext?
     /// Whether anybody listens to how far it is. A worker says nothing of that where nobody does.
     public var wantsProgress: Bool
+    /// Whether what has arrived is to be handed out while the rest comes (`JobProgress.arrived`).
+    public var wantsArrived: Bool
 
     /// Describes an attempt.
     public init(
         id: JobID, attempt: UInt32, work: JobWork, millisecondsLeft: UInt32, priority: Priority,
-        trace: TraceContext? = nil, wantsProgress: Bool = false
+        trace: TraceContext? = nil, wantsProgress: Bool = false, wantsArrived: Bool = false
     ) {
         self.wantsProgress = wantsProgress
+        self.wantsArrived = wantsArrived
         self.id = id
         self.attempt = attempt
         self.work = work
@@ -42,12 +45,16 @@ public struct JobAdjustment: Hashable, Sendable {
     public var priority: Priority
     /// Whether anybody listens to how far it is. Where that is new, the worker reports at once.
     public var wantsProgress: Bool
+    /// Whether what has arrived is to be handed out. Where that is new, it is at once.
+    public var wantsArrived: Bool
 
     /// Describes the change.
     public init(
-        id: JobID, millisecondsLeft: UInt32, priority: Priority, wantsProgress: Bool = false
+        id: JobID, millisecondsLeft: UInt32, priority: Priority, wantsProgress: Bool = false,
+        wantsArrived: Bool = false
     ) {
         self.wantsProgress = wantsProgress
+        self.wantsArrived = wantsArrived
         self.id = id
         self.millisecondsLeft = millisecondsLeft
         self.priority = priority

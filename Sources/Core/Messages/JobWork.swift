@@ -306,12 +306,17 @@ public struct DecodeWork: Hashable, Sendable {
     public var limits: ImageLimits
     /// Frames that the outcome may have, of a source with several of them.
     public var framesMax: Int
+    /// Whether the bytes are the first ones of a file that still arrives: its header is wanted, and
+    /// what can be shown of it. Not with all frames, nor with facts.
+    public var isPartial: Bool
 
     /// Describes a decode.
     public init(
         source: BlockReference, frame: Int? = nil, need: DecodeNeed, keeps: KeptParts = [],
-        facts: WantedFacts = WantedFacts(), limits: ImageLimits, framesMax: Int = 1
+        facts: WantedFacts = WantedFacts(), limits: ImageLimits, framesMax: Int = 1,
+        isPartial: Bool = false
     ) {
+        self.isPartial = isPartial
         self.frame = frame
         self.keeps = keeps
         self.framesMax = framesMax
@@ -320,6 +325,9 @@ public struct DecodeWork: Hashable, Sendable {
         self.facts = facts
         self.limits = limits
     }
+
+    /// Whether all that it asks for can be had together.
+    package var isPossible: Bool { !isPartial || (!wantsAllFrames && facts.kinds.isEmpty) }
 }
 
 /// Transform pixels and encode them.

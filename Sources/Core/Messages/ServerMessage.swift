@@ -55,16 +55,21 @@ public struct RequestProgress: Hashable, Sendable {
     public var received: UInt64
     /// Bytes in all; 0 where unknown.
     public var expected: UInt64
+    /// What the header says, as soon as it is there, and in each later event; `nil` before, and
+    /// where it was not wanted.
+    public var info: ImageInfo?
 
     /// Describes progress.
-    public init(token: Token, received: UInt64, expected: UInt64) {
+    public init(token: Token, received: UInt64, expected: UInt64, info: ImageInfo? = nil) {
         self.token = token
         self.received = received
         self.expected = expected
+        self.info = info
     }
 }
 
-/// The terminal reply of a request; under `refreshCached` one that is not terminal may come before.
+/// The terminal reply of a request. Before it others may come that are not terminal: the cached
+/// image under `refreshCached`, and partial images under `progressiveLoad`.
 public struct Reply: Hashable, Sendable {
     /// Which request.
     public var token: Token
@@ -75,6 +80,12 @@ public struct Reply: Hashable, Sendable {
     /// The image was cached, and the origin is being asked whether it is still the same: the
     /// terminal reply follows (SEMANTICS §6.1).
     public var isRefreshing: Bool
+    /// The image is partial: it was made of so many bytes of the source, and the rest is still
+    /// coming. `nil` for a whole image (SEMANTICS §2.11).
+    public var arrivedBytes: UInt64?
+
+    /// Whether nothing more comes of the request.
+    public var isTerminal: Bool { !isRefreshing && arrivedBytes == nil }
 
     /// How a request ended.
     public enum Outcome: Hashable, Sendable {
@@ -91,8 +102,9 @@ public struct Reply: Hashable, Sendable {
     /// Describes an end.
     public init(
         token: Token, outcome: Outcome, timings: StageTimings = StageTimings(),
-        isRefreshing: Bool = false
+        isRefreshing: Bool = false, arrivedBytes: UInt64? = nil
     ) {
+        self.arrivedBytes = arrivedBytes
         self.token = token
         self.outcome = outcome
         self.timings = timings

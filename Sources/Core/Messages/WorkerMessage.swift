@@ -72,13 +72,23 @@ public struct JobProgress: Hashable, Sendable {
     public var received: UInt64
     /// Bytes in all; 0 where the origin did not say (SEMANTICS §10.5).
     public var expected: UInt64
+    /// What has arrived, where somebody wants to look at it: under a block id of its own, though
+    /// the bytes are those that the body grows in. The next one comes once this one was released.
+    public var arrived: BlockReference?
+    /// What the bytes that have arrived look like, by their signature.
+    public var format: ImageFormat?
 
     /// Describes progress.
-    public init(id: JobID, attempt: UInt32, received: UInt64, expected: UInt64) {
+    public init(
+        id: JobID, attempt: UInt32, received: UInt64, expected: UInt64,
+        arrived: BlockReference? = nil, format: ImageFormat? = nil
+    ) {
         self.id = id
         self.attempt = attempt
         self.received = received
         self.expected = expected
+        self.arrived = arrived
+        self.format = format
     }
 }
 

@@ -17,6 +17,15 @@ public protocol OutputSpace: AnyObject, Sendable {
     func discard(_ block: OutputBlock)
 }
 
+/// An output space in which bytes can be handed over while more are written behind them.
+public protocol SharingSpace: OutputSpace {
+    /// Another block of the same bytes, under an id of its own: each of the two is given back by
+    /// itself, and the bytes are free with the last of them. `nil` for a block that is not there.
+    func share(_ block: OutputBlock) -> OutputBlock?
+    /// Whether a block was not given back yet.
+    func isInUse(_ id: BlockID) -> Bool
+}
+
 // Unchecked: a value that only names memory; its one owner alone touches the bytes.
 /// Writable bytes of shared memory.
 public struct OutputBlock: @unchecked Sendable {

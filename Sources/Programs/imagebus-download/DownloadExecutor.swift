@@ -22,7 +22,11 @@ final class DownloadExecutor: JobExecutor {
         self.reporter = reporter
         credit = UInt32(configuration.jobsMax)
         downloader = try Downloader(
-            configuration, into: arena, onProgress: { reporter.tell(.progress($0)) },
+            configuration, into: arena,
+            onProgress: { progress in
+                let isTold = reporter.tell(.progress(progress))
+                if !isTold, let arrived = progress.arrived { arena.free(arrived.block) }
+            },
             onOutcome: { reporter.finish($0) })
     }
 

@@ -5,12 +5,16 @@ extension Coordinator {
     /// The end of a request: what is wanted in pieces begins to go out.
     mutating func reply(_ reply: Reply, to client: ClientID, at now: Instant) {
         let known =
-            reply.isRefreshing
-            ? deliveries.refreshing(reply.token, of: client)
-            : deliveries.replied(reply.token, of: client)
+            reply.isTerminal
+            ? deliveries.replied(reply.token, of: client)
+            : deliveries.refreshing(reply.token, of: client)
         guard let expected = known, case .image(let image) = reply.outcome,
             let reference = image.reference
         else { return sendEnd(reply, known, to: client, at: now) }
+        // While one partial image goes out, a newer one would only come later.
+        if reply.arrivedBytes != nil, deliveries.isSending(reply.token, to: client) {
+            return letGo(of: image, for: client, at: now)
+        }
         deliveries.begin(
             PieceDeliveries.Delivery(
                 load: expected.load, deadline: expected.deadline, reply: reply, image: image,

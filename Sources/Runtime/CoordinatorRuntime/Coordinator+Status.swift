@@ -58,6 +58,7 @@ extension Coordinator {
         let rows: [(String, UInt64)] = [
             ("requests", counted.requests), ("memoryHits", counted.memoryHits),
             ("diskHits", counted.diskHits), ("originalHits", counted.originalHits),
+            ("partials", counted.partials),
             ("misses", counted.misses), ("fetches", counted.fetches),
             ("decodes", counted.decodes), ("transforms", counted.transforms),
             ("stores", counted.stores), ("cancelled", counted.cancelled),

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Space is tried, never waited for. Segments are reserved whole, never truncated or punched; space
 /// goes back to the system by unlinking (SEMANTICS §14.4).
-public final class Arena: OutputSpace {
+public final class Arena: SharingSpace {
     /// The directory of its segments.
     public let name: ArenaName
     private let state: Mutex<ArenaState>
@@ -53,6 +53,17 @@ public final class Arena: OutputSpace {
 
     /// See `OutputSpace`.
     public func discard(_ block: OutputBlock) { free(block.id) }
+
+    /// See `SharingSpace`.
+    public func share(_ block: OutputBlock) -> OutputBlock? {
+        guard let id = state.withLock({ $0.share(block.id) }) else { return nil }
+        return OutputBlock(
+            id: id, arena: block.arena, segment: block.segment, offset: block.offset,
+            bytes: block.bytes)
+    }
+
+    /// See `SharingSpace`.
+    public func isInUse(_ id: BlockID) -> Bool { state.withLock { $0.isInUse(id) } }
 
     /// Tells readers of `results/` that the block's bytes are complete; until then they find no
     /// id. Once for each block, after its bytes, before its reference travels.

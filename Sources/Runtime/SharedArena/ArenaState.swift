@@ -5,7 +5,7 @@ import StageContract
 /// Everything behind the arena's lock.
 struct ArenaState: ~Copyable {
     /// Where a block lies.
-    private struct Placement {
+    private struct Placement: Hashable {
         var segment: UInt32
         var page: Int
         var pages: Int
@@ -22,6 +22,8 @@ struct ArenaState: ~Copyable {
     /// Segments of their own that are in no use, warm.
     private var spare: [UInt32] = []
     private var blocks: [BlockID: Placement] = [:]
+    /// How many further ids the blocks of a place have that have several.
+    private var shares: [Placement: Int] = [:]
     private var segmentBytes = 0
     private var nextSegment: UInt32 = 1
     /// Starts anywhere: bytes that somebody wrote can then not pass for a header (`BlockHeader`).
@@ -65,6 +67,18 @@ struct ArenaState: ~Copyable {
             bytes: UnsafeMutableRawBufferPointer(rebasing: all[BlockHeader.byteCount...]))
     }
 
+    /// Another id of the same place.
+    mutating func share(_ id: BlockID) -> BlockID? {
+        guard let placed = blocks[id] else { return nil }
+        let other = BlockID(nextBlock)
+        nextBlock += 1
+        blocks[other] = placed
+        shares[placed, default: 0] += 1
+        return other
+    }
+
+    func isInUse(_ id: BlockID) -> Bool { blocks[id] != nil }
+
     mutating func free(_ id: BlockID) {
         guard let placed = withdraw(id) else { return }
         if shared[placed.segment] != nil {
@@ -88,9 +102,14 @@ struct ArenaState: ~Copyable {
     }
 
     /// Takes the block out of the books; its header says so to readers before anything is written.
+    /// `nil` where its place is not free with that.
     private mutating func withdraw(_ id: BlockID) -> Placement? {
         guard let placed = blocks.removeValue(forKey: id), let segment = segments[placed.segment]
         else { return nil }
+        if let others = shares[placed] {
+            shares[placed] = others == 1 ? nil : others - 1
+            return nil
+        }
         if let base = segment.bytes.baseAddress {
             BlockHeader.invalidate(base + placed.page * ArenaLimits.page)
         }
@@ -201,6 +220,7 @@ struct ArenaState: ~Copyable {
 
     mutating func removeAll() {
         blocks.removeAll()
+        shares.removeAll()
         for number in segments.keys.sorted() { unlink(number) }
     }
 
@@ -226,7 +246,7 @@ struct ArenaState: ~Copyable {
     var usage: ArenaUsage {
         ArenaUsage(
             blocks: blocks.count,
-            usedBytes: blocks.values.reduce(0) { $0 + $1.pages * ArenaLimits.page },
+            usedBytes: Set(blocks.values).reduce(0) { $0 + $1.pages * ArenaLimits.page },
             segmentBytes: segmentBytes, segments: segments.count)
     }
 }

@@ -42,6 +42,7 @@ extension LoadRequest: WireMessage {
             try map.identifier(maybe: &group, &wire.pointee.group, "Load.group")
             try map.part(&image, &wire.pointee.image, "Load.image")
             map.flag(&wantsProgress, &wire.pointee.wants_progress, "Load.wants_progress")
+            map.flag(&wantsInfo, &wire.pointee.wants_info, "Load.wants_info")
             try map.number(&staleRetries, &wire.pointee.stale_retries, "Load.stale_retries")
             map.flag(&detach, &wire.pointee.detach, "Load.detach")
             map.flag(&wantsPieces, &wire.pointee.wants_pieces, "Load.wants_pieces")

@@ -22,5 +22,7 @@ extension DecodeWork: WireMessage {
             &frame, within: 0...RequestLimits.framesMax - 1, &wire.pointee.frame,
             if: &wire.pointee.maybe_frame_case, 7, "Decode.frame")
         map.flag(&wantsAllFrames, &wire.pointee.all_frames, "Decode.all_frames")
+        map.flag(&isPartial, &wire.pointee.is_partial, "Decode.is_partial")
+        guard isPossible else { throw .field("Decode.is_partial", .outOfRange) }
     }
 }

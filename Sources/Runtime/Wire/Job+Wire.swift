@@ -17,6 +17,7 @@ extension Job: WireMessage {
         try map.word(&priority, &wire.pointee.priority, "Job.priority")
         try map.formed(&trace, &wire.pointee.traceparent, "Job.traceparent")
         map.flag(&wantsProgress, &wire.pointee.wants_progress, "Job.wants_progress")
+        map.flag(&wantsArrived, &wire.pointee.wants_arrived, "Job.wants_arrived")
     }
 
     private mutating func mapWork(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
@@ -84,6 +85,7 @@ extension JobAdjustment: WireMessage {
             &millisecondsLeft, &wire.pointee.milliseconds_left, "AdjustJob.milliseconds_left")
         try map.word(&priority, &wire.pointee.priority, "AdjustJob.priority")
         map.flag(&wantsProgress, &wire.pointee.wants_progress, "AdjustJob.wants_progress")
+        map.flag(&wantsArrived, &wire.pointee.wants_arrived, "AdjustJob.wants_arrived")
     }
 }
 

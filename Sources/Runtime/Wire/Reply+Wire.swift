@@ -12,6 +12,9 @@ extension Reply: WireMessage {
         try mapOutcome(map, wire)
         try map.part(&timings, unless: false, &wire.pointee.timings, "Reply.timings")
         map.flag(&isRefreshing, &wire.pointee.is_refreshing, "Reply.is_refreshing")
+        try map.number(
+            &arrivedBytes, &wire.pointee.arrived_bytes,
+            if: &wire.pointee.maybe_arrived_bytes_case, 8, "Reply.arrived_bytes")
     }
 
     private mutating func mapOutcome(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {

@@ -13,6 +13,7 @@ extension RequestProgress: WireMessage {
             { (received, expected) = ($0.received, $0.expected) },
             &wire.pointee.progress, if: &wire.pointee.event_case, 2, "Event.progress")
         guard isThere else { throw .field("Event.event", .missing) }
+        try map.maybe(&info, &wire.pointee.info, "Event.info")
     }
 }
 

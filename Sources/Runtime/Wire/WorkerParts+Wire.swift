@@ -45,6 +45,10 @@ extension JobProgress: WireMessage {
         try map.counted(&attempt, &wire.pointee.attempt, "Progress.attempt")
         try map.number(&received, &wire.pointee.received, "Progress.received")
         try map.number(&expected, &wire.pointee.expected, "Progress.expected")
+        try map.maybe(&arrived, &wire.pointee.arrived, "Progress.arrived")
+        try map.word(
+            &format, &wire.pointee.format, if: &wire.pointee.maybe_format_case, 6,
+            "Progress.format")
     }
 }
 

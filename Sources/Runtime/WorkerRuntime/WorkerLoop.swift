@@ -201,10 +201,16 @@ public struct WorkerLoop: ~Copyable {
     }
 
     private mutating func pass(on message: WorkerMessage) {
-        guard session.isWelcome else { return }
-        guard case .progress(var progress) = message else { return send(message) }
-        guard let job = running.job(progress.id) else { return }
+        guard case .progress(var progress) = message else {
+            if session.isWelcome { send(message) }
+            return
+        }
+        guard session.isWelcome, let job = running.job(progress.id) else {
+            if let arrived = progress.arrived { executor.discard(arrived) }
+            return
+        }
         progress.id = job
+        if let arrived = progress.arrived { handedOver.add(ShortList(arrived)) }
         send(.progress(progress))
     }
 

@@ -27,8 +27,9 @@ public final class WorkerReporter: Sendable {
         precondition(isPosted, "outcomes are bounded by credit")
     }
 
-    /// A notice; one that finds no room is dropped, which progress allows.
-    public func tell(_ message: WorkerMessage) { _ = mailbox.post(.message(message)) }
+    /// A notice; one that finds no room is dropped, which progress allows. Whether it found some.
+    @discardableResult
+    public func tell(_ message: WorkerMessage) -> Bool { mailbox.post(.message(message)) }
 
     /// Has `JobExecutor.attend` called on the bus thread.
     public func attend() { _ = mailbox.post(.attend) }

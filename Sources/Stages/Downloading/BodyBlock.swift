@@ -55,6 +55,11 @@ struct BodyBlock {
     /// Names the bytes.
     var reference: BlockReference { block.reference(length: count) }
 
+    /// Names what is here by an id of its own, while more is written behind it.
+    func share(in space: any SharingSpace) -> BlockReference? {
+        space.share(block)?.reference(length: count)
+    }
+
     func discard(in space: any OutputSpace) {
         space.discard(block)
     }

@@ -16,7 +16,7 @@ final class BodySink: TransferSink {
     /// Why it refused to go on.
     private(set) var failure: DownloadFailure?
     let job: Job
-    private let space: any OutputSpace
+    private let space: any SharingSpace
     private var head: ResponseHead?
     /// When the origin was asked and when its head came, in milliseconds since 1970.
     private let asked = WallClock.nanoseconds() / 1_000_000
@@ -42,10 +42,12 @@ final class BodySink: TransferSink {
     /// Whether bytes were postponed.
     private var hasPostponed = false
     private var progress: ProgressPacer
+    /// Hands out what has arrived; nothing of a body that is encrypted.
+    private var early: EarlyBody
 
     init(
         _ job: Job, _ work: FetchAdmission, accepting accepted: AcceptedResponses,
-        space: any OutputSpace,
+        space: any SharingSpace,
         progressIntervalMilliseconds: Int, onProgress: @escaping @Sendable (JobProgress) -> Void
     ) {
         self.job = job
@@ -56,6 +58,8 @@ final class BodySink: TransferSink {
         self.space = space
         progress = ProgressPacer(
             job, intervalMilliseconds: progressIntervalMilliseconds, report: onProgress)
+        early = EarlyBody(
+            intervalMilliseconds: progressIntervalMilliseconds, isWanted: job.wantsArrived)
     }
 
     func receive(_ head: ResponseHead) -> Bool {
@@ -120,7 +124,15 @@ final class BodySink: TransferSink {
 
     private func append(_ bytes: RawSpan) throws(DownloadFailure) {
         try append(bytes, to: &body, expecting: head?.bodyLength)
-        progress.advance(to: body?.count ?? 0, at: MonotonicClock.now())
+        advance(at: MonotonicClock.now())
+    }
+
+    /// Says how far the body is, and hands it out where somebody looks at it.
+    private func advance(at now: UInt64) {
+        guard let body else { return }
+        guard terms.decryptors.isEmpty, let arrived = early.next(of: body, in: space, at: now)
+        else { return progress.advance(to: body.count, at: now) }
+        progress.handOut(arrived, body.format, of: body.count, at: now)
     }
 
     private func append(
@@ -253,6 +265,18 @@ final class BodySink: TransferSink {
     func wantProgress() {
         progress.want(at: MonotonicClock.now())
     }
+
+    /// Somebody looks at what has arrived.
+    func wantArrived() {
+        early.isWanted = true
+        advance(at: MonotonicClock.now())
+    }
+
+    /// Whether what has arrived waits for its turn to be handed out.
+    var holdsBack: Bool { early.isBehind && terms.decryptors.isEmpty }
+
+    /// Hands that out, if its turn has come.
+    func handOut() { advance(at: MonotonicClock.now()) }
 
     /// Hands the block over with what the head said. Throws for an empty body.
     func takeBody(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {

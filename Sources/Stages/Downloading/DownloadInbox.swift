@@ -17,6 +17,7 @@ final class DownloadInbox: Sendable {
         var admissions: [Admission] = []
         var deadlines: [JobID: Instant] = [:]
         var progress: Set<JobID> = []
+        var arrived: Set<JobID> = []
         var cancellations: Set<JobID> = []
         /// How transfers are made from now on.
         var settings: (configuration: DownloadConfiguration, policy: TransferPolicy)?
@@ -58,6 +59,7 @@ final class DownloadInbox: Sendable {
         return whileAlive(adjustment.id) { batch in
             batch.deadlines[adjustment.id] = deadline
             if adjustment.wantsProgress { batch.progress.insert(adjustment.id) }
+            if adjustment.wantsArrived { batch.arrived.insert(adjustment.id) }
         }
     }
 
@@ -83,6 +85,7 @@ final class DownloadInbox: Sendable {
             state.live.remove(id)
             state.batch.cancellations.remove(id)
             state.batch.progress.remove(id)
+            state.batch.arrived.remove(id)
             state.batch.deadlines[id] = nil
         }
     }

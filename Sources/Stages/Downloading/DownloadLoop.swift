@@ -12,7 +12,7 @@ final class DownloadLoop {
     private var proxied: AddressGuard?
     private let jars = CookieJars()
     private let inbox: DownloadInbox
-    let space: any OutputSpace
+    let space: any SharingSpace
     let onProgress: @Sendable (JobProgress) -> Void
     private let onOutcome: @Sendable (JobOutcome) -> Void
     var active: [JobID: ActiveDownload] = [:]
@@ -26,7 +26,7 @@ final class DownloadLoop {
     init(
         _ transfers: consuming TransferSet, configuration: DownloadConfiguration,
         proxied: AddressGuard? = nil,
-        inbox: DownloadInbox, space: any OutputSpace,
+        inbox: DownloadInbox, space: any SharingSpace,
         onProgress: @escaping @Sendable (JobProgress) -> Void,
         onOutcome: @escaping @Sendable (JobOutcome) -> Void
     ) {
@@ -51,6 +51,9 @@ final class DownloadLoop {
                 harvest()
                 harvestLocal()
                 decodeATurn()
+                for download in active.values where download.sink.holdsBack {
+                    download.sink.handOut()
+                }
                 expire()
                 pulse.waits()
                 try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
@@ -68,6 +71,7 @@ final class DownloadLoop {
         for admission in batch.admissions { begin(admission) }
         for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
         for id in batch.progress { active[id]?.sink.wantProgress() }
+        for id in batch.arrived { active[id]?.sink.wantArrived() }
         local.obey(batch, at: MonotonicClock.now())
         for id in batch.cancellations { end(id, .cancelled) }
         if batch.isStopping {
@@ -231,9 +235,12 @@ final class DownloadLoop {
     // MARK: - Time
 
     private func millisecondsToDeadline() -> Int {
+        let longest =
+            active.values.contains { $0.sink.holdsBack }
+            ? configuration.progressIntervalMilliseconds : Self.idleMilliseconds
         let deadlines = active.values.map(\.deadline) + local.active.values.map(\.deadline)
-        guard let next = deadlines.min() else { return Self.idleMilliseconds }
-        return min(Self.idleMilliseconds, next.milliseconds(since: now()))
+        guard let next = deadlines.min() else { return longest }
+        return min(longest, next.milliseconds(since: now()))
     }
 
     func now() -> Instant {

@@ -17,13 +17,14 @@ public final class Downloader: Sendable {
     private let thread: Mutex<Linux.Thread?>
     private let onOutcome: @Sendable (JobOutcome) -> Void
 
-    /// Starts the thread. `onProgress` and `onOutcome` are called on it, or by `start` on the
+    /// Starts the thread. What `onProgress` is told of as handed out is the receiver's to free in
+    /// the space. `onProgress` and `onOutcome` are called on it, or by `start` on the
     /// caller's thread where a job cannot be taken; they must not block.
     ///
     /// Throws `invalidRequest` for a configuration that makes no sense, and `internalError` where
     /// the library or the system gives no handle or thread.
     public init(
-        _ configuration: DownloadConfiguration, into space: any OutputSpace,
+        _ configuration: DownloadConfiguration, into space: any SharingSpace,
         onProgress: @escaping @Sendable (JobProgress) -> Void,
         onOutcome: @escaping @Sendable (JobOutcome) -> Void
     ) throws(ImageError) {
@@ -75,8 +76,8 @@ public final class Downloader: Sendable {
         if inbox.cancel(id) { waker.wake() }
     }
 
-    /// Sets a new deadline, and reports progress from now on if that is wanted. Nothing for a job
-    /// that has its outcome.
+    /// Sets a new deadline, and from now on reports progress and hands out what has arrived, if
+    /// that is wanted. Nothing for a job that has its outcome.
     public func adjust(_ adjustment: JobAdjustment) {
         if inbox.adjust(adjustment) { waker.wake() }
     }

@@ -1,3 +1,4 @@
+import ImageModel
 import Messages
 
 /// Reports the progress of one job where somebody listens, and not too often.
@@ -35,6 +36,17 @@ struct ProgressPacer {
         guard isWanted, now >= reportedAt + interval else { return }
         reportedAt = now
         send()
+    }
+
+    /// Bytes are handed out. Who made them ready says how often.
+    mutating func handOut(
+        _ arrived: BlockReference, _ format: ImageFormat?, of received: Int, at now: UInt64
+    ) {
+        (self.received, reported, reportedAt) = (UInt64(received), UInt64(received), now)
+        report(
+            JobProgress(
+                id: job.id, attempt: job.attempt, received: self.received, expected: expected,
+                arrived: arrived, format: format))
     }
 
     /// Somebody listens from now on, and hears at once how far it is.

@@ -1852,6 +1852,10 @@ struct  Imagebus__V1__Decode
    * of an animation, in one block
    */
   protobuf_c_boolean all_frames;
+  /*
+   * the source is the beginning of a file; without all_frames and facts
+   */
+  protobuf_c_boolean is_partial;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
   union {
     /*
@@ -1869,7 +1873,7 @@ struct  Imagebus__V1__Decode
 };
 #define IMAGEBUS__V1__DECODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode__descriptor) \
-    , NULL, NULL, NULL, NULL, 0, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
+    , NULL, NULL, NULL, NULL, 0, 0, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__OverlayInput
@@ -2369,6 +2373,7 @@ struct  Imagebus__V1__Job
    */
   char *traceparent;
   protobuf_c_boolean wants_progress;
+  protobuf_c_boolean wants_arrived;
   Imagebus__V1__Job__WorkCase work_case;
   union {
     Imagebus__V1__Fetch *fetch;
@@ -2382,7 +2387,7 @@ struct  Imagebus__V1__Job
 };
 #define IMAGEBUS__V1__JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__job__descriptor) \
-    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
+    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, 0, 0, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
 
 
 /*
@@ -2395,11 +2400,18 @@ struct  Imagebus__V1__AdjustJob
   uint32_t milliseconds_left;
   Imagebus__V1__Priority priority;
   protobuf_c_boolean wants_progress;
+  protobuf_c_boolean wants_arrived;
 };
 #define IMAGEBUS__V1__ADJUST_JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__adjust_job__descriptor) \
-    , 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, 0 }
+    , 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, 0, 0 }
 
+
+typedef enum {
+  IMAGEBUS__V1__PROGRESS__MAYBE_FORMAT__NOT_SET = 0,
+  IMAGEBUS__V1__PROGRESS__MAYBE_FORMAT_FORMAT = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__PROGRESS__MAYBE_FORMAT__CASE)
+} Imagebus__V1__Progress__MaybeFormatCase;
 
 /*
  * 7
@@ -2411,10 +2423,21 @@ struct  Imagebus__V1__Progress
   uint32_t attempt;
   uint64_t received;
   uint64_t expected;
+  /*
+   * absent: nothing is handed out
+   */
+  Imagebus__V1__Reference *arrived;
+  Imagebus__V1__Progress__MaybeFormatCase maybe_format_case;
+  union {
+    /*
+     * what the first bytes look like
+     */
+    Imagebus__V1__ImageFormat format;
+  };
 };
 #define IMAGEBUS__V1__PROGRESS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__progress__descriptor) \
-    , 0, 0, 0, 0 }
+    , 0, 0, 0, 0, NULL, IMAGEBUS__V1__PROGRESS__MAYBE_FORMAT__NOT_SET, {0} }
 
 
 typedef enum {
@@ -2883,10 +2906,11 @@ struct  Imagebus__V1__Load
    * W3C Trace Context, or empty
    */
   char *traceparent;
+  protobuf_c_boolean wants_info;
 };
 #define IMAGEBUS__V1__LOAD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__load__descriptor) \
-    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0 }
 
 
 typedef enum {
@@ -3224,6 +3248,10 @@ struct  Imagebus__V1__Event
    * 16 bytes
    */
   ProtobufCBinaryData token;
+  /*
+   * absent: not known yet, or not wanted
+   */
+  Imagebus__V1__ImageInfo *info;
   Imagebus__V1__Event__EventCase event_case;
   union {
     Imagebus__V1__Event__Progress *progress;
@@ -3231,7 +3259,7 @@ struct  Imagebus__V1__Event
 };
 #define IMAGEBUS__V1__EVENT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__event__descriptor) \
-    , {0,NULL}, IMAGEBUS__V1__EVENT__EVENT__NOT_SET, {0} }
+    , {0,NULL}, NULL, IMAGEBUS__V1__EVENT__EVENT__NOT_SET, {0} }
 
 
 typedef enum {
@@ -3242,6 +3270,12 @@ typedef enum {
   IMAGEBUS__V1__REPLY__OUTCOME_NOT_MODIFIED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__REPLY__OUTCOME__CASE)
 } Imagebus__V1__Reply__OutcomeCase;
+
+typedef enum {
+  IMAGEBUS__V1__REPLY__MAYBE_ARRIVED_BYTES__NOT_SET = 0,
+  IMAGEBUS__V1__REPLY__MAYBE_ARRIVED_BYTES_ARRIVED_BYTES = 8
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__REPLY__MAYBE_ARRIVED_BYTES__CASE)
+} Imagebus__V1__Reply__MaybeArrivedBytesCase;
 
 /*
  * 41
@@ -3265,10 +3299,17 @@ struct  Imagebus__V1__Reply
     Imagebus__V1__Error *failure;
     Imagebus__V1__Unit *not_modified;
   };
+  Imagebus__V1__Reply__MaybeArrivedBytesCase maybe_arrived_bytes_case;
+  union {
+    /*
+     * of a partial image
+     */
+    uint64_t arrived_bytes;
+  };
 };
 #define IMAGEBUS__V1__REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__reply__descriptor) \
-    , {0,NULL}, NULL, 0, IMAGEBUS__V1__REPLY__OUTCOME__NOT_SET, {0} }
+    , {0,NULL}, NULL, 0, IMAGEBUS__V1__REPLY__OUTCOME__NOT_SET, {0}, IMAGEBUS__V1__REPLY__MAYBE_ARRIVED_BYTES__NOT_SET, {0} }
 
 
 /*

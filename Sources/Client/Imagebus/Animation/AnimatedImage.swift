@@ -31,6 +31,9 @@ public final class AnimatedImage: Sendable {
     /// Asks for durations and loops; no frame is decoded yet. The request's `frame`, `infoOnly`,
     /// `facts` and fallback count for nothing.
     ///
+    /// Under `RequestOptions.preloadAllFrames` all frames are loaded as well, within the budget of
+    /// `preloadAllFrames(within:)`.
+    ///
     /// Throws how that load fails, and `invalidRequest` where no cache has the image and
     /// `fromCacheOnly` is set.
     public init(
@@ -44,6 +47,7 @@ public final class AnimatedImage: Sendable {
         microseconds = animation.map { $0.durations.map(Int.init) } ?? [0]
         loops = animation?.loops ?? 0
         durations = microseconds.map { .microseconds($0) }
+        if request.options.contains(.preloadAllFrames) { try await preloadAllFrames() }
     }
 
     /// How many frames there are, at least one, at most `AnimationFacts.framesMax`.

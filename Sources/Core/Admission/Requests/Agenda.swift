@@ -35,9 +35,9 @@ struct Agenda: Sendable {
         }
     }
 
-    /// Whether some requests are still to be told of earlier progress.
-    func isTelling(_ transfer: Transfer) -> Bool {
-        bulk.contains { if case .progress(transfer, _) = $0.step { true } else { false } }
+    /// Whether some requests are still to be told of earlier progress, with the same facts.
+    func isTelling(_ transfer: Transfer, _ info: ImageInfo?) -> Bool {
+        bulk.contains { if case .progress(transfer, _, info) = $0.step { true } else { false } }
     }
 
     // MARK: - Groups

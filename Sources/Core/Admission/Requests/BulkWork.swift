@@ -8,7 +8,7 @@ import Messages
 ///
 /// Requests that wait for their turn here wait nowhere else (`LiveRequest.Standing.moving`). The
 /// exceptions are members of a group, requests of a session that ended, and requests that are told
-/// of progress.
+/// of progress or shown a partial image.
 struct BulkWork: Sendable {
     /// What is done to each of them.
     indirect enum Step: Sendable {
@@ -18,7 +18,9 @@ struct BulkWork: Sendable {
         /// Their session is over.
         case departed(ClientID)
         /// They are told how far a transfer is.
-        case progress(Transfer, JobProgress)
+        case progress(Transfer, JobProgress, ImageInfo?)
+        /// They are shown an image of so many bytes of a transfer.
+        case partial(Transfer, DeliveredImage, UInt64)
         /// The cache has their result.
         case found(CacheHit, StageTimings)
         /// It does not, in those tiers.
@@ -36,7 +38,7 @@ struct BulkWork: Sendable {
         var isLong: Bool {
             switch self {
             case .group, .departed: true
-            case .progress, .found, .missed, .made, .pending, .onward, .disposed: false
+            case .progress, .partial, .found, .missed, .made, .pending, .onward, .disposed: false
             }
         }
     }

@@ -49,7 +49,8 @@ struct LiveRequest: Tabled {
         /// Whether it is our own: it asks the origin about an image that was delivered stale, and
         /// nobody is answered.
         var isSilent = false
-        let wantsProgress: Bool
+        /// What its client is told before the image is whole.
+        var wishes: Waiter.Wishes = []
         let admittedAt: Instant
         let deadline: Instant
     }
@@ -75,8 +76,9 @@ struct LiveRequest: Tabled {
     var ways: JobPlan.Ways
     /// Tiers that were asked for the result and for the original, in vain.
     var missed = MissedTiers()
-    /// Bytes of the last progress that it was told.
+    /// Bytes of the last progress that it was told, and of the last partial image.
     var received: UInt64 = 0
+    var shown: UInt64 = 0
     /// Counts how often it had to begin again, since what was made for it was lost.
     var attempt = 1
     var standing = Standing.moving
@@ -142,7 +144,11 @@ struct LiveRequest: Tabled {
 
     /// The part of the request that its work depends on.
     func waiter(_ id: ID) -> Waiter {
-        Waiter(
-            id, order, replacing: refreshing?.tiers ?? .none, wantsProgress: facts.wantsProgress)
+        Waiter(id, order, replacing: refreshing?.tiers ?? .none, wishes: wishes)
+    }
+
+    /// Who has a cached image already is shown nothing less.
+    private var wishes: Waiter.Wishes {
+        refreshing == nil ? facts.wishes : facts.wishes.intersection(.progress)
     }
 }

@@ -11,6 +11,8 @@ enum JobPurpose: Sendable {
     case decode(DecodeNode.ID)
     case transform(ResultNode.ID)
     case delivery(ResultNode.ID)
+    /// An image of what has arrived so far.
+    case partial(PartialNode.ID)
     /// An operator asks about entries of the cache, or removes some.
     case inquiry(EntryWork)
     /// What a refresh found outdated, and no store replaces; for the first or the second time.
@@ -29,6 +31,7 @@ enum JobPurpose: Sendable {
         case .inquiry(let work) where work.action.removes: 0
         case .original, .renewal: 1
         case .transcode: kind == .cache ? 1 : 3
+        case .partial: 3
         case .lookup, .source, .decode, .transform, .inquiry: 2
         }
     }
@@ -36,7 +39,7 @@ enum JobPurpose: Sendable {
     /// Whether it waits for space outside, where there is none: what no reply waits for does not.
     var waitsForSpace: Bool {
         switch self {
-        case .original, .comparing, .transcode, .removal, .renewal: false
+        case .original, .comparing, .transcode, .removal, .renewal, .partial: false
         case .lookup, .source, .decode, .transform, .delivery, .inquiry: true
         }
     }

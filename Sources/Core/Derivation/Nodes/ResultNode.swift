@@ -64,6 +64,9 @@ struct ResultNode: ClosableNode {
     /// What a serializer makes of it, while that is under way, and the tiers that have it.
     var transcode: TranscodeNode.ID?
     var transcoded = CacheTypes.none
+    /// The partial image that is being made, and the bytes of the source in the last one.
+    var partial: PartialNode.ID?
+    var partialBytes: UInt64 = 0
 
     init(name: ResultName, for waiter: Waiter) {
         self.name = name
@@ -145,6 +148,6 @@ struct ResultNode: ClosableNode {
     var remains: Remains {
         .result(
             overlays: overlays, product: isOriginal ? nil : product?.block,
-            original: isOriginal && exists ? source : nil)
+            original: isOriginal && exists ? source : nil, partial: partial)
     }
 }

@@ -107,6 +107,8 @@ struct SourceNode: Node {
     var timings = StageTimings()
     /// Whether anybody ever wanted to see progress.
     var hasListeners = false
+    /// What is known of the bytes before all of them have come.
+    var early = EarlyBytes()
     var freshness = Freshness()
     /// What a decoder said of the bytes; only bytes that decode are stored.
     var info: ImageInfo?

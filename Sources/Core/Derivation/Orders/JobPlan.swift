@@ -75,8 +75,9 @@ package struct JobPlan: Hashable, Sendable {
     private let bits: UInt8
     private let isRefreshing: Bool
     private let heedsFreshness: Bool
-    /// Whether more is wanted than the index of the memory tier has.
-    private let wantsExtendedData: Bool
+    /// Whether more is wanted than the index of the memory tier has, or the image is looked at
+    /// before it is delivered.
+    private let asksMore: Bool
     /// Tiers that are asked for the result.
     package let queryTiers: CacheTypes
     /// Tiers that are asked for the original.
@@ -110,7 +111,9 @@ package struct JobPlan: Hashable, Sendable {
 
         isRefreshing = request.options.contains(.refreshCached)
         heedsFreshness = request.options.contains(.respectCacheControl)
-        wantsExtendedData = request.context.wantsExtendedData
+        asksMore =
+            request.context.wantsExtendedData
+            || request.options.contains(.matchAnimatedImageClass)
         var traits = Self.traits(of: request)
         if isOneEntry, !asksForBytes { traits.insert(.isOneEntry) }
         if !mayDownload { traits.insert(.mayNotDownload) }
@@ -147,7 +150,7 @@ package struct JobPlan: Hashable, Sendable {
     /// and a hit is the end. A refresh needs to know more of its image than the index does.
     package var mayComeFromMemory: Bool {
         includes(.queryResult) && queryTiers.contains(.memory) && !refreshes
-            && !wantsExtendedData
+            && !asksMore
     }
 
     /// Whether a cached image is followed by what the origin says of it.

@@ -11,14 +11,30 @@ package struct Waiter: Sendable {
     package let order: Order
     /// Tiers with an image under the key of the result, which the result is to replace.
     let replaced: CacheTypes
-    /// Whether it is told how far its transfer is.
-    let wantsProgress: Bool
+    /// What it is told before its image is whole.
+    let wishes: Wishes
 
-    package init(_ id: ID, _ order: Order, replacing tiers: CacheTypes, wantsProgress: Bool) {
+    /// What a waiter is told while bytes arrive.
+    package struct Wishes: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// How far its transfer is.
+        package static let progress = Wishes(rawValue: 1 << 0)
+        /// What the header says, as soon as it is there.
+        package static let info = Wishes(rawValue: 1 << 1)
+        /// Images made of the bytes that have come so far.
+        package static let partials = Wishes(rawValue: 1 << 2)
+        /// For what the bytes are looked at that have come so far.
+        static let early: Wishes = [.info, .partials]
+    }
+
+    package init(_ id: ID, _ order: Order, replacing tiers: CacheTypes, wishes: Wishes) {
         self.id = id
         self.order = order
         replaced = tiers
-        self.wantsProgress = wantsProgress
+        self.wishes = wishes
     }
 
     /// What it wants of the store of its result, which replaces what is outdated.

@@ -36,6 +36,8 @@ struct ActiveJob: Sendable {
     var waitsForSpace: Bool
     /// Whether anybody listens to how far it is.
     var wantsProgress: Bool
+    /// Whether somebody wants to look at what has arrived.
+    var wantsArrived: Bool
     var place = Place.queued
     var attempt: UInt32 = 1
     /// Workers that were lost with it.
@@ -71,6 +73,7 @@ struct ActiveJob: Sendable {
         self.probe = probe
         waitsForSpace = submission.waitsForSpace
         wantsProgress = submission.wantsProgress
+        wantsArrived = submission.wantsArrived
         urgency = submission.urgency.bounded(submission.spec.stage)
         pool = PoolID(submission.spec.kind)
         waitingSince = now
@@ -89,6 +92,7 @@ struct ActiveJob: Sendable {
     /// Whether it waits, for a worker or for something else.
     var isWaiting: Bool { worker == nil }
     var isStopped: Bool { stoppedAt != nil }
+    var isExpendable: Bool { submission.isExpendable }
     var spec: JobSpec { submission.spec }
     var suspect: Suspect? { submission.suspect }
     var rank: UInt8 { submission.rank }

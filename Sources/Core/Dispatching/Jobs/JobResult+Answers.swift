@@ -51,8 +51,7 @@ extension DecodedImage {
     /// Each lies in its block as it says.
     fileprivate func answers(_ work: DecodeWork) -> Bool {
         guard work.limits.permit(info, for: work.need), info.stillOf == nil,
-            frames.isEmpty == (work.need == .header), frames.count <= work.framesMax,
-            (facts == nil) == work.facts.kinds.isEmpty
+            hasFrames(for: work), (facts == nil) == work.facts.kinds.isEmpty
         else { return false }
         var bytesLeft = work.limits.pixelBytesMax
         for frame in frames {
@@ -65,6 +64,13 @@ extension DecodedImage {
             bytesLeft -= pixelBytes
         }
         return true
+    }
+
+    /// The beginning of a file need not have anything to show yet.
+    private func hasFrames(for work: DecodeWork) -> Bool {
+        guard work.need != .header else { return frames.isEmpty }
+        if work.isPartial { return frames.count <= 1 }
+        return !frames.isEmpty && frames.count <= work.framesMax
     }
 }
 

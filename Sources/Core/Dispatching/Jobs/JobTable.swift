@@ -20,6 +20,8 @@ struct JobTable: Sendable {
     private(set) var claims: [UInt64]
     private(set) var parked = ParkedJobs()
     private var alarms = JobAlarms()
+    /// Those that end where others wait.
+    private(set) var expendable: Set<JobID> = []
 
     init(_ limits: DispatchLimits) {
         deadlines = limits.jobMilliseconds
@@ -72,7 +74,7 @@ struct JobTable: Sendable {
 
     /// Whether there is no job, and nothing is counted that was.
     var isIdle: Bool {
-        jobs.isEmpty && queues.allSatisfy { $0.isIdle }
+        jobs.isEmpty && expendable.isEmpty && queues.allSatisfy { $0.isIdle }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
     }
 
@@ -89,6 +91,7 @@ struct JobTable: Sendable {
         job.ticket = queues[job.pool.index].enter(job)
         loads[job.load].enter(job)
         claims[job.pool.index] += job.inputBytes
+        if job.isExpendable { expendable.insert(job.id) }
         jobs[job.id] = job
     }
 
@@ -96,6 +99,7 @@ struct JobTable: Sendable {
     mutating func remove(_ id: JobID) {
         guard let job = jobs.removeValue(forKey: id) else { return }
         claims[job.pool.index] -= job.inputBytes
+        if job.isExpendable { expendable.remove(id) }
         if case .queued = job.place { queues[job.pool.index].leave(job.ticket) }
         if job.isWaiting { loads[job.load].leave(job) }
     }
@@ -183,6 +187,9 @@ struct JobTable: Sendable {
 
     /// Somebody listens to how far it is.
     mutating func listen(to id: JobID) { jobs[id]?.wantsProgress = true }
+
+    /// Somebody wants to look at what has arrived.
+    mutating func look(at id: JobID) { jobs[id]?.wantsArrived = true }
 
     /// A job that its worker did not finish goes to the front of its class, as a new attempt.
     mutating func requeue(_ id: JobID, at now: Instant) {

@@ -81,6 +81,9 @@ struct CounterMetric {
         CounterMetric(
             "original_hits_total", .counter, "originalHits", "Originals that the cache had."),
         CounterMetric(
+            "partial_images_total", .counter, "partials",
+            "Images that were made of what had arrived so far."),
+        CounterMetric(
             "requeued_total", .counter, "requeued",
             "Jobs and requests that began again, since a worker was lost or there was no space."),
         CounterMetric(

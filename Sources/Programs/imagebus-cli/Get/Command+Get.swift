@@ -33,6 +33,10 @@ extension Command {
             frame. With --json, --frames says count, durations in microseconds, loops (0: without
             end) and files. Where it fails, the files that were written stay.
 
+            --partials shows a JPEG by its scans or rows, PNG and WebP by their rows, an animation
+            by its first frame, after the same steps as the image itself; nothing where a cache has
+            the image. With --json, partials says files, bytes that had arrived, and milliseconds.
+
             --show draws with the graphics of kitty where TERM or KITTY_WINDOW_ID names it, else
             with half blocks in true colour. An animation plays until its loops end, Ctrl-C (130)
             or a key.
@@ -57,6 +61,7 @@ extension Command {
             ("imagebus get URL --option from-cache-only --json", "what the caches have"),
             ("imagebus get URL --frames frames --resize 200x200", "every frame of an animation"),
             ("imagebus get URL --show", "the image in the terminal"),
+            ("imagebus get URL --partials so-far -o a.jpg", "what can be seen before all is there"),
             ("imagebus get URL --info", "format and size"),
             ("imagebus get URL --facts exif,colours,blurhash --json", "what else is known of it"),
             (
@@ -81,6 +86,10 @@ extension Command {
             "frames", value: "DIR",
             "write every frame of an animation there, as frame-0000.png and so on;\n"
                 + "the directory is made; as PNG where --format says nothing else"),
+        OptionDefinition(
+            "partials", value: "DIR",
+            "write images of what has arrived so far there while the rest comes, as\n"
+                + "partial-0001.jpg and so on; the directory is made"),
         OptionDefinition(
             "show", "draw the image in this terminal, as large as it has room"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),

@@ -66,6 +66,8 @@ struct GetAnswer: Encodable, Sendable {
     let digest: String?
     /// What `--extended-data` asked for; null without it, and where there is none.
     let extendedData: ExtendedDataAnswer?
+    /// What `--partials` wrote before the end; null without it.
+    let partials: PartialFiles.Account?
     let key: String?
     let scale: Double?
     let token: String?
@@ -80,15 +82,18 @@ struct GetAnswer: Encodable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case status, cacheType, format, width, height, pages, stillOf, bits, hdr, facts
-        case explanation, freshness, bytes, digest, extendedData, key, scale, token, timings,
+        case explanation, freshness, bytes, digest, extendedData, partials, key, scale, token,
+            timings,
             refreshed, error
         case fallbackFor, notes
     }
 
     /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.
     init(
-        _ image: ImageResponse, token: String, request: ImageRequest, failure: Failure? = nil
+        _ image: ImageResponse, token: String, request: ImageRequest, failure: Failure? = nil,
+        partials: PartialFiles.Account? = nil
     ) {
+        self.partials = partials
         status = failure != nil ? .error : image.isMiss ? .miss : .ok
         cacheType = image.cacheType.name
         format = image.info?.format.name
@@ -126,7 +131,7 @@ struct GetAnswer: Encodable, Sendable {
         (stillOf, facts, explanation, freshness) = (nil, nil, nil, nil)
         (key, scale) = (nil, nil)
         (bits, hdr) = (nil, nil)
-        (digest, extendedData) = (nil, nil)
+        (digest, extendedData, partials) = (nil, nil, nil)
         self.token = token
         var spent = StageTimings()
         spent.total = totalMilliseconds
@@ -154,6 +159,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(bytes, forKey: .bytes)
         try values.encode(digest, forKey: .digest)
         try values.encode(extendedData, forKey: .extendedData)
+        try values.encode(partials, forKey: .partials)
         try values.encode(key, forKey: .key)
         try values.encode(scale, forKey: .scale)
         try values.encode(token, forKey: .token)

@@ -11,9 +11,12 @@ enum GetCommand {
             return FramesCommand.run(options, into: directory)
         }
         if options.shows { return ShowCommand.run(options) }
-        let report = GetReport(options: options)
+        var report = GetReport(options: options)
         do throws(OutputError) {
             try options.target.check()
+            report.partials = try options.partialsDirectory.map { (directory) throws(OutputError) in
+                try PartialFiles(in: directory)
+            }
         } catch {
             return report.tell(error)
         }
@@ -27,13 +30,14 @@ enum GetCommand {
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
             if !stack.isOwn { warn(options.stack) }
-            var attempt = try Attempt(options.request, options, stack, upload)
+            let partials = report.partials
+            var attempt = try Attempt(options.request, options, stack, upload, partials)
             token = attempt.load.token
             while true {
                 switch try end(attempt, options, report, interruption) {
                 case .status(let status): return status
                 case .again(let request):
-                    attempt = try Attempt(request, options, stack, upload)
+                    attempt = try Attempt(request, options, stack, upload, partials)
                     token = attempt.load.token
                 }
             }
@@ -50,10 +54,10 @@ enum GetCommand {
 
         init(
             _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
-            _ upload: [UInt8]?
+            _ upload: [UInt8]?, _ partials: PartialFiles?
         ) throws(ImageError) {
             self.request = request
-            load = try LoadRun(request, options, stack, uploading: upload)
+            load = try LoadRun(request, options, stack, uploading: upload, showing: partials)
         }
     }
 
@@ -134,6 +138,7 @@ enum GetCommand {
     ) -> Int32 {
         do throws(OutputError) {
             try image.write(to: target)
+            if let failure = report.partials?.failure { throw failure }
             return tell()
         } catch {
             return report.tell(error, of: image, token: load.token)

@@ -16,6 +16,8 @@ struct GetOptions: Hashable {
     var target = OutputTarget.none
     /// Where each frame of an animation goes; nil where one image is wanted.
     var framesDirectory: String?
+    /// Where images of what has arrived so far go; nil where none are wanted.
+    var partialsDirectory: String?
     /// Whether the image is drawn in the terminal, and whether that is one like kitty.
     var shows: Bool
     var isKitty: Bool
@@ -84,6 +86,8 @@ struct GetOptions: Hashable {
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)
         framesDirectory = try Self.framesDirectory(read, readsStandardInput)
+        partialsDirectory = try Self.partialsDirectory(read, readsStandardInput)
+        if partialsDirectory != nil { request.options.insert(.progressiveLoad) }
         shows = try Self.shows(read, readsStandardInput)
         isKitty = KittyImage.isSpoken(environment)
         if let output = read.last("output") {
@@ -115,6 +119,23 @@ struct GetOptions: Hashable {
         return directory
     }
 
+    /// Only what is transferred has partial images.
+    private static func partialsDirectory(
+        _ read: ReadOptions, _ readsStandardInput: Bool
+    ) throws(UsageError) -> String? {
+        guard let directory = read.last("partials") else { return nil }
+        guard !directory.isEmpty else {
+            throw UsageError("--partials: the name of a directory is not empty")
+        }
+        guard !readsStandardInput else {
+            throw UsageError("--partials is for a URL: an image of standard input comes at once")
+        }
+        if let name = ["info", "facts", "frames"].first(where: read.isSet) {
+            throw UsageError("--partials brings images: leave out --\(name)")
+        }
+        return directory
+    }
+
     /// The terminal says size and format.
     private static func shows(
         _ read: ReadOptions, _ readsStandardInput: Bool
@@ -123,7 +144,7 @@ struct GetOptions: Hashable {
         guard !readsStandardInput else {
             throw UsageError("--show is for a URL: an image of standard input has none")
         }
-        let others = optionsOfOneImage + ["frames", "json", "format", "dpr"]
+        let others = optionsOfOneImage + ["frames", "partials", "json", "format", "dpr"]
         if let name = others.first(where: read.isSet) {
             throw UsageError("--show draws in the terminal: leave out --\(name)")
         }

@@ -9,6 +9,8 @@ import StackAccess
 /// What `get` says at its end, to people or as JSON.
 struct GetReport {
     let options: GetOptions
+    /// What was shown before the end.
+    var partials: PartialFiles?
 
     /// The status of a miss where an image was to be written, as grep has it for what is not there.
     private static let missStatus: Int32 = 1
@@ -18,7 +20,10 @@ struct GetReport {
         let isNotWritten = image.isMiss && options.target != .none
         let status = isNotWritten ? Self.missStatus : 0
         if options.printsJSON {
-            return tell(GetAnswer(image, token: token, request: options.request), status)
+            return tell(
+                GetAnswer(
+                    image, token: token, request: options.request, partials: partials?.written),
+                status)
         }
         if isNotWritten {
             Terminal.complain("get", "\(Self.miss(image)): nothing was written")
@@ -114,6 +119,9 @@ struct GetReport {
         }
         if let count = image.bytes?.count { parts.append(ByteText.text(UInt64(count))) }
         parts.append(Self.way(of: image))
+        if let count = partials?.written.files.count {
+            parts.append("\(count) partial image\(count == 1 ? "" : "s")")
+        }
         parts.append("\(Int(image.timings.total.rounded())) ms")
         let text = parts.joined(separator: ", ")
         let explanation = Self.explanation(image)

@@ -10,6 +10,8 @@ final class LoadRun {
     private let client: ImagebusClient
     private let task: LoadTask
     private let bar: ProgressBar?
+    /// What is shown before the end.
+    let partials: PartialFiles?
     private let mapsUnavailable: Bool
 
     /// The coordinator ends the request at its deadline; this much later nothing is expected any
@@ -19,8 +21,9 @@ final class LoadRun {
     /// Connects and sends the request, with the image where that has no URL.
     init(
         _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
-        uploading upload: [UInt8]?
+        uploading upload: [UInt8]?, showing partials: PartialFiles? = nil
     ) throws(ImageError) {
+        self.partials = partials
         timeoutMilliseconds = request.timeoutMilliseconds
         mapsUnavailable = stack.isWaitedFor
         completion = try .opened()
@@ -31,7 +34,11 @@ final class LoadRun {
         let task = Self.begin(
             request, options, client, uploading: upload, wantsProgress: bar != nil)
         self.task = task
-        completion.start { () throws(ImageError) in try await task.response }
+        let events = partials.map { _ in task.events }
+        completion.start { () throws(ImageError) in
+            if let partials, let events { await partials.write(events) }
+            return try await task.response
+        }
         if let bar { Task.detached { for await step in task.progress { bar.show(step) } } }
     }
 
@@ -44,7 +51,7 @@ final class LoadRun {
         guard let upload else {
             return client.load(
                 request, slot: options.slot, group: options.group, wantsProgress: wantsProgress,
-                trace: options.trace)
+                wantsInfo: options.partialsDirectory != nil, trace: options.trace)
         }
         return client.load(
             request, uploading: upload, group: options.group, wantsProgress: wantsProgress,

@@ -83,8 +83,8 @@ extension Coordinator {
     ) {
         for delivery in deliveries.cancel(of: client, where: isMeant) {
             let error = ImageError(.cancelled, "cancelled while the result was sent")
-            // The end of a refresh that goes on is told by who refreshes.
-            guard !delivery.reply.isRefreshing || delivery.followUp != nil else {
+            // The end of a load that goes on is told by who goes on with it.
+            guard delivery.reply.isTerminal || delivery.followUp != nil else {
                 letGo(of: delivery, for: client, at: now)
                 continue
             }
@@ -121,7 +121,7 @@ extension Coordinator {
         _ delivery: PieceDeliveries.Delivery, _ error: ImageError, for client: ClientID,
         at now: Instant
     ) {
-        if delivery.reply.isRefreshing {
+        if !delivery.reply.isTerminal {
             return failCached(delivery, error, for: client, at: now)
         }
         guard error.code == .stale, delivery.load.uploadBytes == 0, delivery.deadline > now,
@@ -153,9 +153,9 @@ extension Coordinator {
         letGo(of: delivery, for: client, at: now)
         var reply = delivery.reply
         reply.outcome = outcome
-        if case .failure = outcome { reply.isRefreshing = false }
+        if case .failure = outcome { (reply.isRefreshing, reply.arrivedBytes) = (false, nil) }
         send(.toClient(.reply(reply)), to: client.value, at: now)
-        guard reply.isRefreshing, let end = delivery.followUp else { return }
+        guard !reply.isTerminal, let end = delivery.followUp else { return }
         send(.toClient(.reply(end)), to: client.value, at: now)
     }
 
@@ -164,7 +164,13 @@ extension Coordinator {
         of delivery: PieceDeliveries.Delivery, for client: ClientID, at now: Instant
     ) {
         results.forget(delivery.reference)
-        guard ResultReader.isLarge(delivery.reference), !delivery.image.mustCopy else { return }
-        handle(.clientReleased(client, [delivery.reference.block]), at: now)
+        letGo(of: delivery.image, for: client, at: now)
+    }
+
+    /// The same of one that never went out.
+    mutating func letGo(of image: DeliveredImage, for client: ClientID, at now: Instant) {
+        guard let reference = image.reference, ResultReader.isLarge(reference), !image.mustCopy
+        else { return }
+        handle(.clientReleased(client, [reference.block]), at: now)
     }
 }

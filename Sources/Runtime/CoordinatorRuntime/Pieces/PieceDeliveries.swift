@@ -68,7 +68,7 @@ struct PieceDeliveries {
         return expected
     }
 
-    /// A load has its cached image; its end follows.
+    /// A load has its cached image, or a partial one; its end follows.
     func refreshing(_ token: Token, of client: ClientID) -> Expected? {
         lines[client]?.expected[token]
     }
@@ -76,6 +76,11 @@ struct PieceDeliveries {
     /// The cached image of a load did not go out.
     mutating func lostCached(_ token: Token, of client: ClientID) {
         lines[client]?.expected[token]?.lacksCached = true
+    }
+
+    /// Whether an image of the load is going out.
+    func isSending(_ token: Token, to client: ClientID) -> Bool {
+        lines[client]?.waiting.contains { $0.reply.token == token } ?? false
     }
 
     /// Whether the end of a load waits behind its cached image, which is going out.

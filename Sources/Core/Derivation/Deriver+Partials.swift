@@ -1,0 +1,135 @@
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// Images of what has arrived so far, while the rest comes (SEMANTICS §2.11).
+extension Deriver {
+    /// Bytes have arrived. Each result that wants to see something begins a partial image of them,
+    /// unless it has one under way, or no decoder is free. Who has seen least goes first.
+    mutating func lookAt(
+        _ progress: JobProgress, _ block: BlockHandle, of node: SourceNode.ID
+    ) {
+        let eager = sources[node].consumers.members.flatMap { decodes[$0].results }
+            .sorted { results[$0].partialBytes < results[$1].partialBytes }
+        for result in eager {
+            guard dispatcher.isIdle(.decode) else { return }
+            beginPartial(of: result, progress, block, from: node)
+        }
+    }
+
+    private mutating func beginPartial(
+        of result: ResultNode.ID, _ progress: JobProgress, _ block: BlockHandle,
+        from node: SourceNode.ID
+    ) {
+        guard let arrived = progress.arrived, results[result].partial == nil,
+            arrived.length > results[result].partialBytes,
+            let need = early(of: result, progress.format, from: node)
+        else { return }
+        let key = results[result].name.key.decode
+        let work = DecodeWork(
+            source: arrived, frame: key.frame, need: need, keeps: key.keeps,
+            limits: limits.image.narrowed(by: key.limits), isPartial: true)
+        results[result].partialBytes = arrived.length
+        let partial = partials.insert(
+            PartialNode(result: result, source: node, progress: progress, need: need))
+        results[result].partial = partial
+        partials[partial].job = submit(
+            .decode(work), for: .partial(partial), reading: block, urgency(of: partial))
+    }
+
+    /// What is to be made of the bytes: pixels, where somebody wants to see them and they can be
+    /// shown; else what the header says, until that is known.
+    private func early(
+        of result: ResultNode.ID, _ format: ImageFormat?, from node: SourceNode.ID
+    ) -> DecodeNeed? {
+        let wishes = results[result].consumers.members.reduce(into: Waiter.Wishes()) {
+            $0.formUnion($1.wishes)
+        }
+        if wishes.contains(.partials), format?.traits.input?.isShownPartially == true {
+            let need = results[result].name.key.decode.need
+            return need == .header ? .full : need
+        }
+        let isNew = sources[node].early.info == nil
+        return isNew && !wishes.isDisjoint(with: .early) ? .header : nil
+    }
+
+    /// Behind all that somebody waits for.
+    private func urgency(of partial: PartialNode.ID) -> Urgency {
+        let wanted = results[partials[partial].result].consumers.urgency
+        return Urgency(priority: .low, deadline: wanted.deadline, flows: wanted.flows)
+    }
+
+    // MARK: - What comes of its jobs
+
+    mutating func continuePartial(
+        _ partial: PartialNode.ID, _ job: Completion.Ended, _ result: JobResult,
+        _ blocks: ShortList<BlockHandle>
+    ) {
+        switch result {
+        case .decoded(let image):
+            encode(partial, image, blocks)
+        case .transformed(let image):
+            if let block = blocks.first { deliver(partial, image, block) }
+        case .stored(let report):
+            tellPartial(partial, report, job)
+            endPartial(partial)
+        default: endPartial(partial)
+        }
+        // A job that follows holds what it reads.
+        dispatcher.drop(blocks)
+    }
+
+    private mutating func encode(
+        _ partial: PartialNode.ID, _ image: DecodedImage, _ blocks: ShortList<BlockHandle>
+    ) {
+        let node = partials[partial]
+        if sources[node.source].early.learn(image.info) {
+            tellProgress(node.progress, of: node.source)
+        }
+        guard let frame = image.frames.first, let block = blocks.first,
+            dispatcher.isIdle(.transform)
+        else { return endPartial(partial) }
+        let (key, overlays) = (results[node.result].name.key, overlays(of: node.result))
+        let work = TransformWork(
+            frame, node.need.info(ofPixels: image.info), key.steps, over: overlays, key.output,
+            limits.image.narrowed(by: key.decode.limits)
+        ).accepting(atMost: limits.encodingCostMax)
+        guard work.refusal(atMost: limits.encodingCostMax) == nil else {
+            return endPartial(partial)
+        }
+        partials[partial].job = submit(
+            .transform(work), for: .partial(partial), reading: block,
+            beside: overlays.map(\.block), urgency(of: partial))
+    }
+
+    private mutating func deliver(
+        _ partial: PartialNode.ID, _ image: EncodedImage, _ block: BlockHandle
+    ) {
+        partials[partial].info = image.info
+        let work = StoreWork(
+            key: nil, source: image.reference, tiers: .none, delivers: true, waitsForDisk: false,
+            metadata: StoredMetadata(info: image.info))
+        partials[partial].job = submit(
+            .store(work), for: .partial(partial), reading: block, urgency(of: partial))
+    }
+
+    private mutating func tellPartial(
+        _ partial: PartialNode.ID, _ report: StoreReport, _ job: Completion.Ended
+    ) {
+        let node = partials[partial]
+        guard let reference = report.delivered, let cache = job.worker, let info = node.info
+        else { return }
+        tell(.noticed(reference, cache))
+        var image = DeliveredImage(
+            reference: reference, info: info, cacheType: .none,
+            key: CacheKey.key(inStored: results[node.result].text))
+        image.digest = report.digest
+        let block = BlockHandle(worker: cache, block: reference.block)
+        let bytes = node.progress.arrived?.length ?? 0
+        figures.partials += 1
+        tell(results[node.result].consumers.members.filter { $0.wishes.contains(.partials) }) {
+            .partial(Transfer(source: node.source), image, block, bytes, $0)
+        }
+    }
+}

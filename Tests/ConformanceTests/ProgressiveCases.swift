@@ -1,0 +1,257 @@
+import Glibc
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension Conformance {
+    /// What is told and shown while bytes arrive (SEMANTICS §2.11).
+    @Suite struct ProgressiveCases {
+        private let origin = OriginServer()
+
+        /// Whose bytes come in sixty steps of 100 ms until the test has seen enough.
+        private static let steps = 60
+
+        private func serve(_ path: String, _ bytes: [UInt8], until gate: Gate) -> String {
+            let chunk = (bytes.count + Self.steps - 1) / Self.steps
+            origin.route(
+                path, .slow(bytes, chunk: chunk, every: .milliseconds(100), until: gate))
+            return origin.url(path)
+        }
+
+        /// Loads it slowly until there are so many partial images, and then the rest.
+        private func load(
+            _ request: ImageRequest, showing count: Int, until gate: Gate
+        ) async throws -> Story {
+            var request = request
+            request.options.insert(.progressiveLoad)
+            let task = try SharedStack.current.client().load(request, wantsInfo: true)
+            var story = Story()
+            for await event in task.events {
+                story.take(event)
+                if story.partials.count >= count { gate.open() }
+            }
+            return story
+        }
+
+        @Test(arguments: ["scans.jpg", "rows.jpg", "rows.png", "passes.png", "lossy.webp"])
+        func case029_whatHasArrivedIsShownBeforeTheImage(name: String) async throws {
+            let bytes = try Photograph.file(name)
+            let gate = Gate()
+            let url = serve("/\(name)", bytes, until: gate)
+            let story = try await load(ImageRequest(url: url), showing: 4, until: gate)
+            let image = try #require(try story.end?.get())
+            #expect(image.bytes?.array == bytes && image.arrivedBytes == nil)
+            #expect(story.partials.count >= 3)
+            let arrived = story.partials.map { $0.arrivedBytes ?? 0 }
+            #expect(arrived == arrived.sorted() && Set(arrived).count == arrived.count)
+            #expect((arrived.first ?? 0) < UInt64(bytes.count * 3 / 10), "\(arrived)")
+            #expect((arrived.last ?? 0) < UInt64(bytes.count), "\(arrived)")
+            let whole = try Pixels(decoding: bytes)
+            let likeness = try story.partials.map { partial in
+                #expect(partial.info?.format == image.info?.format)
+                let pixels = try Pixels(decoding: #require(partial.bytes).array)
+                #expect(pixels.size == whole.size)
+                return pixels.likeness(to: whole)
+            }
+            #expect(likeness == likeness.sorted(), "\(likeness)")
+            #expect((likeness.last ?? 0) > (likeness.first ?? 0), "\(likeness)")
+            #expect(origin.requestCount("/\(name)") == 1)
+        }
+
+        @Test(arguments: ["scans.jpg", "rows.jpg", "rows.png", "lossy.webp"])
+        func theHeaderIsToldBeforeATenthOfTheBytes(name: String) async throws {
+            let bytes = try Photograph.file(name)
+            let gate = Gate()
+            let url = serve("/header-\(name)", bytes, until: gate)
+            let task = try SharedStack.current.client().load(
+                ImageRequest(url: url), wantsInfo: true)
+            var story = Story()
+            for await event in task.events {
+                story.take(event)
+                if !story.infos.isEmpty { gate.open() }
+            }
+            let info = try #require(story.infos.first)
+            #expect(info.size == PixelSize(width: 640, height: 480))
+            #expect(story.infoArrived < UInt64(bytes.count / 10), "\(story.infoArrived)")
+            #expect(story.partials.isEmpty, "nobody asked for any")
+            #expect(try story.end?.get().info?.size == info.size)
+        }
+
+        @Test func partialImagesAreScaledDownAsTheWholeOneIs() async throws {
+            let bytes = try Images.waves(width: 1_000, height: 1_000)
+                .jpeg(quality: 90, progressive: true)
+            let gate = Gate()
+            var request = ImageRequest(url: serve("/scaled.jpg", bytes, until: gate))
+            let limit = try ContextSetting(.imageScaleDownLimitBytes, "\(500 * 500 * 4)")
+            ContextSetting.apply([limit], to: &request)
+            let story = try await load(request, showing: 2, until: gate)
+            #expect(story.partials.count >= 2)
+            for image in story.partials + [try #require(try story.end?.get())] {
+                #expect(image.info?.size == PixelSize(width: 500, height: 500))
+            }
+        }
+
+        @Test func case044_partialImagesAreOfTheStepsOfTheirOwnLoad() async throws {
+            let bytes = try Photograph.file("scans.jpg")
+            let gate = Gate()
+            let url = serve("/steps.jpg", bytes, until: gate)
+            let client = try SharedStack.current.client()
+            let sides = [64, 100]
+            let stories = try await withThrowingTaskGroup(of: (Int, Story).self) { group in
+                for side in sides {
+                    group.addTask {
+                        var request = ImageRequest(url, fit: side)
+                        request.output.format = .webp
+                        request.options = .progressiveLoad
+                        var story = Story()
+                        for await event in client.load(request).events { story.take(event) }
+                        return (side, story)
+                    }
+                }
+                return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            for side in sides {
+                let story = try #require(stories[side])
+                #expect(story.partials.count >= 1)
+                for image in story.partials + [try #require(try story.end?.get())] {
+                    #expect(image.info?.size.width == side && image.info?.format == .webp)
+                }
+            }
+            #expect(origin.requestCount("/steps.jpg") == 1)
+        }
+
+        @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
+        func case099_theFramesOfAnAnimationGrowAsItArrives(name: String) async throws {
+            let file = try AnimatedFile(made: name)
+            let gate = Gate()
+            let url = serve("/\(name)", file.bytes, until: gate)
+            let story = try await load(ImageRequest(url: url), showing: 20, until: gate)
+            let pages = story.infos.map(\.pages)
+            #expect(pages == pages.sorted() && Set(pages).count > 1, "\(pages)")
+            #expect(pages.allSatisfy { $0 <= file.frames.count })
+            #expect(try story.end?.get().info?.pages == file.frames.count)
+            #expect(!story.partials.isEmpty)
+        }
+
+        /// None is found by another load, and a hit shows none.
+        @Test func whatIsPartialIsNotKept() async throws {
+            let bytes = try Photograph.file("scans.jpg")
+            let gate = Gate()
+            let request = ImageRequest(serve("/kept.jpg", bytes, until: gate), fit: 80)
+            let first = try await load(request, showing: 2, until: gate)
+            let made = try #require(try first.end?.get())
+            let second = try await load(request, showing: 0, until: gate)
+            let found = try #require(try second.end?.get())
+            #expect(second.partials.isEmpty && found.cacheType == .memory)
+            #expect(found.bytes?.array == made.bytes?.array)
+        }
+
+        @Test func aCancelAfterAPartialImageEndsAllWork() async throws {
+            let stack = try SharedStack.current
+            let bytes = try Photograph.file("scans.jpg")
+            let gate = Gate()
+            let url = serve("/cancelled.jpg", bytes, until: gate)
+            var request = ImageRequest(url, fit: 300)
+            request.options = .progressiveLoad
+            let task = try stack.client().load(request)
+            var story = Story()
+            for await event in task.events {
+                story.take(event)
+                if !story.partials.isEmpty { task.cancel() }
+            }
+            let shown = story.partials.count
+            #expect(shown >= 1)
+            guard case .failure(let error) = story.end else {
+                Issue.record("it ended well")
+                return
+            }
+            #expect(error.code == .cancelled)
+            _ = try await stack.awaitIdle()
+            #expect(origin.requestCount("/cancelled.jpg") == 1)
+        }
+
+        @Test func theCommandWritesThemAsFiles() async throws {
+            let bytes = try Photograph.file("scans.jpg")
+            let gate = Gate()
+            let url = serve("/files.jpg", bytes, until: gate)
+            let folder = TemporaryDirectory()
+            let stack = try SharedStack.current
+            let run = try stack.startGet([
+                url, "--partials", folder.file("so-far"), "--resize", "200x200", "--json", "-o",
+                folder.file("whole.jpg"),
+            ])
+            let third = folder.file("so-far/partial-0003.jpg")
+            _ = try await stack.awaitStatus("a third partial image") { _ in
+                FileBytes.read(third) != nil
+            }
+            gate.open()
+            let end = try run.end()
+            #expect(end.exitStatus == 0, "\(end)")
+            let partials = try #require(try end.json()["partials"])
+            let files = try #require(partials["files"]?.array)
+            #expect(files.count >= 3)
+            for file in files {
+                #expect(file["width"]?.integer == 200 && (file["arrived"]?.integer ?? 0) > 0)
+                let path = try #require(file["file"]?.text)
+                #expect(try Pixels(decoding: #require(FileBytes.read(path))).size == "200x150")
+            }
+            #expect((partials["infoArrived"]?.integer ?? 0) > 0)
+            #expect(FileBytes.read(folder.file("whole.jpg")) != nil)
+        }
+    }
+}
+
+/// What a load told before its end, and its end.
+private struct Story {
+    var infos: [ImageInfo] = []
+    /// Bytes that had come when the header was told.
+    var infoArrived: UInt64 = 0
+    var partials: [ImageResponse] = []
+    var end: Result<ImageResponse, ImageError>?
+
+    mutating func take(_ event: LoadEvent) {
+        switch event {
+        case .progress(let progress):
+            if progress.info != nil, infoArrived == 0 { infoArrived = progress.received }
+        case .info(let info): infos.append(info)
+        case .partial(let image): partials.append(image)
+        case .cached: break
+        case .end(let result): end = result
+        }
+    }
+}
+
+/// One picture of 640 by 480 pixels in several files.
+private enum Photograph {
+    static func file(_ name: String) throws -> [UInt8] {
+        let pixels = Images.waves(width: 640, height: 480)
+        return switch name {
+        case "scans.jpg": try pixels.jpeg(quality: 90, progressive: true)
+        case "rows.jpg": try pixels.jpeg(quality: 90)
+        case "rows.png": try pixels.png()
+        case "passes.png": try pixels.png(interlaced: true)
+        default: try pixels.webp(quality: 90)
+        }
+    }
+}
+
+extension Pixels {
+    /// In decibels over the samples that both have.
+    fileprivate func likeness(to other: Pixels) -> Double {
+        var sum = 0.0
+        let common = Swift.min(bands, other.bands)
+        for pixel in 0..<(width * height) {
+            for band in 0..<common {
+                let difference =
+                    Double(samples[pixel * bands + band])
+                    - Double(other.samples[pixel * other.bands + band])
+                sum += difference * difference
+            }
+        }
+        let mean = Swift.max(sum / Double(width * height * common), 0.01)
+        return 10 * log10(255 * 255 / mean)
+    }
+}

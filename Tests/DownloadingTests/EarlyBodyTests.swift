@@ -1,0 +1,98 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// What has arrived is handed out while the rest comes (PROTOCOL, Progress).
+@Suite struct EarlyBodyTests {
+    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    /// The next part that is handed out, with as many bytes.
+    private func part(_ bench: DownloadBench, of bytes: Int) async -> JobProgress? {
+        let reports = await bench.progress.wait {
+            $0.arrived?.length == UInt64(bytes)
+        }
+        return reports ? bench.progress.values.last { $0.arrived != nil } : nil
+    }
+
+    @Test func partsAreOfTheSameMemoryUnderIDsOfTheirOwn() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
+        let turnstile = Turnstile()
+        let bytes = Self.png + Array(repeating: 7, count: 8)
+        bench.origin.route("/a", .stepped(bytes, chunk: 8, by: turnstile))
+        bench.start("/a", wantsProgress: false, wantsArrived: true)
+        turnstile.admit()
+        let first = try #require(await part(bench, of: 8))
+        #expect(first.format == .png && first.received == 8 && first.expected == 16)
+        let early = try #require(first.arrived)
+        #expect(bench.space.bytes(early) == Self.png)
+        #expect(bench.space.reservations.count == 1, "no copy was made")
+        bench.space.free(early.block)
+        turnstile.admit()
+        let second = try #require(await part(bench, of: 16)?.arrived)
+        #expect(second.block != early.block && second.offset == early.offset)
+        let body = try #require(await bench.body())
+        #expect(body.reference.block != second.block)
+        #expect(bench.space.bytes(body.reference) == bytes)
+        bench.space.free(body.reference.block)
+        #expect(bench.space.bytes(second) == bytes, "who reads a part still has it")
+        bench.space.free(second.block)
+        #expect(bench.space.liveCount == 0)
+    }
+
+    /// The next one waits for the one before, and comes then although no more bytes do.
+    @Test func oneIsOutAtATime() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 20 }
+        let (turnstile, gate) = (Turnstile(), Gate())
+        let bytes = Array(repeating: UInt8(9), count: 30)
+        bench.origin.route("/a", .stepped(bytes, chunk: 10, by: turnstile))
+        bench.origin.route("/b", .hangBody(until: gate, then: [1]))
+        bench.start("/a", wantsArrived: true)
+        turnstile.admit()
+        let early = try #require(await part(bench, of: 10)?.arrived)
+        turnstile.admit()
+        // The loop has had a turn in which it might have handed out twenty bytes.
+        bench.start("/b", id: 2)
+        #expect(await bench.progress.wait { $0.id == JobID(2) })
+        #expect(bench.progress.values.count { $0.arrived != nil } == 1)
+        bench.space.free(early.block)
+        let next = try #require(await part(bench, of: 20)?.arrived)
+        bench.space.free(next.block)
+        turnstile.admit()
+        #expect(await bench.outcomes.wait() != nil)
+        gate.open()
+    }
+
+    @Test func whoLooksLaterGetsWhatIsThereAtOnce() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
+        let turnstile = Turnstile()
+        bench.origin.route(
+            "/a", .stepped(Array(repeating: 3, count: 20), chunk: 10, by: turnstile))
+        bench.start("/a")
+        turnstile.admit()
+        #expect(await bench.progress.wait { $0.received == 10 })
+        #expect(bench.progress.values.allSatisfy { $0.arrived == nil })
+        bench.listen(to: JobID(1), looks: true)
+        let early = try #require(await part(bench, of: 10)?.arrived)
+        #expect(bench.space.bytes(early) == Array(repeating: 3, count: 10))
+        turnstile.admit()
+        #expect(await bench.outcome() != nil)
+    }
+
+    /// A body grows by moving: what was handed out stays where it is.
+    @Test func aPartStaysWhereTheBodyMoves() async throws {
+        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
+        let turnstile = Turnstile()
+        let bytes = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        bench.origin.route("/a", .stepped(bytes, chunk: 50_000, by: turnstile))
+        bench.start("/a", wantsArrived: true)
+        turnstile.admit()
+        #expect(await bench.progress.wait { $0.arrived != nil })
+        let early = try #require(bench.progress.values.compactMap(\.arrived).first)
+        turnstile.admit(7)
+        #expect(await bench.outcome() != nil)
+        #expect(bench.space.bytes(early) == Array(bytes[..<Int(early.length)]))
+        bench.space.free(early.block)
+    }
+}
