@@ -45,3 +45,20 @@ public struct AnimatedFile {
         "mixed.webp", "half-replaced.webp", "half-over-clean.webp", "lossy.webp",
     ]
 }
+
+extension AnimatedFile {
+    /// For each of the durations, in microseconds, the frame of this file that is shown then: an
+    /// encoder may join frames that are the same. `nil` where durations do not add up.
+    public func frames(shownIn durations: [Int]) -> [Int]? {
+        var shown: [Int] = []
+        for (frame, whole) in stated.enumerated() {
+            var sum = 0
+            while sum < whole, shown.count < durations.count {
+                sum += durations[shown.count]
+                shown.append(frame)
+            }
+            guard sum == whole else { return nil }
+        }
+        return shown.count == durations.count ? shown : nil
+    }
+}
