@@ -8,8 +8,6 @@ import StackAccess
 enum FramesCommand {
     /// Frames that are loaded at a time.
     private static let framesAtATime = 4
-    /// Digits of a frame's number in the name of its file, at least.
-    private static let digits = 4
 
     /// What came of it.
     struct End: Sendable {
@@ -27,9 +25,9 @@ enum FramesCommand {
         let report = GetReport(options: options)
         let start = MonotonicClock.now()
         var spent: Double { Double(MonotonicClock.now() - start) / 1e6 }
+        let files: NumberedFiles
         do throws(OutputError) {
-            try make(directory)
-            try OutputFile.check(name(of: 0, in: directory, .png))
+            files = try NumberedFiles("frame", in: directory, from: 0)
         } catch {
             return report.tell(error)
         }
@@ -39,7 +37,7 @@ enum FramesCommand {
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
             if !stack.isOwn { GetCommand.warn(options.stack) }
-            let end = try load(options, into: directory, stack, interruption)
+            let end = try load(options, into: files, stack, interruption)
             if let failure = end.failure { return report.tell(failure) }
             return FramesReport(end, in: directory, milliseconds: spent).tell(options)
         } catch {
@@ -47,21 +45,10 @@ enum FramesCommand {
         }
     }
 
-    /// The directory itself is made, none above it.
-    private static func make(_ directory: String) throws(OutputError) {
-        do throws(Errno) {
-            try FileDescriptor.makeDirectory(path: directory, mode: 0o777)
-        } catch .fileExists {
-            return
-        } catch {
-            throw OutputError(destination: directory, reason: error, wasOpened: false)
-        }
-    }
-
     /// Waits until all frames are written. A first Ctrl-C cancels, a second does not even wait for
     /// that.
     private static func load(
-        _ options: GetOptions, into directory: String, _ stack: OpenStack,
+        _ options: GetOptions, into files: NumberedFiles, _ stack: OpenStack,
         _ interruption: Interruption
     ) throws(ImageError) -> End {
         let completion = try Completion<End>.opened()
@@ -75,14 +62,14 @@ enum FramesCommand {
         if request.output.format == nil { request.output.format = .png }
         let wanted = request
         completion.start { () throws(ImageError) in
-            try await write(wanted, from: client, into: directory, bar)
+            try await write(wanted, from: client, into: files, bar)
         }
         return try completion.wait(interruption, cancel: client.close)
     }
 
     /// Each frame is written when it has come.
     private static func write(
-        _ request: ImageRequest, from client: ImagebusClient, into directory: String,
+        _ request: ImageRequest, from client: ImagebusClient, into files: NumberedFiles,
         _ bar: ProgressBar?
     ) async throws(ImageError) -> End {
         let image = try await AnimatedImage(request, from: client)
@@ -90,7 +77,7 @@ enum FramesCommand {
         var written = 0
         try await image.forEachFrame(atATime: framesAtATime) { frame in
             guard let response = frame.response, let info = response.info else { return true }
-            let path = name(of: frame.index, in: directory, info.format)
+            let path = files.path(frame.index, info.format)
             do throws(OutputError) {
                 try response.withBytes { (bytes) throws(OutputError) in
                     try OutputFile.write(bytes, to: path)
@@ -107,14 +94,5 @@ enum FramesCommand {
             return true
         }
         return end
-    }
-
-    /// `DIR/frame-0007.png`
-    static func name(of index: Int, in directory: String, _ format: ImageFormat) -> String {
-        let number = "\(index)"
-        let zeros = String(repeating: "0", count: max(0, digits - number.count))
-        let ending = format.traits.extensions.first ?? format.name
-        let folder = directory.hasSuffix("/") ? directory : directory + "/"
-        return "\(folder)frame-\(zeros)\(number).\(ending)"
     }
 }

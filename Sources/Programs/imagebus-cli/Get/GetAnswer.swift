@@ -82,10 +82,8 @@ struct GetAnswer: Encodable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case status, cacheType, format, width, height, pages, stillOf, bits, hdr, facts
-        case explanation, freshness, bytes, digest, extendedData, partials, key, scale, token,
-            timings,
-            refreshed, error
-        case fallbackFor, notes
+        case explanation, freshness, bytes, digest, extendedData, partials, key, scale, token
+        case timings, refreshed, error, fallbackFor, notes
     }
 
     /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.

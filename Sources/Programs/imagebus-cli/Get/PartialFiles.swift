@@ -27,21 +27,14 @@ final class PartialFiles: Sendable {
         var files: [File] = []
     }
 
-    private let directory: String
+    private let files: NumberedFiles
     private let start = MonotonicClock.now()
     private let account = Mutex(Account())
     private let fault = Mutex<OutputError?>(nil)
 
-    /// Makes the directory itself, none above it.
+    /// Makes the directory.
     init(in directory: String) throws(OutputError) {
-        self.directory = directory.hasSuffix("/") ? directory : directory + "/"
-        do throws(Errno) {
-            try FileDescriptor.makeDirectory(path: directory, mode: 0o777)
-        } catch .fileExists {
-        } catch {
-            throw OutputError(destination: directory, reason: error, wasOpened: false)
-        }
-        try OutputFile.check(self.directory + "partial-0001.png")
+        files = try NumberedFiles("partial", in: directory, from: 1)
     }
 
     /// What was written so far.
@@ -76,10 +69,7 @@ final class PartialFiles: Sendable {
 
     private func write(_ image: ImageResponse) throws(OutputError) {
         guard let info = image.info else { return }
-        let number = "\(account.withLock { $0.files.count } + 1)"
-        let zeros = String(repeating: "0", count: max(0, Self.digits - number.count))
-        let ending = info.format.traits.extensions.first ?? info.format.name
-        let path = "\(directory)partial-\(zeros)\(number).\(ending)"
+        let path = files.path(account.withLock { $0.files.count } + 1, info.format)
         try image.withBytes { (bytes) throws(OutputError) in try OutputFile.write(bytes, to: path) }
         let file = File(
             file: path, arrived: image.arrivedBytes ?? 0, width: info.size.width,
@@ -90,7 +80,4 @@ final class PartialFiles: Sendable {
     private var milliseconds: Double {
         (Double(MonotonicClock.now() - start) / 1e3).rounded() / 1e3
     }
-
-    /// Of a number in the name of a file, at least.
-    private static let digits = 4
 }
