@@ -31,9 +31,14 @@ extension Deriver {
         submission.maker = maker
         submission.trace = trace(of: purpose)
         submission.waitsForSpace = purpose.waitsForSpace
-        submission.wantsProgress = hasListeners(purpose)
-        submission.wantsArrived = wantsArrived(purpose)
-        if case .partial = purpose { submission.isExpendable = true }
+        switch purpose {
+        // It is begun again for those who listened and looked.
+        case .source(let node):
+            submission.wantsProgress = sources[node].hasListeners
+            submission.wantsArrived = sources[node].early.isWanted
+        case .partial: submission.isExpendable = true
+        default: break
+        }
         let id = dispatcher.submit(submission)
         purposes[id] = purpose
         return id
@@ -50,18 +55,6 @@ extension Deriver {
         case .transform(let node), .delivery(let node): results[node].order.trace
         case .inquiry, .removal, .renewal: nil
         }
-    }
-
-    /// Whether anybody wants to know how far the work is: it is begun again for those who did.
-    private func hasListeners(_ purpose: JobPurpose) -> Bool {
-        guard case .source(let node) = purpose else { return false }
-        return sources[node].hasListeners
-    }
-
-    /// Whether anybody wants to look at what has arrived.
-    private func wantsArrived(_ purpose: JobPurpose) -> Bool {
-        guard case .source(let node) = purpose else { return false }
-        return sources[node].early.isWanted
     }
 
     /// Nobody wants the outcome any more.

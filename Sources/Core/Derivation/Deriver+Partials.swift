@@ -90,11 +90,9 @@ extension Deriver {
         guard let frame = image.frames.first, let block = blocks.first,
             dispatcher.isIdle(.transform)
         else { return endPartial(partial) }
-        let (key, overlays) = (results[node.result].name.key, overlays(of: node.result))
-        let work = TransformWork(
-            frame, node.need.info(ofPixels: image.info), key.steps, over: overlays, key.output,
-            limits.image.narrowed(by: key.decode.limits)
-        ).accepting(atMost: limits.encodingCostMax)
+        let overlays = overlays(of: node.result)
+        let info = node.need.info(ofPixels: image.info)
+        let work = transformWork(of: node.result, frame, info, over: overlays)
         guard work.refusal(atMost: limits.encodingCostMax) == nil else {
             return endPartial(partial)
         }

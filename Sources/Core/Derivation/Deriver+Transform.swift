@@ -33,11 +33,7 @@ extension Deriver {
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
         let overlays = overlays(of: node)
-        let key = results[node].name.key
-        let work = TransformWork(
-            pixels.frame, pixels.info, key.steps, over: overlays, key.output,
-            limits.image.narrowed(by: key.decode.limits)
-        ).accepting(atMost: limits.encodingCostMax)
+        let work = transformWork(of: node, pixels.frame, pixels.info, over: overlays)
         if let error = work.refusal(atMost: limits.encodingCostMax) {
             return tearDown(node, .fail(error))
         }

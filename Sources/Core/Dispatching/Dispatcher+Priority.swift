@@ -34,15 +34,19 @@ extension Dispatcher {
     package mutating func listen(to id: JobID) {
         guard let job = jobs[id], !job.wantsProgress else { return }
         jobs.listen(to: id)
-        guard let worker = job.worker, isTold(job, at: worker), let job = jobs[id] else { return }
-        adjust(job, to: job.told, at: worker)
+        tellWishes(about: id)
     }
 
     /// Somebody wants to look at what has arrived of a transfer, from now on.
     package mutating func look(at id: JobID) {
         guard let job = jobs[id], !job.wantsArrived else { return }
         jobs.look(at: id)
-        guard let worker = job.worker, isTold(job, at: worker), let job = jobs[id] else { return }
+        tellWishes(about: id)
+    }
+
+    /// Its worker hears who listens and looks.
+    private mutating func tellWishes(about id: JobID) {
+        guard let job = jobs[id], let worker = job.worker, isTold(job, at: worker) else { return }
         adjust(job, to: job.told, at: worker)
     }
 
