@@ -5,9 +5,11 @@ public struct TemporaryDirectory: ~Copyable, Sendable {
     /// Its path: short enough for a socket (107 bytes) where `parent` is.
     public let path: String
 
-    /// Makes `parent/prefixXXXXXX` with six random characters.
+    /// Makes a directory in `parent` whose name is `prefix` and six random characters.
     public init(in parent: String = "/tmp", prefix: String = "ib-") throws(Errno) {
-        var pattern = try checked(path: "\(parent)/\(prefix)XXXXXX").utf8CString
+        // What mkdtemp(3) replaces.
+        let places = String(repeating: "X", count: 6)
+        var pattern = try checked(path: "\(parent)/\(prefix)\(places)").utf8CString
         let result = pattern.withUnsafeMutableBufferPointer { clinux_mkdtemp($0.baseAddress) }
         if result < 0 { throw Errno(rawValue: -result) }
         path = String(decoding: pattern.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
