@@ -199,6 +199,12 @@ extension Conformance {
                 #expect(try Pixels(decoding: #require(FileBytes.read(path))).size == "200x150")
             }
             #expect((partials["infoArrived"]?.integer ?? 0) > 0)
+            // Nothing is told before a hit, and every name is there all the same.
+            let hit = try stack.get([
+                url, "--partials", folder.file("none"), "--resize", "200x200", "--json",
+            ]).json()["partials"]
+            #expect(hit?["infoArrived"] == .null && hit?["infoMilliseconds"] == .null)
+            #expect(hit?["files"]?.array?.isEmpty == true)
             #expect(FileBytes.read(folder.file("whole.jpg")) != nil)
         }
     }

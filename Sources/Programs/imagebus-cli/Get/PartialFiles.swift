@@ -25,6 +25,17 @@ final class PartialFiles: Sendable {
         var infoArrived: UInt64?
         var infoMilliseconds: Double?
         var files: [File] = []
+
+        private enum CodingKeys: String, CodingKey {
+            case infoArrived, infoMilliseconds, files
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(infoArrived, forKey: .infoArrived)
+            try values.encode(infoMilliseconds, forKey: .infoMilliseconds)
+            try values.encode(files, forKey: .files)
+        }
     }
 
     private let files: NumberedFiles
