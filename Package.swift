@@ -328,6 +328,7 @@ let testing: [Target] = [
         name: "FuzzTargets",
         dependencies: [
             "Wire", "Derivation", "Dispatching", "Admission", "Messages", "Animation", "ImageModel",
+            "Decoding", "StageContract",
         ],
         path: "Tests/Fuzz/Targets"),
     .testTarget(

@@ -45,7 +45,7 @@ import Testing
         (timings.queue, timings.fetch) = (1, 10)
         (timings.decode, timings.transform) = (100, 1_000)
         (timings.store, timings.total) = (5, 1_116)
-        let windows = CancelPhase.all.filter { $0.source != .stalled }.map {
+        let windows = CancelPhase.all.filter { ![.stalled, .arriving].contains($0.source) }.map {
             ($0.stage, $0.window(timings))
         }
         #expect(windows.count == 5)
@@ -58,7 +58,10 @@ import Testing
     @Test(arguments: CancelPhase.all + CancelPhase.foreign)
     func aPhaseAsksForItsStageAndForNoCache(phase: CancelPhase) {
         let request = phase.request(url: "http://a/b")
-        #expect(request.options == .fromLoaderOnly)
+        let isArriving = phase.source == .arriving
+        let wanted: RequestOptions =
+            isArriving ? [.fromLoaderOnly, .progressiveLoad] : .fromLoaderOnly
+        #expect(request.options == wanted)
         #expect(request.storeCacheTypes == .none && request.originalStoreCacheTypes == .none)
         let source = PixelSize(width: 4_899, height: 3_674)
         let shrink = DecodeNeed(request).shrink(for: source, permitted: [1, 2, 4, 8])

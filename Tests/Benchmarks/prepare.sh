@@ -28,7 +28,7 @@ make_places() {
 compile_references() {
     local compiler name
     compiler=$(command -v cc || command -v gcc || command -v clang)
-    for name in router-echo vips-loop psnr; do
+    for name in router-echo vips-loop vips-pages psnr; do
         # shellcheck disable=SC2046
         "$compiler" -O2 -std=gnu11 "$here/$name.c" -o "$kept/$name" \
             $(pkg-config --cflags --libs libzmq vips) -lm
@@ -47,7 +47,11 @@ find_photo() {
     cp "$photo" "$work/site/photo.jpg"
     photo=$work/site/photo.jpg
     for row in "${rows[@]}"; do
-        [[ $row != in-* ]] || make_source "${row#in-}"
+        case $row in
+        in-*) make_source "${row#in-}" ;;
+        anim-*) make_motion "$work/site/motion.gif" 60 480 360 ;;
+        play) make_motion "$work/site/motion.webp" 100 480 360 ;;
+        esac
     done
 }
 
@@ -60,6 +64,11 @@ make_source() {
     tiff) vips tiffsave "$photo" "$made" --compression deflate --predictor horizontal --strip ;;
     svg) python3 "$here/drawing.py" >"$made" ;;
     esac >&2
+}
+
+# An animation: its file, frames, width, height.
+make_motion() {
+    [[ -r $1 ]] || /usr/bin/python3 "$here/animation.py" make "$@" "$photo" >&2
 }
 
 draw_photo() {
@@ -92,6 +101,7 @@ start_nginx() {
         exit 1
     fi
     photo_url=http://127.0.0.1:$origin_port/photo
+    motion_url=http://127.0.0.1:$origin_port/motion
 }
 
 # What a load of the photo is, in every measurement that is compared.
@@ -105,12 +115,12 @@ make_result() {
     python3 -c 'import sys, urllib.request as u; u.urlopen(sys.argv[1]).read()' "$url"
 }
 
-# thumbor from PyPI, in a folder of its own, one process a core. Sets `thumbor` to its URL; empty
-# where it cannot be had.
+# thumbor from PyPI, in a folder of its own, one process a core. Sets `thumbor` to its URL for the
+# photo and `thumbor_unsafe` to that for everything; empty where it cannot be had.
 start_thumbor() {
     local venv=$kept/thumbor
-    thumbor= thumbor_missing=
-    [[ " ${rows[*]} " == *" cold-"* || " ${rows[*]} " == *" in-"* ]] || return 0
+    thumbor= thumbor_unsafe= thumbor_missing=
+    [[ " ${rows[*]} " =~ " "(cold|in|anim)- ]] || return 0
     if [[ ! -x $venv/bin/thumbor ]]; then
         say "installing thumbor with pip"
         if ! { python3 -m venv "$venv" && timeout 180 "$venv/bin/pip" install --quiet \
@@ -127,7 +137,8 @@ start_thumbor() {
         say "$thumbor_missing"
         return 1
     fi
-    thumbor=http://127.0.0.1:$thumbor_port/unsafe/fit-in/512x512
+    thumbor_unsafe=http://127.0.0.1:$thumbor_port/unsafe
+    thumbor=$thumbor_unsafe/fit-in/512x512
 }
 
 # What a reader of the figures has to know of how they were made.
@@ -142,6 +153,7 @@ json.dump({
     "cold": "$cold_seconds s each, $cold_concurrency at a time (thumbor $thumbor_concurrency), "
         "origin nginx",
     "quality": "JPEG 80, WebP 75, AVIF 60 at speed 8",
+    "animations": "the photo, slowly moved, 480x360: 60 frames as GIF → 240x180, 100 as WebP",
     "thumbor": "$cores processes, Pillow, no storage, thumbor.conf",
     "libvips loop": "$cores processes, concurrency 1, no cache, PNG level 1 with sub rows",
 }, open(sys.argv[1], "w"), ensure_ascii=False)

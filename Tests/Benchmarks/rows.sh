@@ -118,6 +118,58 @@ compare_images() {
     rm -f "$work"/compared/*
 }
 
+measure_anim_gif() {
+    measure_animation anim-gif gif -layers OptimizeTransparency
+}
+measure_anim_webp() { measure_animation anim-webp webp -quality 75; }
+
+# A GIF of 60 frames to half its size, in a format, by all that can; the rest are the words of
+# ImageMagick for it.
+measure_animation() {
+    local name=$1 format=$2 round
+    shift 2
+    local small=(--animated --resize 240x180 --mode fit --format "$format" --quality 75)
+    local site=$thumbor_unsafe/fit-in/240x180/filters:format\($format\):quality\(75\)
+    local original=$work/site/motion.gif folder=$work/compared
+    for ((round = 0; round < rounds; round++)); do
+        ours "$name.ours" 90 cold "$motion_url/{n}.gif" "${small[@]}" \
+            --allow-address "127.0.0.1:$origin_port" --concurrency "$cold_concurrency" \
+            --seconds $((2 * cold_seconds))
+        if [[ -n $thumbor ]]; then
+            load_by_wrk "$name.thumbor" count "$thumbor_concurrency" $((2 * cold_seconds)) \
+                "$site/127.0.0.1:$origin_port/motion/{n}.gif"
+        fi
+        sample "$name.magick" 90 python3 "$here/command-loop.py" "$cores" $((2 * cold_seconds)) \
+            "$folder/magick.$format" convert "$original" -coalesce -resize 240x180 "$@" '{out}' ||
+            true
+    done
+    [[ -n $thumbor ]] || keep "$name.thumbor" "!no reference: $thumbor_missing"
+    "$program" get "$motion_url/0.gif" "${small[@]}" --private --log-level error \
+        --allow-address "127.0.0.1:$origin_port" -o "$folder/ours.$format" >&2 || true
+    [[ -z $thumbor ]] || python3 -c 'import sys, urllib.request as u; u.urlretrieve(*sys.argv[1:])' \
+        "$site/127.0.0.1:$origin_port/motion/0.gif" "$folder/thumbor.$format" || true
+    local side
+    for side in ours thumbor magick; do
+        [[ ! -e $folder/$side.$format ]] ||
+            sample "$name.kept.$side" 60 /usr/bin/python3 "$here/animation.py" tell \
+                "$folder/$side.$format" "$original" || true
+    done
+    rm -f "$folder"/*
+}
+
+# Two players of a WebP of 100 frames, beside the loads of its pages by libvips alone.
+measure_play() {
+    local round way
+    for ((round = 0; round < rounds; round++)); do
+        ours play.ours 120 play "$motion_url/{n}.webp" --seconds $((2 * cold_seconds)) \
+            --allow-address "127.0.0.1:$origin_port"
+        for way in each all; do
+            sample "play.$way" 120 "$kept/vips-pages" "$work/site/motion.webp" "$way" "$cores" \
+                "$cold_seconds" || true
+        done
+    done
+}
+
 measure_cancel() {
     ours cancel 180 cancel --seconds "$cancel_seconds"
 }

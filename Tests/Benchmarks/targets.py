@@ -130,6 +130,40 @@ def closeness(samples, name):
             "  PSNR", "dB", ours, samples.median(f"{name}.psnr", "q80"), "quality 80 itself")
 
 
+def animation(samples, name, title):
+    """A whole animation made smaller. Bytes count beside frames: who leaves some away is small."""
+    ours = samples.median(f"{name}.ours", "rps")
+    for side, called in (("thumbor", "thumbor"), ("magick", "ImageMagick")):
+        row = Row(title, "/s", ours, samples.median(f"{name}.{side}", "rps"), called, 1)
+        row.spread = samples.spread(f"{name}.ours", "rps")
+        yield row
+        kept = samples.values(f"{name}.kept.{side}", "bytes")
+        yield Row(
+            "  bytes of one", "", samples.median(f"{name}.kept.ours", "bytes"),
+            kept[0] if kept else None, called, less_is_better=True)
+    for what, field in (
+            ("frames", "frames"), ("durations are those of the source", "durations_kept"),
+            ("loops are those of the source", "loops_kept")):
+        found = samples.values(f"{name}.kept.ours", field)
+        yield Row(
+            f"  {what}", "", float(found[0]) if found else None,
+            limit=60 if field == "frames" else 1, exactly=True)
+
+
+def play(samples):
+    ours, again = samples.median("play.ours", "rps"), samples.median("play.ours", "again", "rps")
+    players = samples.median("play.ours", "players")
+    frames, animations = (samples.median("play.ours", name) for name in ("frames", "animations"))
+    for title, rate in (("frames for players, first time", ours), ("  again", again)):
+        yield Row(title, "/s", rate, samples.median("play.each", "rps"), "libvips, page by page", 1)
+        yield Row(title, "/s", rate, samples.median("play.all", "rps"), "libvips, all pages at once")
+    yield Row(
+        f"  decodes of an animation beyond its frames, {players or 0:.0f} players", "",
+        # One more for each animation says what it is.
+        samples.median("play.ours", "decodes") / animations - frames if frames else None,
+        limit=1, exactly=True)
+
+
 def cancel(samples):
     stages = samples.values("cancel", "stages")
     if not stages:
@@ -205,6 +239,9 @@ BY_NAME = {
     "in-avif": lambda samples: cold(samples, "in-avif", "cold, AVIF to JPEG", 1),
     "in-tiff": lambda samples: cold(samples, "in-tiff", "cold, TIFF to JPEG", 1),
     "in-svg": lambda samples: cold(samples, "in-svg", "cold, SVG to JPEG", 1),
+    "anim-gif": lambda samples: animation(samples, "anim-gif", "60 frames, GIF to GIF"),
+    "anim-webp": lambda samples: animation(samples, "anim-webp", "60 frames, GIF to WebP"),
+    "play": play,
     "cancel": cancel,
     "storm": storm,
     "idle": idle,
@@ -231,6 +268,10 @@ def notes(samples):
             yield "CPU of a cold JPEG, µs: " + listed(last["cpu_us"])
         if "timings_ms" in last:
             yield "stages of a cold JPEG, median ms: " + listed(last["timings_ms"])
+    for name in ("anim-gif", "anim-webp"):
+        for side in ("ours", "thumbor", "magick"):
+            for kept in samples.all.get(f"{name}.kept.{side}", []):
+                yield f"{name}, {side}: " + ", ".join(f"{key} {kept[key]}" for key in kept)
     for storm_sample in samples.all.get("storm", []):
         for title, part in (("storm", storm_sample), ("many", storm_sample.get("many") or {})):
             if "memory" in part:

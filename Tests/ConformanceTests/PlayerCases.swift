@@ -26,13 +26,7 @@ extension Conformance {
 
         private func expect(_ frame: AnimationFrame, of file: AnimatedFile) throws {
             let found = try #require(frame.pixels).rgba
-            let wanted = file.frames[frame.index]
-            try #require(found.count == wanted.count)
-            let wrong = stride(from: 0, to: found.count, by: 4).count { start in
-                let (pixel, other) = (found[start..<start + 4], wanted[start..<start + 4])
-                return pixel != other && (pixel.last != 0 || other.last != 0)
-            }
-            #expect(wrong == 0, "frame \(frame.index)")
+            #expect(SeenPixels.areSame(found, file.frames[frame.index]), "frame \(frame.index)")
         }
 
         /// Upstream's A03 and A04.
@@ -206,6 +200,49 @@ extension Conformance {
             }
             let report = try await stack.awaitIdle()
             #expect(report.works("transform") == made + UInt64(one.count))
+        }
+
+        /// Each at its own pace, twice over, and each frame is decoded once.
+        @Test func twoPlayersOfAHundredFramesDecodeEachOnce() async throws {
+            let file = try serve("hundred.webp")
+            try #require(file.frames.count == 100)
+            let stack = try SharedStack.current
+            let before = try await stack.awaitIdle()
+            let images = [try await open("hundred.webp"), try await open("hundred.webp")]
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for (image, rate) in zip(images, [1, 1.7]) {
+                    group.addTask { try await play(image, of: file, rate: rate) }
+                }
+                for try await shown in group { #expect(shown >= 199) }
+            }
+            let after = try await stack.awaitIdle()
+            // What each of the two images is takes a decode of its own.
+            #expect(after.counter("decodes") == before.counter("decodes").map { $0 + 102 })
+            #expect(after.works("transform") - before.works("transform") == 100)
+            let entries = [before, after].compactMap { $0.caches.first?.diskEntries }
+            #expect(entries.count == 2 && entries[1] == entries[0] + 1, "the source, no frame")
+        }
+
+        /// Plays two loops, expects each frame, and returns how many were shown.
+        private func play(
+            _ image: AnimatedImage, of file: AnimatedFile, rate: Double
+        ) async throws -> Int {
+            var settings = AnimationPlayer.Settings()
+            (settings.loops, settings.rate, settings.skipsLateFrames) = (2, rate, false)
+            let budget = 10 * 4 * file.width * file.height
+            settings.budget = .bytes(budget)
+            let player = AnimationPlayer(image, settings)
+            player.play()
+            var (shown, time) = (0, Duration.zero)
+            while shown < 1_000 {
+                let frame = try await player.frame(at: time)
+                guard player.playbackState == .playing else { break }
+                shown += 1
+                try expect(frame, of: file)
+                #expect(player.bufferedBytes <= budget)
+                time += player.untilNextFrame ?? .zero
+            }
+            return shown
         }
 
         @Test func playingGoesOnAfterADecoderWasKilled() async throws {

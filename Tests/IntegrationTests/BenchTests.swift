@@ -14,7 +14,7 @@ extension RealProcesses {
             #expect(report["name"]?.text == "cancel")
             #expect(report["errors"]?.integer == 0)
             let stages = try #require(report["stages"]?.array)
-            #expect(stages.count == 6)
+            #expect(stages.count == 7)
             let works = stages.compactMap { $0["work"]?.text }
             #expect(works.first == "download" && works.last == "encode WebP")
             #expect((stages.first?["cancels"]?.integer ?? 0) > 0, "\(end)")
@@ -109,6 +109,29 @@ extension RealProcesses {
             let requests = try #require(report["requests"]?.integer)
             #expect(requests >= 200 && requests < 300, "it ends by the number of loads")
             #expect(report["shares"]?.array?.compactMap { $0["work"]?.text }.count == 4)
+        }
+
+        @Test func playersAreMeasured() throws {
+            let file = try AnimatedFile(made: "mixed.webp")
+            let origin = OriginServer()
+            origin.route("/a.webp", .bytes(file.bytes))
+            let report = try measured([
+                "play", origin.url("/a.webp"), "--allow-address", origin.authority, "--seconds",
+                "1",
+            ])
+            #expect(report["frames"]?.integer == file.frames.count)
+            let animations = try #require(report["animations"]?.integer)
+            #expect(report["requests"]?.integer == 2 * animations * file.frames.count)
+            #expect((report["again"]?["requests"]?.integer ?? 0) > 0)
+            // Both players share each frame; what an animation is takes a decode more.
+            #expect(
+                report["decodes"]?.integer == animations * (file.frames.count + 1), "\(report)")
+        }
+
+        @Test func playIsToldWhatItPlays() throws {
+            let end = try CommandLineRun(["bench", "play", "--private"]).end(timeout: .seconds(60))
+            #expect(end.exitStatus == 64, "\(end)")
+            #expect(end.errorText.contains("name the URL of one"))
         }
 
         @Test func anOriginThatIsNotThereEndsTheMeasurement() throws {

@@ -41,7 +41,7 @@ protocol BenchReport: Encodable, Sendable {
 enum BenchKinds {
     static let all: [any BenchKind.Type] = [
         HitBench.self, ColdBench.self, StormBench.self, CancelBench.self, FloodBench.self,
-        MixedBench.self,
+        MixedBench.self, PlayBench.self,
     ]
     static var names: String { all.map { $0.name }.joined(separator: ", ") }
 }

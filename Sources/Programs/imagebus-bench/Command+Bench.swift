@@ -15,7 +15,8 @@ extension Command {
                         "seconds", value: "S", "how long; for cancel: each kind of work (10)"),
                     OptionDefinition(
                         "concurrency", value: "C",
-                        "loads at a time (hit 64, cancel 1, storm 10000, else 4 a core)"),
+                        "loads at a time (hit 64, cancel 1, storm 10000, play 2\n"
+                            + "players, else 4 a core)"),
                     OptionDefinition("requests", value: "N", "mixed: ends after so many loads"),
                     OptionDefinition("json", "one JSON object"),
                 ]
@@ -54,6 +55,9 @@ extension Command {
             coordinator how long it took until the worker was free again. Hard cancels are those
             that ended with the process, since native code did not heed them.
 
+            play is for the URL of an animation: players that take its frames as fast as they come,
+            first under numbers that nobody has asked for, then again from the caches.
+
             flood measures hits of one client alone, and while another one floods the stack.
 
             Without a URL the command serves images of its own from 127.0.0.1; a running stack
@@ -71,6 +75,7 @@ extension Command {
             ("imagebus bench storm --private --concurrency 1000", "1,000 loads at once"),
             ("imagebus bench cancel --private", "all kinds of work, 10 s each"),
             ("imagebus bench cancel --seconds 2 --json", "a short look, for programs"),
+            ("imagebus bench play https://example.com/a.webp", "frames a second, two players"),
             ("imagebus bench cancel 'https://example.com/a.jpg?{n}'", "with an image of yours"),
         ])
 }

@@ -45,7 +45,7 @@ import Testing
     func everyLengthGivesAnImageOrNothingOrATypedError(file: PartialFile) throws {
         let bytes = try file.bytes()
         var (shown, refused, hadFacts) = (0, 0, false)
-        for part in 0...100 {
+        for part in stride(from: 0, through: 100, by: 3) {
             do throws(ImageError) {
                 let found = try imageError { try partial(bytes.part(part)) }
                 hadFacts = true
@@ -56,7 +56,7 @@ import Testing
                 refused += 1
             }
         }
-        #expect(shown > 70 && (1...10).contains(refused), "\(shown) shown, \(refused) refused")
+        #expect(shown > 23 && (1...4).contains(refused), "\(shown) shown, \(refused) refused")
     }
 
     /// The smallest steps there are, where the header ends and the pixels begin, and at the end.
@@ -64,7 +64,7 @@ import Testing
     func factsThatAreThereStay(file: PartialFile) throws {
         let bytes = try file.bytes()
         var (hadFacts, hadFactsAlone) = (false, false)
-        let counts = Array(stride(from: 0, to: 1_400, by: 5)) + (bytes.count - 40...bytes.count)
+        let counts = Array(stride(from: 0, to: 1_400, by: 11)) + (bytes.count - 40...bytes.count)
         for count in counts {
             do throws(ImageError) {
                 let found = try imageError { try partial(Array(bytes.prefix(count))) }

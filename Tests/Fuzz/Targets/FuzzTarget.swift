@@ -14,6 +14,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case headers
     /// Files with frames, walked through without a codec.
     case animations
+    /// First bytes of files that still arrive, through the codecs.
+    case beginnings
 
     /// Feeds the target. Throws where an invariant is broken; what traps is a failure as well.
     public func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
@@ -25,6 +27,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .values: try ValueTarget.run(bytes)
         case .headers: try HeaderTarget.run(bytes)
         case .animations: try AnimationTarget.run(bytes)
+        case .beginnings: try BeginningTarget.run(bytes)
         }
     }
 }

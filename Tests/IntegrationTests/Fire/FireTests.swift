@@ -17,12 +17,15 @@ extension RealProcesses {
             var random = Effort.generator("fire")
             try await withStack { stack in
                 let gallery = try await Gallery(learnedBy: stack.client())
+                let moving = try await MovingGallery(
+                    beside: gallery, learnedBy: stack.client())
                 let report = try await stack.awaitIdle()
                 let serve = try await ProcessFigures.settled(stack.processID)
                 let clients = try (0..<Self.clients).map { _ in try stack.client() }
                 let lanes = (0..<Self.clients * Self.lanesPerClient).map {
                     MixedLoads(
-                        clients[$0 % Self.clients], gallery, lane: $0, seed: random.next())
+                        clients[$0 % Self.clients], gallery, moving, lane: $0,
+                        seed: random.next())
                 }
                 let isOver = Gate()
                 let ended = Expectation()

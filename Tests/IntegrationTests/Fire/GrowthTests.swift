@@ -17,8 +17,9 @@ extension RealProcesses {
             try await withStack(arguments) { stack in
                 let client = try stack.client()
                 let gallery = try await Gallery(learnedBy: client)
+                let moving = try await MovingGallery(beside: gallery, learnedBy: client)
                 let loads = (0..<Self.lanes).map {
-                    MixedLoads(client, gallery, lane: $0, seed: random.next())
+                    MixedLoads(client, gallery, moving, lane: $0, seed: random.next())
                 }
                 var lanes = loads
                 var snapshots: [Snapshot] = []

@@ -4,11 +4,12 @@ import Linux
 import Messages
 import TestKit
 
-/// One lane of requests of all kinds, one after the other: hits, cold loads, other sizes, errors,
-/// cancels.
+/// One lane of requests of all kinds, one after the other: hits, cold loads, other sizes,
+/// animations, images of what has arrived, errors, cancels.
 struct MixedLoads {
     private let client: ImagebusClient
     private let gallery: Gallery
+    private let moving: MovingGallery
     private let lane: Int
     /// Answers nothing but 404.
     private let missing: String
@@ -17,8 +18,11 @@ struct MixedLoads {
     /// URLs of which each belongs to many requests.
     static let workingSet = 400
 
-    init(_ client: ImagebusClient, _ gallery: Gallery, lane: Int, seed: UInt64) {
-        (self.client, self.gallery, self.lane) = (client, gallery, lane)
+    init(
+        _ client: ImagebusClient, _ gallery: Gallery, _ moving: MovingGallery, lane: Int,
+        seed: UInt64
+    ) {
+        (self.client, self.gallery, self.moving, self.lane) = (client, gallery, moving, lane)
         missing = gallery.origin.url("/missing")
         random = SeededGenerator(seed: seed)
     }
@@ -28,17 +32,34 @@ struct MixedLoads {
         number += 1
         guard let choice = Gallery.choices.randomElement(using: &random) else { return .wrong }
         switch Int.random(in: 0..<100, using: &random) {
-        case ..<50:
+        case ..<45:
             return await load(
                 gallery.request(choice, "few\(Int.random(in: 0..<8, using: &random))"), choice)
-        case ..<70:
+        case ..<65:
             let variant = "many\(Int.random(in: 0..<Self.workingSet, using: &random))"
             return await load(gallery.request(choice, variant), choice)
+        case ..<75: return await movingLoad()
         case ..<85:
             return await load(gallery.request(choice, "own\(lane)-\(number)"), choice)
         case ..<90: return await failing()
-        default: return await cancelled(gallery.request(choice, "own\(lane)-\(number)"), choice)
+        default:
+            let request = gallery.request(choice, "own\(lane)-\(number)")
+            return await cancelled(request, expected: gallery.expected(choice))
         }
+    }
+
+    /// A third of these is cancelled.
+    private mutating func movingLoad() async -> ImageEnd {
+        guard let choice = MovingGallery.choices.randomElement(using: &random) else {
+            return .wrong
+        }
+        let variant = "moving\(Int.random(in: 0..<Self.workingSet, using: &random))"
+        let request = moving.request(choice, variant)
+        let expected = moving.expected(choice)
+        guard random.happens(33) else {
+            return await ImageEnd(of: client.load(request), expected: expected)
+        }
+        return await cancelled(request, expected: expected)
     }
 
     private func load(_ request: ImageRequest, _ choice: Gallery.Choice) async -> ImageEnd {
@@ -52,14 +73,14 @@ struct MixedLoads {
     }
 
     private mutating func cancelled(
-        _ request: ImageRequest, _ choice: Gallery.Choice
+        _ request: ImageRequest, expected: [UInt8]?
     ) async -> ImageEnd {
         let task = client.load(request)
         let span = UInt64.random(in: 0...20_000_000, using: &random)
         // A moment, not an event, is what this is about.
         try? await Task.sleep(for: .nanoseconds(span))
         task.cancel()
-        let end = await ImageEnd(of: task, expected: gallery.expected(choice))
+        let end = await ImageEnd(of: task, expected: expected)
         return end == .failed(.cancelled) ? .right : end
     }
 }

@@ -1,6 +1,6 @@
 /// A file with frames, and what another reader makes of it: ImageMagick of a GIF, apngdis of an
 /// APNG, libwebp's own composition (in Pillow) of a WebP.
-public struct AnimatedFile {
+public struct AnimatedFile: Sendable {
     /// The file.
     public let bytes: [UInt8]
     /// Its size, and how often all frames are shown.
@@ -30,6 +30,18 @@ public struct AnimatedFile {
         stated = Array(numbers[4...])
         let count = 4 * width * height
         frames = (0..<numbers[2]).map { Array(all[$0 * count..<($0 + 1) * count]) }
+    }
+
+    /// Files of `hostile.py`, by their names.
+    public static func hostile() throws -> [(name: String, bytes: [UInt8])] {
+        let folder = TemporaryDirectory()
+        let script = RepositoryRoot.file("Tests/TestKit/Animations/hostile.py")
+        let names = try Tool.run(["python3", script]).split { $0 <= 0x20 }
+        return try names.map { name in
+            let (name, path) = (String(decoding: name, as: UTF8.self), folder.file("made"))
+            _ = try Tool.run(["python3", script, name, path])
+            return (name, FileBytes.read(path) ?? [])
+        }
     }
 
     @discardableResult

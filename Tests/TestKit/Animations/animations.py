@@ -210,6 +210,8 @@ FILES = {
         [(WHOLE, KEEP, REPLACE, 30, pixels(14, WHOLE))]
         + steps(14, 12, (KEEP,), (OVER,), (0, 60, 128, 255), even=True), lossless=True,
         exact=True),
+    "hundred.webp": lambda: webp(
+        steps(16, 100, (KEEP, CLEAR), BOTH, HOLES, even=True), lossless=True, exact=True),
     "lossy.webp": lambda: webp(
         steps(15, 10, (KEEP, CLEAR), (REPLACE,), CLEAN, even=True), quality=80),
 }

@@ -34,14 +34,19 @@ public final class AnimatedImage: Sendable {
     /// Under `RequestOptions.preloadAllFrames` all frames are loaded as well, within the budget of
     /// `preloadAllFrames(within:)`.
     ///
+    /// `storing` says where the stack keeps frames that are made, as far as the request lets it:
+    /// in its memory alone, since a frame is made anew faster than many thousand files are kept.
+    /// The source is kept as the request says.
+    ///
     /// Throws how that load fails, and `invalidRequest` where no cache has the image and
     /// `fromCacheOnly` is set.
     public init(
-        _ request: ImageRequest, from client: ImagebusClient, as form: FrameForm = .encoded
+        _ request: ImageRequest, from client: ImagebusClient, as form: FrameForm = .encoded,
+        storing tiers: CacheTypes = .memory
     ) async throws(ImageError) {
         let response = try await client.load(Self.question(request)).response
         guard let info = response.info else { throw .noFrameCached }
-        (self.request, self.form) = (Self.template(request, form), form)
+        (self.request, self.form) = (Self.template(request, form, tiers), form)
         (self.info, self.client) = (info, client)
         let animation = response.facts?.animation
         microseconds = animation.map { $0.durations.map(Int.init) } ?? [0]
@@ -107,8 +112,11 @@ public final class AnimatedImage: Sendable {
         return question
     }
 
-    private static func template(_ request: ImageRequest, _ form: FrameForm) -> ImageRequest {
+    private static func template(
+        _ request: ImageRequest, _ form: FrameForm, _ tiers: CacheTypes
+    ) -> ImageRequest {
         var template = request
+        template.storeCacheTypes.formIntersection(tiers)
         (template.infoOnly, template.facts) = (false, WantedFacts())
         template.context.fallback = nil
         if form == .pixels { template.output = OutputOptions(format: .png, compression: 1) }

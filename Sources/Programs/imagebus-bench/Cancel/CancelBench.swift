@@ -54,6 +54,12 @@ struct CancelBench: BenchKind {
     private func makeImages() async throws(ImageError) {
         let jpeg = OutputOptions(format: .jpeg, quality: 90)
         try await setting.makeImage("18.jpg", width: 4_899, height: 3_674, jpeg)
+        var scans = jpeg
+        scans.isProgressive = true
+        try await setting.encode("scans.jpg", scans)
+        if let bytes = setting.origin.bytes("scans.jpg") {
+            setting.origin.add("arriving.jpg", bytes, holdingAfter: bytes.count * 2 / 3)
+        }
         try await setting.makeImage("6.jpg", width: 2_828, height: 2_121, jpeg)
         try await setting.encode("6.png", OutputOptions(format: .png, quality: 90))
     }
@@ -66,6 +72,7 @@ struct CancelBench: BenchKind {
         case .jpeg: return setting.origin.url("18.jpg", number)
         case .smallJPEG: return setting.origin.url("6.jpg", number)
         case .png: return setting.origin.url("6.png", number)
+        case .arriving: return setting.origin.url("arriving.jpg", number)
         }
     }
 
@@ -86,6 +93,8 @@ struct CancelBench: BenchKind {
     private func window(_ phase: CancelPhase) async throws(ImageError) -> ClosedRange<Double> {
         // Nothing to measure: it is in its stage from the first moment on.
         if phase.source == .stalled { return 2...50 }
+        // It comes to no end. Something is being decoded from the header on.
+        if phase.source == .arriving { return 20...400 }
         // The first one also warms the workers up.
         _ = try await setting.client.load(phase.request(url: url(phase))).response
         let image = try await setting.client.load(phase.request(url: url(phase))).response

@@ -13,6 +13,8 @@ struct CancelPhase: Hashable, Sendable {
         case smallJPEG
         /// 6 megapixels.
         case png
+        /// 18 megapixels, progressive, of which two thirds arrive: what has arrived is decoded.
+        case arriving
     }
 
     /// For people, and a name in JSON.
@@ -46,6 +48,7 @@ struct CancelPhase: Hashable, Sendable {
         CancelPhase("download", "fetch", .stalled, target: 5),
         CancelPhase("decode JPEG", "decode", .jpeg, [flip], target: 20),
         CancelPhase("decode PNG", "decode", .png, [flip], target: 20),
+        CancelPhase("decode what has arrived", "decode", .arriving, [flip], target: 20),
         CancelPhase("resize and JPEG", "transform", .smallJPEG, [flip, enlarge], target: 20),
         CancelPhase("encode PNG", "transform", .smallJPEG, [flip], .png, target: 80),
         CancelPhase(
@@ -66,6 +69,7 @@ struct CancelPhase: Hashable, Sendable {
         var request = ImageRequest(url: url)
         request.steps = steps
         request.output = output
+        if source == .arriving { request.options.insert(.progressiveLoad) }
         return request.unkept
     }
 

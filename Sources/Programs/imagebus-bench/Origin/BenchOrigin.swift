@@ -9,6 +9,7 @@ final class BenchOrigin: Sendable {
 
     private final class SharedImages: Sendable {
         let bytes = Mutex<[String: [UInt8]]>([:])
+        let held = Mutex<[String: Int]>([:])
         let requests = Mutex<[String: Int]>([:])
     }
 
@@ -38,6 +39,15 @@ final class BenchOrigin: Sendable {
         images.bytes.withLock { $0[name] = bytes }
     }
 
+    /// What it shows under a name.
+    func bytes(_ name: String) -> [UInt8]? { images.bytes.withLock { $0[name] } }
+
+    /// Adds an image of which so many bytes come, and nothing more until the peer leaves.
+    func add(_ name: String, _ bytes: [UInt8], holdingAfter count: Int) {
+        images.held.withLock { $0[name] = count }
+        add(name, bytes)
+    }
+
     /// The name of the image that stops after its first bytes until the peer leaves.
     static let stalled = "stalled.jpg"
     private static let stalledBytes = [UInt8](repeating: 0xFF, count: 1 << 20)
@@ -54,6 +64,9 @@ final class BenchOrigin: Sendable {
         guard let bytes = images.bytes.withLock({ $0[name] }) else {
             return HTTPResponse(status: 404)
         }
-        return HTTPResponse(headers: [("Content-Type", "application/octet-stream")], body: bytes)
+        var response = HTTPResponse(
+            headers: [("Content-Type", "application/octet-stream")], body: bytes)
+        response.hold = images.held.withLock { $0[name] }.map { ($0, BodyGate()) }
+        return response
     }
 }

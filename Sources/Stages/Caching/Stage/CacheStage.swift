@@ -125,7 +125,7 @@ public final class CacheStage {
     private static func diskThread(
         _ directory: CacheDirectory, _ policy: DiskPolicy, _ now: UnixTime, _ inbox: Inbox
     ) throws(Errno) -> WorkThread<DiskRequest, DiskAnswer> {
-        try WorkThread(name: "cache-disk", requestsMax: requestsMax) {
+        try WorkThread(name: "cache-disk", requestsMax: requestsMax, isChore: \.isChore) {
             let tier = DiskTier(directory: directory, policy: policy, now: now)
             return { tier.perform($0) }
         } deliver: {

@@ -7,6 +7,12 @@ struct DiskRequest: Sendable {
     let work: DiskWork
     /// When it was asked.
     let now: UnixTime
+
+    /// Whether nobody waits for it: it gives way to reads and stores.
+    var isChore: Bool {
+        if case .maintain = work { return true }
+        return false
+    }
 }
 
 /// What the disk thread does.

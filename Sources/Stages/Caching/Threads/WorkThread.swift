@@ -3,52 +3,50 @@ internal import Synchronization
 
 /// A thread that answers requests one after the other, in their order.
 ///
-/// What it works with is made on the thread and never leaves it. Answers go to `deliver`, on that
-/// thread.
+/// Chores are the exception: they give way to what is asked after them (`WorkQueue`). What the
+/// thread works with is made on it and never leaves it. Answers go to `deliver`, on that thread.
 final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
     private let shared: Shared
     private let thread: Mutex<Thread?>
 
     /// What both sides touch.
     private final class Shared: Sendable {
-        struct Queue {
-            var requests: [Request] = []
-            var isStopping = false
-        }
-
-        let queue = Mutex(Queue())
+        let queue: Mutex<WorkQueue<Request>>
         let event: EventDescriptor
 
-        init() throws(Errno) { event = try EventDescriptor() }
+        init(_ queue: WorkQueue<Request>) throws(Errno) {
+            self.queue = Mutex(queue)
+            event = try EventDescriptor()
+        }
 
-        /// The requests that came since the last call; waits for the first. `nil` at the end.
+        /// What to do next; waits for it. `nil` at the end.
         func take() -> [Request]? {
             while true {
                 event.drain()
-                let (requests, isStopping) = queue.withLock { queue in
-                    defer { queue.requests = [] }
-                    return (queue.requests, queue.isStopping)
+                var limit: Int?
+                switch queue.withLock({ $0.take(now: MonotonicClock.now()) }) {
+                case .answer(let requests): return requests
+                case .wait(let milliseconds): limit = milliseconds
+                case .end: return nil
                 }
-                if !requests.isEmpty { return requests }
-                if isStopping { return nil }
                 // Signalled with every request and with the end: an error would only mean to look
                 // again.
-                _ = try? event.descriptor.wait(for: .readable, milliseconds: nil)
+                _ = try? event.descriptor.wait(for: .readable, milliseconds: limit)
             }
         }
     }
 
-    /// Requests that wait at most.
-    private let requestsMax: Int
-
     /// Starts the thread; `make` runs on it first and gives what answers.
+    ///
+    /// At most `requestsMax` requests wait. Those of which `isChore` is true give way to others.
     init(
-        name: String, requestsMax: Int, make: @escaping @Sendable () -> (Request) -> Answer,
+        name: String, requestsMax: Int,
+        isChore: @escaping @Sendable (Request) -> Bool = { _ in false },
+        make: @escaping @Sendable () -> (Request) -> Answer,
         deliver: @escaping @Sendable (Answer) -> Void
     ) throws(Errno) {
-        let shared = try Shared()
+        let shared = try Shared(WorkQueue(requestsMax: requestsMax, isChore: isChore))
         self.shared = shared
-        self.requestsMax = requestsMax
         thread = Mutex(
             try Thread(name: name) {
                 let answer = make()
@@ -71,11 +69,7 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
 
     /// Asks; false where too many wait already, or where the thread is stopping.
     func submit(_ request: Request) -> Bool {
-        let isTaken = shared.queue.withLock { queue in
-            guard !queue.isStopping, queue.requests.count < requestsMax else { return false }
-            queue.requests.append(request)
-            return true
-        }
+        let isTaken = shared.queue.withLock { $0.put(request, now: MonotonicClock.now()) }
         if isTaken { shared.event.signal() }
         return isTaken
     }

@@ -1,0 +1,72 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Many players of many animations at once hold what their budgets permit, and so does the
+    /// stack.
+    @Suite struct ManyPlayersTests {
+        private static let count = 50
+        /// Of one player.
+        private static let framesHeld = 6
+        private static let memoryLimit: UInt64 = 1 << 20
+
+        @Test func fiftyPlayersOfFiftyAnimationsStayWithinTheirBudgets() async throws {
+            let file = try AnimatedFile(made: "mixed.webp")
+            let origin = OriginServer()
+            origin.route("/a.webp", .bytes(file.bytes))
+            let arguments = [
+                "--allow-private-networks", "--memory-limit", "\(Self.memoryLimit >> 20)M",
+            ]
+            try await withStack(arguments) { stack in
+                let client = try stack.client()
+                let shown = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for number in 0..<Self.count {
+                        let request = ImageRequest(url: origin.url("/a.webp?\(number)"))
+                        group.addTask {
+                            try await Self.play(
+                                AnimatedImage(request, from: client, as: .pixels), file)
+                        }
+                    }
+                    return try await group.reduce(0, +)
+                }
+                #expect(shown == Self.count * (2 * file.frames.count - 1))
+                let report = try await stack.awaitIdle()
+                let cache = try #require(report.caches.first)
+                print("players: \(Self.count), the memory tier has \(cache.memoryBytes) bytes")
+                #expect(cache.memoryBytesMax == Self.memoryLimit)
+                #expect(cache.memoryBytes <= Self.memoryLimit)
+                #expect(cache.memoryEvictions > 0, "more than it holds was played")
+                #expect(cache.diskEntries == UInt64(Self.count), "sources, and no frame")
+                #expect(report.counter("liveBlocks") == 0)
+                #expect(report.processes.allSatisfy { $0.restarts == 0 })
+            }
+        }
+
+        /// Plays two loops on a clock of its own, and returns how many frames were shown.
+        private static func play(
+            _ image: AnimatedImage, _ file: AnimatedFile
+        ) async throws -> Int {
+            let budget = framesHeld * 4 * file.width * file.height
+            var settings = AnimationPlayer.Settings()
+            (settings.loops, settings.skipsLateFrames) = (2, false)
+            (settings.budget, settings.framesAhead) = (.bytes(budget), 4)
+            let player = AnimationPlayer(image, settings)
+            player.play()
+            var (shown, time) = (0, Duration.zero)
+            while shown < 1_000 {
+                let frame = try await player.frame(at: time)
+                guard player.playbackState == .playing else { break }
+                shown += 1
+                let pixels = try #require(frame.pixels).rgba
+                #expect(SeenPixels.areSame(pixels, file.frames[frame.index]))
+                #expect(player.bufferedBytes <= budget)
+                time += player.untilNextFrame ?? .zero
+            }
+            return shown
+        }
+    }
+}

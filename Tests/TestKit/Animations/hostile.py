@@ -1,0 +1,106 @@
+"""Animated files that mean harm: what they say of themselves is not what one can do.
+
+    hostile.py NAME FILE      writes one of FILES
+    hostile.py                prints their names
+"""
+
+import io
+import struct
+import sys
+import zlib
+
+from PIL import Image
+
+sys.dont_write_bytecode = True
+from animations import SIZE, apng, chunk, gif, le3, pixels, webp
+
+WHOLE = (0, 0) + SIZE
+MANY = 100_000
+
+
+def still(seed, area=WHOLE, milliseconds=40):
+    return (area, 0, 0, milliseconds, pixels(seed, area))
+
+
+def tiny_gif(count, size=(1, 1), tail=b";"):
+    """So many frames of one pixel: 24 bytes each."""
+    frame = b"!\xF9\x04\x04\x00\x00\x00\x00" + b",\0\0\0\0\1\0\1\0\0" + b"\x02\x02\x44\x01\0"
+    head = b"GIF89a" + struct.pack("<HHBBB", *size, 0xF0, 0, 0) + b"\0\0\0\xFF\xFF\xFF"
+    return head + frame * count + tail
+
+
+def tiny_apng(count, said=None, size=(1, 1), plays=0):
+    body = zlib.compress(b"\0\0\0\0\xFF")
+    first = zlib.compress((b"\0" + b"\0\0\0\xFF" * size[0]) * size[1]) if size[0] < 999 else body
+    out = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", *size, 8, 6, 0, 0, 0))
+    out += chunk(b"acTL", struct.pack(">II", count if said is None else said, plays))
+    number, parts = 0, []
+    for index in range(count):
+        parts.append(chunk(b"fcTL", struct.pack(
+            ">IIIIIHHBB", number, *(size if index == 0 else (1, 1)), 0, 0, 0, 100, 0, 0)))
+        number += 1
+        if index == 0:
+            parts.append(chunk(b"IDAT", first))
+            continue
+        parts.append(chunk(b"fdAT", struct.pack(">I", number) + body))
+        number += 1
+    return out + b"".join(parts) + chunk(b"IEND", b"")
+
+
+def tiny_webp(count, size=(1, 1), length=None, area=(0, 0, 1, 1)):
+    file = io.BytesIO()
+    Image.new("RGBA", area[2:], (9, 9, 9, 255)).save(file, "WEBP", lossless=True)
+    data = file.getvalue()[12:]
+    x, y, width, height = area
+    frame = le3(x // 2) + le3(y // 2) + le3(width - 1) + le3(height - 1) + le3(0) + b"\0" + data
+    frame = b"ANMF" + struct.pack("<I", len(frame) if length is None else length) + frame
+    body = b"VP8X" + struct.pack("<IB3x", 10, 0x12) + le3(size[0] - 1) + le3(size[1] - 1)
+    body += b"ANIM" + struct.pack("<IIH", 6, 0, 0xFFFF) + frame * count
+    return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
+
+
+def outside(area):
+    return [still(1), (area, 0, 0, 40, pixels(2, area))]
+
+
+def sequence_apng():
+    """The numbers of its chunks go backwards."""
+    file = apng([still(1), still(2), still(3)])
+    at = file.rindex(b"fcTL") + 4
+    broken = struct.pack(">I", 0) + file[at + 4:at + 26]
+    return file[:at] + broken + struct.pack(">I", zlib.crc32(b"fcTL" + broken)) + file[at + 30:]
+
+
+FILES = {
+    # Without end, as far as their formats can say it.
+    "loops.gif": lambda: gif([still(1), still(2)], 65535),
+    "loops.apng": lambda: apng([still(1), still(2)], 0xFFFFFFFF),
+    "loops.webp": lambda: webp([still(1), still(2)], 65535, lossless=True),
+    "many.gif": lambda: tiny_gif(MANY),
+    "many.apng": lambda: tiny_apng(MANY),
+    "many.webp": lambda: tiny_webp(MANY),
+    # Fewer frames on a canvas that makes them dear.
+    "dear.gif": lambda: tiny_gif(900, (4000, 4000)),
+    "dear.webp": lambda: tiny_webp(900, (4000, 4000)),
+    "outside.gif": lambda: gif(outside((SIZE[0] - 3, SIZE[1] - 3, 9, 9))),
+    "beyond.gif": lambda: gif(outside((60_000, 60_000, 9, 9))),
+    "outside.apng": lambda: apng(outside((SIZE[0] - 3, SIZE[1] - 3, 9, 9))),
+    "outside.webp": lambda: webp(outside((SIZE[0] // 2 * 2, SIZE[1] // 2 * 2, 9, 9))),
+    "beyond.webp": lambda: tiny_webp(2, (1, 1), area=(0xFFFFFE, 0xFFFFFE, 5, 5)),
+    "huge.gif": lambda: tiny_gif(2, (30_000, 30_000)),
+    "huge.apng": lambda: tiny_apng(2, size=(30_000, 30_000)),
+    "huge.webp": lambda: tiny_webp(2, (30_000, 30_000)),
+    # What it says of its frames is not what it has.
+    "claims.apng": lambda: tiny_apng(2, said=0xFFFFFFFF),
+    "none.apng": lambda: tiny_apng(2, said=0),
+    "sequence.apng": sequence_apng,
+    "empty.gif": lambda: tiny_gif(1, tail=b",\0\0\0\0\0\0\0\0\0\x02\x02\x44\x01\0;"),
+    "length.webp": lambda: tiny_webp(2, length=0xFFFFFFFE),
+    "endless.gif": lambda: tiny_gif(3, tail=b"!\xFF\x0BNETSCAPE2.0" + b"\xFF" * 5_000),
+}
+
+if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        print(*FILES)
+    else:
+        open(sys.argv[2], "wb").write(FILES[sys.argv[1]]())
