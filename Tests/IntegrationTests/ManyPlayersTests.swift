@@ -33,7 +33,7 @@ extension RealProcesses {
                     }
                     return try await group.reduce(0, +)
                 }
-                #expect(shown == Self.count * (2 * file.frames.count - 1))
+                #expect(shown == Self.count * 2 * file.frames.count)
                 let report = try await stack.awaitIdle()
                 let cache = try #require(report.caches.first)
                 print("players: \(Self.count), the memory tier has \(cache.memoryBytes) bytes")

@@ -1,14 +1,26 @@
+import Animation
 import ImageModel
 import Messages
 import Vips
 
 extension ImageLimits {
-    /// Refuses a file by its pages, before a decoder reads all of them.
+    /// Refuses a file by its pages, before a decoder reads all of them: libwebp takes seconds for a
+    /// hundred thousand frames, and nobody can cancel that.
     func checkPages(of bytes: UnsafeRawBufferPointer, _ format: ImageFormat) throws(ImageError) {
         let (most, overflows) = pagesMax.addingReportingOverflow(1)
-        let file = bytes.bindMemory(to: UInt8.self).span
-        guard !overflows, let pages = format.pages(of: file, upTo: most) else { return }
+        guard !overflows, let pages = Self.pages(of: bytes, format, upTo: most) else { return }
         try check(pages, within: \.pagesMax, "pagesMax", .pages, "pages or more", format)
+    }
+
+    /// Counted without a decoder; nil where only a decoder can.
+    private static func pages(
+        of bytes: UnsafeRawBufferPointer, _ format: ImageFormat, upTo most: Int
+    ) -> Int? {
+        let file = bytes.bindMemory(to: UInt8.self).span
+        guard format.traits.input?.pages == .frames else {
+            return format.pages(of: file, upTo: most)
+        }
+        return AnimationMap(file, framesMax: most)?.frames.count
     }
 
     /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8). What counts

@@ -1,3 +1,4 @@
+import Animation
 import ImageModel
 import Vips
 
@@ -33,8 +34,7 @@ struct SourceImage {
         (self.bytes, self.decoder) = (bytes, decoder)
         let image = try ImageError.mapping { () throws(VipsError) in try decoder.header(bytes) }
         header = image.header
-        let frames = decoder.format.traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes)))
-        pages = max(header.pages, frames ?? 1)
+        pages = Self.pages(header, of: bytes, decoder.format)
         metadataBytes = image.metadataBytes
         hdr = HDRColours(of: bytes, decoder.format, image)
         bits = SampleBits.stored(in: image) ?? 8 * header.bytesPerBand
@@ -42,6 +42,26 @@ struct SourceImage {
         statedOrientation =
             image.header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
         orientation = Orientation(exif: decoder.turnsPixels ? 1 : statedOrientation ?? 1)
+    }
+
+    /// Pages that libvips counts; it says 1 where there are ten thousand or more.
+    private static let countedPages = 2..<4_096
+
+    /// What libvips says, as far as it can count: of frames it may stop early, and a limit of them
+    /// is to hold.
+    private static func pages(
+        _ header: VipsHeader, of bytes: UnsafeRawBufferPointer, _ format: ImageFormat
+    ) -> Int {
+        let traits = format.traits
+        if let frames = traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes))) {
+            return max(header.pages, frames)
+        }
+        guard traits.input?.pages == .frames, !countedPages.contains(header.pages) else {
+            return header.pages
+        }
+        let most = LimitSetting.pages.range.upperBound + 1
+        let map = AnimationMap(bytes.bindMemory(to: UInt8.self).span, framesMax: most)
+        return max(header.pages, map?.wholeFrames ?? 1)
     }
 
     /// The same, whose colours stay as they are.

@@ -32,13 +32,16 @@ public struct AnimatedFile: Sendable {
         frames = (0..<numbers[2]).map { Array(all[$0 * count..<($0 + 1) * count]) }
     }
 
-    /// Files of `hostile.py`, by their names.
-    public static func hostile() throws -> [(name: String, bytes: [UInt8])] {
+    /// Files of `hostile.py`: these, or all of them.
+    public static func hostile(
+        _ names: [String]? = nil
+    ) throws -> [(name: String, bytes: [UInt8])] {
         let folder = TemporaryDirectory()
         let script = RepositoryRoot.file("Tests/TestKit/Animations/hostile.py")
-        let names = try Tool.run(["python3", script]).split { $0 <= 0x20 }
-        return try names.map { name in
-            let (name, path) = (String(decoding: name, as: UTF8.self), folder.file("made"))
+        let all = try Tool.run(["python3", script]).split { $0 <= 0x20 }
+            .map { String(decoding: $0, as: UTF8.self) }
+        return try (names ?? all).map { name in
+            let path = folder.file("made")
             _ = try Tool.run(["python3", script, name, path])
             return (name, FileBytes.read(path) ?? [])
         }
@@ -53,8 +56,8 @@ public struct AnimatedFile: Sendable {
     /// What `animations.py` makes.
     public static let names = [
         "kept.gif", "cleared.gif", "restored.gif", "mixed-interlaced.gif", "opaque-shared.gif",
-        "mixed.apng", "half.apng", "half-over-clean.apng", "hidden-default.apng", "palette.apng",
-        "mixed.webp", "half-replaced.webp", "half-over-clean.webp", "lossy.webp",
+        "bare.gif", "wide.gif", "mixed.apng", "half.apng", "half-over-clean.apng",
+        "hidden-default.apng", "palette.apng", "mixed.webp", "half-replaced.webp", "half-over-clean.webp", "lossy.webp",
     ]
 }
 

@@ -188,6 +188,9 @@ FILES = {
     "opaque-shared.gif": lambda: gif(
         [(WHOLE, KEEP, OVER, 40, pixels(5, WHOLE))]
         + steps(5, 14, (KEEP, RESTORE), (OVER,), CLEAN)[1:], 65535, shared=True),
+    # The first frame covers a part of the screen; wide.gif has one that libnsgif does not believe.
+    "bare.gif": lambda: gif(steps(17, 15, ALL, (OVER,), HOLES)[1:], 4),
+    "wide.gif": lambda: gif(steps(18, 15, ALL, (OVER,), HOLES)[1:], 4, size=(3000, 40)),
     "mixed.apng": lambda: apng(steps(6, 24, ALL, BOTH, HOLES), 3),
     "half.apng": lambda: apng(steps(7, 24, ALL, (REPLACE,), (0, 60, 128, 255))),
     "half-over-clean.apng": lambda: apng(

@@ -23,7 +23,8 @@ struct PartialGIF: FormatDecoder {
     }
 
     private static func image(_ frame: FirstGIFFrame) throws(VipsError) -> VipsImage {
-        try .gif(UnsafeRawBufferPointer(frame.file.bytes), mayEnd: true, owner: frame.file)
+        let bytes = UnsafeRawBufferPointer(frame.file.bytes)
+        return try VipsImage.gif(bytes, mayEnd: true, owner: frame.file).onScreen(of: bytes)
     }
 }
 
