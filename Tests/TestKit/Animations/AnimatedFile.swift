@@ -57,7 +57,8 @@ public struct AnimatedFile: Sendable {
     public static let names = [
         "kept.gif", "cleared.gif", "restored.gif", "mixed-interlaced.gif", "opaque-shared.gif",
         "bare.gif", "wide.gif", "mixed.apng", "half.apng", "half-over-clean.apng",
-        "hidden-default.apng", "palette.apng", "mixed.webp", "half-replaced.webp", "half-over-clean.webp", "lossy.webp",
+        "hidden-default.apng", "palette.apng", "mixed.webp", "half-replaced.webp",
+        "half-over-clean.webp", "lossy.webp",
     ]
 }
 
