@@ -146,8 +146,9 @@ measure_animation() {
     [[ -n $thumbor ]] || keep "$name.thumbor" "!no reference: $thumbor_missing"
     "$program" get "$motion_url/0.gif" "${small[@]}" --private --log-level error \
         --allow-address "127.0.0.1:$origin_port" -o "$folder/ours.$format" >&2 || true
-    [[ -z $thumbor ]] || python3 -c 'import sys, urllib.request as u; u.urlretrieve(*sys.argv[1:])' \
-        "$site/127.0.0.1:$origin_port/motion/0.gif" "$folder/thumbor.$format" || true
+    [[ -z $thumbor ]] ||
+        python3 -c 'import sys, urllib.request as u; u.urlretrieve(*sys.argv[1:])' \
+            "$site/127.0.0.1:$origin_port/motion/0.gif" "$folder/thumbor.$format" || true
     local side
     for side in ours thumbor magick; do
         [[ ! -e $folder/$side.$format ]] ||

@@ -51,6 +51,41 @@ struct FairnessTests {
         #expect(stack.isAtRest)
     }
 
+    @Test func visitorsOfOneClientAreServedInTurn() {
+        var stack = Stack()
+        let (gateway, other) = (stack.connect(), stack.connect())
+        for number in 0..<6 {
+            stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: gateway, visitor: 7)
+        }
+        for number in 0..<3 {
+            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: gateway, visitor: 9)
+        }
+        for number in 0..<3 {
+            stack.load(.image("c\(number)", size: nil, .fromLoaderOnly), by: other)
+        }
+        stack.hire(.download)
+        // The client has the turns of one, whatever number of visitors it names.
+        #expect(
+            order(&stack) == [
+                "a0", "c0", "b0", "c1", "a1", "c2", "b1", "a2", "b2", "a3", "a4", "a5",
+            ])
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aVisitorDoesNotWaitForTheThousandsOfAnother() {
+        var stack = Stack { $0.requestsPerClientMax = 20_000 }
+        stack.hire(.download)
+        let gateway = stack.connect()
+        for number in 0..<5_000 {
+            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: gateway, visitor: 1)
+        }
+        _ = order(&stack, atMost: 100)
+        stack.load(.image("new", size: nil, .fromLoaderOnly), by: gateway, visitor: 2)
+        let next = order(&stack, atMost: 3)
+        #expect(next.contains("new"), "\(next)")
+        #expect(stack.faults == [])
+    }
+
     @Test func whoWaitsIsChargedByCostAndNotByTheNumberOfJobs() {
         var stack = Stack { $0.dispatch.fetchesPerHostMax = 0 }
         let (large, small) = (stack.connect(), stack.connect())

@@ -196,7 +196,8 @@ struct Walk {
             image, by: client, group: random.oneIn(3) ? group(draw(0...2)) : nil,
             wantsProgress: random.oneIn(3), wantsInfo: random.oneIn(4),
             staleRetries: random.oneIn(12) ? 1 : 0, detach: random.oneIn(8), slot: slot(),
-            terms: terms(of: image))
+            terms: terms(of: image),
+            visitor: random.oneIn(3) ? UInt64.random(in: 1...3, using: &random) : 0)
     }
 
     private mutating func slot() -> String? { random.oneIn(4) ? pick(["s", "t"]) : nil }

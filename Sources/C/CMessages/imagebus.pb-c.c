@@ -13521,7 +13521,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
   (ProtobufCMessageInit) imagebus__v1__client_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[11] =
+static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[12] =
 {
   {
     "token",
@@ -13655,6 +13655,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[11] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "visitor",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_FIXED64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, visitor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__load__field_indices_by_name[] = {
   5,   /* field[5] = detach */
@@ -13665,6 +13677,7 @@ static const unsigned imagebus__v1__load__field_indices_by_name[] = {
   0,   /* field[0] = token */
   9,   /* field[9] = traceparent */
   7,   /* field[7] = upload_bytes */
+  11,   /* field[11] = visitor */
   10,   /* field[10] = wants_info */
   6,   /* field[6] = wants_pieces */
   3,   /* field[3] = wants_progress */
@@ -13672,7 +13685,7 @@ static const unsigned imagebus__v1__load__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__load__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
 {
@@ -13682,7 +13695,7 @@ const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
   "Imagebus__V1__Load",
   "imagebus.v1",
   sizeof(Imagebus__V1__Load),
-  11,
+  12,
   imagebus__v1__load__field_descriptors,
   imagebus__v1__load__field_indices_by_name,
   1,  imagebus__v1__load__number_ranges,

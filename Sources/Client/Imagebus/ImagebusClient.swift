@@ -54,15 +54,19 @@ public final class ImagebusClient: Sendable {
     ///
     /// A `slot` names what the image is for, such as a place on a page: a new load in it cancels
     /// the older one, which ends before it, unless the new one has `avoidAutoCancelImage`.
+    ///
+    /// A program that loads for many users of its own names each by a number, its `visitor`: their
+    /// loads take turns, so that none waits behind the thousands of another. 0 is nobody in
+    /// particular.
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, wantsInfo: Bool = false, detach: Bool = false,
-        trace: TraceContext? = nil
+        trace: TraceContext? = nil, visitor: UInt64 = 0
     ) -> LoadTask {
         let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-            wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace)
+            wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace, visitor: visitor)
         post(.load(load, task), task)
         return task
     }

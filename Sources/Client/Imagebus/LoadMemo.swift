@@ -43,6 +43,6 @@ extension LoadRequest {
             && wantsInfo == other.wantsInfo && staleRetries == other.staleRetries
             && detach == other.detach
             && wantsPieces == other.wantsPieces && uploadBytes == other.uploadBytes
-            && slot == other.slot && trace == other.trace
+            && slot == other.slot && trace == other.trace && visitor == other.visitor
     }
 }

@@ -28,7 +28,7 @@ extension Scheduler {
             LiveRequest(
                 facts: LiveRequest.Facts(
                     owner: owner, isDetached: batch == nil && load.goesOnAlone, token: load.token,
-                    group: load.group, slot: load.slot, batch: batch,
+                    group: load.group, slot: load.slot, visitor: load.visitor, batch: batch,
                     wishes: batch == nil ? load.wishes : [], admittedAt: now, deadline: deadline),
                 client: client, share: clients[client]?.share ?? .session(client), order: order,
                 priority: load.image.priority, ways: order.plan.ways))

@@ -79,7 +79,8 @@ extension Scheduler {
             LiveRequest(
                 facts: LiveRequest.Facts(
                     owner: request.owner, isDetached: true, token: request.token, group: nil,
-                    slot: nil, batch: nil, isSilent: true, admittedAt: now, deadline: deadline),
+                    slot: nil, visitor: request.facts.visitor, batch: nil, isSilent: true,
+                    admittedAt: now, deadline: deadline),
                 client: request.client, share: request.share, order: request.order,
                 priority: request.priority, ways: request.plan.refreshWays))
         requests[new].refreshing = Refreshing(

@@ -93,14 +93,19 @@ public struct LoadRequest: Hashable, Sendable {
     public var slot: String?
     /// The caller's trace.
     public var trace: TraceContext?
+    /// Whom of its own users the client loads it for: any number that tells them apart; 0: nobody
+    /// in particular. Their loads take turns in what the client has (SEMANTICS §9.1).
+    public var visitor: UInt64
 
     /// Describes a load.
     public init(
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
         wantsInfo: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
         wantsPieces: Bool = false,
-        uploadBytes: UInt64 = 0, slot: String? = nil, trace: TraceContext? = nil
+        uploadBytes: UInt64 = 0, slot: String? = nil, trace: TraceContext? = nil,
+        visitor: UInt64 = 0
     ) {
+        self.visitor = visitor
         self.token = token
         self.group = group
         self.image = image

@@ -49,6 +49,7 @@ extension LoadRequest: WireMessage {
             try map.number(&uploadBytes, &wire.pointee.upload_bytes, "Load.upload_bytes")
             try map.name(&slot, &wire.pointee.slot, "Load.slot")
             try map.formed(&trace, &wire.pointee.traceparent, "Load.traceparent")
+            try map.number(&visitor, &wire.pointee.visitor, "Load.visitor")
         } catch {
             throw error.about(token)
         }

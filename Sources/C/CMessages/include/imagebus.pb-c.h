@@ -2907,10 +2907,14 @@ struct  Imagebus__V1__Load
    */
   char *traceparent;
   protobuf_c_boolean wants_info;
+  /*
+   * 0: nobody in particular
+   */
+  uint64_t visitor;
 };
 #define IMAGEBUS__V1__LOAD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__load__descriptor) \
-    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0 }
+    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0 }
 
 
 typedef enum {

@@ -44,6 +44,8 @@ struct LiveRequest: Tabled {
         let group: GroupID?
         /// The slot of its client that it is for.
         let slot: String?
+        /// Whom its client loads it for.
+        var visitor: UInt64 = 0
         /// The batch that it is a member of. A member is not answered.
         let batch: PrefetchBatch.ID?
         /// Whether it is our own: it asks the origin about an image that was delivered stale, and
@@ -109,7 +111,9 @@ struct LiveRequest: Tabled {
         Urgency(priority: priority, deadline: deadline, flows: Flows(flow))
     }
     /// The flow that its work waits in.
-    var flow: FlowID { .client(FlowID.Session(client: client, owner: share)) }
+    var flow: FlowID {
+        .client(FlowID.Session(client: client, owner: share, visitor: facts.visitor))
+    }
     /// Points per pixel.
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
     var waitsForStores: Bool { order.waitsForStores }

@@ -7,17 +7,20 @@ package enum FlowID: Hashable, Sendable {
     case returned(Session?)
     /// Work of the coordinator's own.
     case house
-    /// A client's session.
+    /// A client's session, or one of the users of the client's own.
     case client(Session)
 
-    /// A session, and whose share it takes.
+    /// A session, whose share it takes, and for whom.
     package struct Session: Hashable, Sendable {
         let client: ClientID
         let owner: ShareOwner
+        /// 0: nobody in particular.
+        let visitor: UInt64
 
-        package init(client: ClientID, owner: ShareOwner) {
+        package init(client: ClientID, owner: ShareOwner, visitor: UInt64 = 0) {
             self.client = client
             self.owner = owner
+            self.visitor = visitor
         }
     }
 
@@ -53,20 +56,26 @@ package enum FlowID: Hashable, Sendable {
 
 /// Smaller ones go first where nothing else decides.
 extension FlowID: Comparable {
-    private var order: (UInt8, UInt64) {
+    private var order: (UInt8, UInt64, UInt64) {
         switch self {
-        case .returned(let session): (0, session?.client.value ?? 0)
-        case .house: (1, 0)
-        case .client(let session): (2, session.client.value)
+        case .returned(let session): (0, session?.client.value ?? 0, session?.visitor ?? 0)
+        case .house: (1, 0, 0)
+        case .client(let session): (2, session.client.value, session.visitor)
         }
     }
 
     package static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
 
-    /// Sessions have numbers that clients do not choose.
+    /// Sessions have numbers that clients do not choose; visitors have others.
     package func _rawHashValue(seed: Int) -> Int {
-        let (rank, number) = order
-        return (number << 2 | UInt64(rank)).spread(seed: seed)
+        let (rank, number, visitor) = order
+        let session = number << 2 | UInt64(rank)
+        guard visitor != 0 else { return session.spread(seed: seed) }
+        var hasher = Hasher()
+        hasher.combine(session)
+        hasher.combine(visitor)
+        hasher.combine(seed)
+        return hasher.finalize()
     }
 }
 
