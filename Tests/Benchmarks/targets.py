@@ -155,7 +155,8 @@ def play(samples):
     players = samples.median("play.ours", "players")
     frames, animations = (samples.median("play.ours", name) for name in ("frames", "animations"))
     for title, rate in (("frames for players, first time", ours), ("  again", again)):
-        for way, called in (("each", "libvips, page by page"), ("all", "libvips, all pages at once")):
+        for way, called in (
+                ("each", "libvips, page by page"), ("all", "libvips, all pages at once")):
             target = 1 if way == "each" else None
             yield Row(title, "/s", rate, samples.median(f"play.{way}", "rps"), called, target)
     yield Row(
