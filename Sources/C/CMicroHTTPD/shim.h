@@ -5,8 +5,12 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 // MHD_start_daemon and the two functions that look into a daemon or a connection are variadic,
 // which Swift does not import.
@@ -56,4 +60,139 @@ static inline int cmicrohttpd_wait(int gate, int socket) {
     int count;
     do count = poll(entries, 2, -1); while (count < 0 && errno == EINTR);
     return count > 0 && entries[0].revents != 0;
+}
+
+// --- A server without threads, on the loop of its owner ---
+
+typedef struct cmicrohttpd_limits {
+    unsigned int connections, connections_per_peer, idle_seconds;
+    size_t head_bytes;
+} cmicrohttpd_limits;
+
+// What a server calls, all with the same context.
+typedef struct cmicrohttpd_calls {
+    MHD_AccessHandlerCallback answer;
+    void *(*began)(void *context, const char *target, struct MHD_Connection *connection);
+    MHD_RequestCompletedCallback ended;
+    void *context;
+} cmicrohttpd_calls;
+
+// Serves connections of a socket that listens, which it owns from then on; NULL where it cannot.
+static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohttpd_limits limits,
+                                                           cmicrohttpd_calls calls) {
+    struct MHD_OptionItem options[] = {
+        {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)calls.began, calls.context},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)calls.ended, calls.context},
+        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)limits.connections, NULL},
+        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)limits.connections_per_peer, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)limits.idle_seconds, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)limits.head_bytes, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, calls.answer,
+                            calls.context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+// The epoll descriptor that is readable when the server has something to do, or -1.
+static inline int cmicrohttpd_epoll(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info == NULL ? -1 : info->epoll_fd;
+}
+
+// Connections that are open, those among them that are suspended.
+static inline unsigned int cmicrohttpd_connections(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info == NULL ? 0 : info->num_connections;
+}
+
+// The address of the peer as text, which holds INET6_ADDRSTRLEN bytes; 0 where it is none of IP.
+static inline int cmicrohttpd_peer(struct MHD_Connection *connection, char *text) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (info == NULL || info->client_addr == NULL)
+        return 0;
+    const struct sockaddr *peer = info->client_addr;
+    const void *address = peer->sa_family == AF_INET6
+                              ? (const void *)&((const struct sockaddr_in6 *)peer)->sin6_addr
+                              : (const void *)&((const struct sockaddr_in *)peer)->sin_addr;
+    return inet_ntop(peer->sa_family, address, text, INET6_ADDRSTRLEN) != NULL;
+}
+
+// A socket that listens at an address of IPv4 or IPv6 in numbers, or -1 with errno.
+static inline int cmicrohttpd_listen(const char *address, uint16_t port, int waiting_max) {
+    struct sockaddr_storage storage;
+    memset(&storage, 0, sizeof storage);
+    struct sockaddr_in *four = (struct sockaddr_in *)&storage;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&storage;
+    socklen_t length = sizeof *four;
+    if (inet_pton(AF_INET, address, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons(port);
+    } else if (inet_pton(AF_INET6, address, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons(port);
+        length = sizeof *six;
+    } else {
+        errno = EINVAL;
+        return -1;
+    }
+    int made = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+    if (made < 0)
+        return -1;
+    if (setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        bind(made, (struct sockaddr *)&storage, length) == 0 && listen(made, waiting_max) == 0)
+        return made;
+    int error = errno;
+    close(made);
+    errno = error;
+    return -1;
+}
+
+// The port of a socket that listens, or 0.
+static inline uint16_t cmicrohttpd_port_of(int socket) {
+    struct sockaddr_storage storage;
+    socklen_t length = sizeof storage;
+    if (getsockname(socket, (struct sockaddr *)&storage, &length) != 0)
+        return 0;
+    return ntohs(storage.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&storage)->sin6_port
+                                               : ((struct sockaddr_in *)&storage)->sin_port);
+}
+
+// A set of descriptors that is readable when one of them has news, or -1.
+static inline int cmicrohttpd_set(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static inline int cmicrohttpd_set_add(int set, int descriptor) {
+    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = descriptor}};
+    return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+// Watches a connection for nothing but that its peer leaves.
+static inline int cmicrohttpd_watch(int set, int socket, void *of) {
+    struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data = {.ptr = of}};
+    return epoll_ctl(set, EPOLL_CTL_ADD, socket, &event);
+}
+
+static inline void cmicrohttpd_unwatch(int set, int socket) {
+    struct epoll_event event = {0};
+    epoll_ctl(set, EPOLL_CTL_DEL, socket, &event);
+}
+
+// Those whose peers left since the last call; how many of at most `most`.
+static inline int cmicrohttpd_left(int set, void **of, int most) {
+    struct epoll_event events[64];
+    int count = epoll_wait(set, events, most < 64 ? most : 64, 0);
+    for (int i = 0; i < count; i++)
+        of[i] = events[i].data.ptr;
+    return count < 0 ? 0 : count;
+}
+
+static inline int cmicrohttpd_errno(void) { return errno; }
+
+// Milliseconds after which a server is to run; -1: no sooner than its descriptor says.
+static inline long long cmicrohttpd_due(struct MHD_Daemon *daemon) {
+    MHD_UNSIGNED_LONG_LONG milliseconds = 0;
+    return MHD_get_timeout(daemon, &milliseconds) == MHD_YES ? (long long)milliseconds : -1;
 }

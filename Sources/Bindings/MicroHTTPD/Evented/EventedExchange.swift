@@ -1,0 +1,57 @@
+internal import CMicroHTTPD
+
+/// A request and its answer, on the thread of its server.
+///
+/// `EventedHTTPServer` tells its handler of it once, and once that it is over. In between the
+/// handler answers it, at once or later; until then the connection waits.
+public final class EventedExchange {
+    /// As it was written, such as `GET`.
+    public internal(set) var method = ""
+    /// Path and query as they were written, undecoded.
+    public let target: String
+    /// Bytes that came behind the head.
+    public internal(set) var body: [UInt8] = []
+    /// For the handler: what it knows of the exchange.
+    public var note: AnyObject?
+
+    enum Standing { case reading, waiting, answered, over }
+
+    var standing = Standing.reading
+    var reply: HTTPReply?
+    /// Whether its connection is suspended.
+    var isSuspended = false
+    /// Whether the handler knows of it.
+    var isTold = false
+    let connection: OpaquePointer
+    unowned let server: EventedServerState
+
+    init(_ connection: OpaquePointer, _ target: String, _ server: EventedServerState) {
+        (self.connection, self.target, self.server) = (connection, target, server)
+    }
+
+    /// A header of the request, whatever the case of its name; of several the first. `nil` once the
+    /// exchange is over.
+    public func header(_ name: String) -> String? {
+        guard standing != .over else { return nil }
+        return MHD_lookup_connection_value(connection, .HEADER_KIND, name).map {
+            String(cString: $0)
+        }
+    }
+
+    /// The address of the peer in numbers; of a Unix socket it is empty.
+    public var peer: String {
+        guard standing != .over else { return "" }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard cmicrohttpd_peer(connection, &text) != 0 else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+    }
+
+    /// Answers it, once; later answers, and one to an exchange that is over, are dropped.
+    public func answer(_ reply: HTTPReply) {
+        guard standing == .waiting, self.reply == nil else { return }
+        self.reply = reply
+        server.wake(self)
+    }
+
+    var socket: Int32 { cmicrohttpd_socket(connection) }
+}

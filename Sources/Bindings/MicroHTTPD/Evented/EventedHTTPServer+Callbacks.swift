@@ -1,0 +1,114 @@
+internal import CMicroHTTPD
+
+// What libmicrohttpd calls for an evented server. The exchange travels through its `void *` with a
+// reference of its own, from the first line to the end of the request.
+
+/// The first line of a request was read.
+func beginEvented(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?,
+    _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let context, let connection else { return nil }
+    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    let exchange = EventedExchange(
+        connection, target.map { String(cString: $0) } ?? "/", state)
+    return Unmanaged.passRetained(exchange).toOpaque()
+}
+
+/// The head was read; later calls bring the body, the one behind it nothing, and so does each after
+/// a wait.
+func answerEvented(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _ bytes: UnsafePointer<CChar>?,
+    _ count: UnsafeMutablePointer<Int>?, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let context, let connection, let slot, let method, let count,
+        let pointer = slot.pointee
+    else { return .NO }
+    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeUnretainedValue()
+    if exchange.method.isEmpty {
+        exchange.method = String(cString: method)
+        return .YES
+    }
+    if count.pointee > 0 {
+        guard let bytes else { return .NO }
+        return take(UnsafeRawBufferPointer(start: bytes, count: count.pointee), count, exchange)
+    }
+    if exchange.standing == .reading { tell(exchange, state) }
+    guard let reply = exchange.reply else {
+        state.suspend(exchange)
+        return .YES
+    }
+    if exchange.standing == .waiting { exchange.standing = .answered }
+    // What it names is kept by the response alone from here on.
+    exchange.reply = nil
+    return queue(reply, connection)
+}
+
+/// A body beyond its limit is read to its end, but not kept.
+private func take(
+    _ bytes: UnsafeRawBufferPointer, _ count: UnsafeMutablePointer<Int>,
+    _ exchange: EventedExchange
+) -> MHD_Result {
+    count.pointee = 0
+    guard exchange.reply == nil else { return .YES }
+    if exchange.body.count + bytes.count > exchange.server.limits.bodyBytes {
+        exchange.body = []
+        exchange.reply = HTTPReply(status: 413)
+    } else {
+        exchange.body += bytes
+    }
+    return .YES
+}
+
+private func tell(_ exchange: EventedExchange, _ state: EventedServerState) {
+    exchange.standing = .waiting
+    guard exchange.reply == nil else { return }
+    exchange.isTold = true
+    state.handler.handle(exchange)
+}
+
+/// A request is over, however it ended.
+func endEvented(
+    _ context: UnsafeMutableRawPointer?, _: OpaquePointer?,
+    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
+) {
+    guard let context, let slot, let pointer = slot.pointee else { return }
+    slot.pointee = nil
+    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeRetainedValue()
+    switch code {
+    case .REQUEST_TERMINATED_COMPLETED_OK: state.end(exchange, .complete)
+    case .REQUEST_TERMINATED_DAEMON_SHUTDOWN: state.end(exchange, .stopped)
+    default: state.end(exchange, .peerLeft)
+    }
+}
+
+private func queue(_ reply: HTTPReply, _ connection: OpaquePointer) -> MHD_Result {
+    guard let made = response(of: reply.body) else { return .NO }
+    defer { MHD_destroy_response(made) }
+    for header in reply.headers
+    where MHD_add_response_header(made, header.name, header.value) == .NO {
+        return .NO
+    }
+    return MHD_queue_response(connection, UInt32(reply.status), made)
+}
+
+private func response(of body: HTTPReply.Body) -> OpaquePointer? {
+    switch body {
+    case .bytes(let bytes):
+        return bytes.withUnsafeBytes { bytes in
+            MHD_create_response_from_buffer(
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                .RESPMEM_MUST_COPY)
+        }
+    case .memory(let bytes, let owner):
+        let pointer = Unmanaged.passRetained(owner).toOpaque()
+        let made = MHD_create_response_from_buffer_with_free_callback_cls(
+            bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+            { $0.map { Unmanaged<AnyObject>.fromOpaque($0).release() } }, pointer)
+        if made == nil { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
+        return made
+    }
+}

@@ -1,0 +1,105 @@
+internal import CMicroHTTPD
+
+/// Who answers the requests of an `EventedHTTPServer`; called on the thread that runs it.
+public protocol EventedHandler: AnyObject {
+    /// A request has come as a whole. It is answered here or later.
+    func handle(_ exchange: EventedExchange)
+    /// It is over, however it ended: nobody wants an answer any more. Once for each.
+    func ended(_ exchange: EventedExchange, _ end: HTTPEnd)
+}
+
+/// An HTTP/1.1 server without a thread of its own: its owner waits for `descriptor`, and at most
+/// `millisecondsUntilDue`, and then calls `run`. One thread.
+///
+/// A request may be answered later. Its connection waits until then, and the handler is told within
+/// one turn when its peer leaves.
+public struct EventedHTTPServer: ~Copyable {
+    /// The TCP port.
+    public let port: UInt16
+    /// Readable when `run` has something to do.
+    public let descriptor: Int32
+    private let daemon: OpaquePointer
+    private let state: EventedServerState
+
+    /// Turns of the library in one `run`, so that the owner's other work is not starved.
+    private static let turnsMax = 64
+
+    /// Listens at an address in numbers; port 0 is one that the system chooses.
+    ///
+    /// Throws `cannotListen` with the reason: the address is none of this machine, or taken.
+    public init(
+        address: String = "127.0.0.1", port: UInt16 = 0, limits: HTTPLimits = HTTPLimits(),
+        handler: any EventedHandler
+    ) throws(HTTPListenError) {
+        let socket = cmicrohttpd_listen(address, port, 1_024)
+        guard socket >= 0 else { throw HTTPListenError(errno: cmicrohttpd_errno()) }
+        guard let state = EventedServerState(handler, limits) else {
+            let error = cmicrohttpd_errno()
+            close(socket)
+            throw HTTPListenError(errno: error)
+        }
+        let calls = cmicrohttpd_calls(
+            answer: answerEvented, began: beginEvented, ended: endEvented,
+            context: Unmanaged.passUnretained(state).toOpaque())
+        let told = cmicrohttpd_limits(
+            connections: UInt32(clamping: limits.connections),
+            connections_per_peer: UInt32(clamping: limits.connectionsPerPeer),
+            idle_seconds: UInt32(clamping: limits.idleSeconds), head_bytes: limits.headBytes)
+        let set = cmicrohttpd_set()
+        guard set >= 0, let daemon = cmicrohttpd_start_evented(socket, told, calls) else {
+            let error = cmicrohttpd_errno()
+            close(socket)
+            if set >= 0 { close(set) }
+            throw HTTPListenError(errno: error)
+        }
+        state.daemon = daemon
+        _ = cmicrohttpd_set_add(set, cmicrohttpd_epoll(daemon))
+        _ = cmicrohttpd_set_add(set, state.leaving)
+        (self.port, descriptor) = (cmicrohttpd_port_of(socket), set)
+        (self.daemon, self.state) = (daemon, state)
+    }
+
+    deinit {
+        state.wakeAll()
+        MHD_stop_daemon(daemon)
+        close(descriptor)
+    }
+
+    /// Connections that are open.
+    public var connectionCount: Int { Int(cmicrohttpd_connections(daemon)) }
+
+    /// Exchanges that wait for their answers.
+    public var waitingCount: Int { state.waitingCount }
+
+    /// After how long `run` is to be called although the descriptor is not readable; `nil`: never.
+    public var millisecondsUntilDue: Int? {
+        let milliseconds = cmicrohttpd_due(daemon)
+        return milliseconds < 0 ? nil : Int(clamping: milliseconds)
+    }
+
+    /// Does what can be done now.
+    public borrowing func run() {
+        for _ in 0..<Self.turnsMax {
+            let hadLeft = state.noteLeft()
+            guard MHD_run(daemon) == .YES else { return }
+            // Zero: something is left that no descriptor tells of, such as a connection that was
+            // resumed.
+            guard hadLeft || millisecondsUntilDue == 0 else { return }
+        }
+    }
+
+    /// Takes no more connections; those that are open go on.
+    public borrowing func stopListening() {
+        let socket = MHD_quiesce_daemon(daemon)
+        if socket >= 0 { close(socket) }
+    }
+}
+
+/// Why an address cannot be listened at.
+public struct HTTPListenError: Error, Hashable, Sendable {
+    /// As in errno(3).
+    public let errno: Int32
+
+    /// In words of the system.
+    public var text: String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,17 @@
+/// What an `EventedHTTPServer` takes of strangers at most.
+public struct HTTPLimits: Hashable, Sendable {
+    /// Connections at a time.
+    public var connections = 4_096
+    /// Of one address.
+    public var connectionsPerPeer = 512
+    /// Seconds after which a connection without traffic is closed; one whose answer is awaited
+    /// counts as busy.
+    public var idleSeconds = 60
+    /// Bytes of a request line and its headers; more is refused with 431 or 414.
+    public var headBytes = 32 << 10
+    /// Bytes of a body; more is refused with 413.
+    public var bodyBytes = 0
+
+    /// The limits above.
+    public init() {}
+}

@@ -1,0 +1,26 @@
+/// An answer of an `EventedHTTPServer`.
+public struct HTTPReply {
+    /// Where the bytes of a body are.
+    public enum Body {
+        /// Copied once.
+        case bytes([UInt8])
+        /// Left where they are until they are sent, or the connection ends: `owner` keeps them
+        /// valid and unchanged until then.
+        case memory(UnsafeRawBufferPointer, owner: AnyObject)
+    }
+
+    /// Such as 200.
+    public var status: UInt16
+    /// Name and value; the length is added.
+    public var headers: [(name: String, value: String)]
+    /// Not sent to a HEAD; its length is said all the same.
+    public var body: Body
+
+    /// An answer whose body is copied.
+    public init(
+        status: UInt16 = 200, headers: [(name: String, value: String)] = [],
+        body: Body = .bytes([])
+    ) {
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
+}

@@ -1,0 +1,239 @@
+import Glibc
+import Synchronization
+import TestKit
+import Testing
+
+@testable import MicroHTTPD
+
+/// A handler that does what its test says, and keeps what it was told.
+private final class TestHandler: EventedHandler {
+    var seen: [EventedExchange] = []
+    var ends: [HTTPEnd] = []
+    let answer: (EventedExchange) -> HTTPReply?
+
+    init(_ answer: @escaping (EventedExchange) -> HTTPReply?) { self.answer = answer }
+
+    func handle(_ exchange: EventedExchange) {
+        seen.append(exchange)
+        if let reply = answer(exchange) { exchange.answer(reply) }
+    }
+
+    func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends.append(end) }
+}
+
+/// Owner of nothing but a mark that it is gone.
+private final class MarkedOwner {
+    let bytes: UnsafeMutableRawBufferPointer
+    let gone: Recorder<Bool>
+
+    init(_ bytes: [UInt8], _ gone: Recorder<Bool>) {
+        self.bytes = .allocate(byteCount: bytes.count, alignment: 1)
+        self.bytes.copyBytes(from: bytes)
+        self.gone = gone
+    }
+
+    deinit {
+        bytes.deallocate()
+        gone.append(true)
+    }
+}
+
+@Suite struct EventedServerTests {
+    /// Runs the server on this thread until that is so.
+    private func run(
+        _ server: borrowing EventedHTTPServer, until isDone: () -> Bool
+    ) throws {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+        while !isDone() {
+            try #require(ContinuousClock.now < deadline, "nothing happens")
+            var entry = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&entry, 1, Int32(min(server.millisecondsUntilDue ?? 100, 100)))
+            server.run()
+        }
+    }
+
+    /// What a client reads on a thread of its own while the server runs on this one.
+    private func responses(
+        _ server: borrowing EventedHTTPServer, to text: String, bodyBytes count: Int = .max
+    ) throws -> RawClient.Response {
+        let client = try RawClient(port: server.port)
+        client.send(text)
+        return try response(server, of: client, bodyBytes: count)
+    }
+
+    private func response(
+        _ server: borrowing EventedHTTPServer, of client: consuming RawClient,
+        bodyBytes count: Int = .max
+    ) throws -> RawClient.Response {
+        let done = Recorder<RawClient.Response>()
+        let reader = Reader(client)
+        let thread = BackgroundThread { done.append(reader.read(count)) }
+        try run(server) { !done.values.isEmpty }
+        #expect(thread.join())
+        return done.values[0]
+    }
+
+    private final class Reader: @unchecked Sendable {
+        private let client: RawClient
+        init(_ client: consuming RawClient) { self.client = client }
+        func read(_ count: Int) -> RawClient.Response { client.response(bodyBytes: count) }
+    }
+
+    private static func get(_ target: String, _ more: String = "") -> String {
+        "GET \(target) HTTP/1.1\r\nHost: a\r\n\(more)\r\n"
+    }
+
+    @Test func anAnswerAtOnceArrives() throws {
+        let handler = TestHandler { exchange in
+            HTTPReply(
+                status: 203, headers: [("ETag", "\"1\"")],
+                body: .bytes(Array("\(exchange.method) \(exchange.target)".utf8)))
+        }
+        let server = try EventedHTTPServer(handler: handler)
+        let wanted = Array("GET /a%20b//c?n=%2F".utf8)
+        let response = try responses(
+            server, to: Self.get("/a%20b//c?n=%2F"), bodyBytes: wanted.count)
+        #expect(response.head.first?.hasPrefix("HTTP/1.1 203") == true)
+        #expect(response.head.contains("ETag: \"1\""))
+        #expect(response.body == wanted)
+        #expect(handler.seen[0].target == "/a%20b//c?n=%2F")
+    }
+
+    @Test func headersAndPeerAreThoseOfTheRequest() throws {
+        var found: [String?] = []
+        let handler = TestHandler { exchange in
+            found = [exchange.header("accept"), exchange.header("None"), exchange.peer]
+            return HTTPReply(body: .bytes([1]))
+        }
+        let server = try EventedHTTPServer(handler: handler)
+        _ = try responses(server, to: Self.get("/", "Accept: image/webp\r\n"), bodyBytes: 1)
+        #expect(found == ["image/webp", nil, "127.0.0.1"])
+        #expect(handler.seen[0].header("accept") == nil || handler.ends.isEmpty)
+    }
+
+    @Test func anAnswerMayComeLater() throws {
+        let handler = TestHandler { _ in nil }
+        let server = try EventedHTTPServer(handler: handler)
+        let client = try RawClient(port: server.port)
+        client.get("/later")
+        try run(server) { handler.seen.count == 1 }
+        #expect(server.waitingCount == 1)
+        handler.seen[0].answer(HTTPReply(body: .bytes(Array("late".utf8))))
+        handler.seen[0].answer(HTTPReply(status: 500))
+        let response = try response(server, of: client, bodyBytes: 4)
+        #expect(response.body == Array("late".utf8))
+        #expect(server.waitingCount == 0)
+        try run(server) { handler.ends == [.complete] }
+    }
+
+    @Test func whoLeavesWhileItWaitsIsNoticed() throws {
+        let handler = TestHandler { _ in nil }
+        let server = try EventedHTTPServer(handler: handler)
+        for _ in 0..<3 {
+            let client = try RawClient(port: server.port)
+            client.get("/gone")
+            let before = handler.seen.count
+            try run(server) { handler.seen.count == before + 1 }
+        }
+        try run(server) { handler.ends.count == 3 && server.connectionCount == 0 }
+        #expect(handler.ends == [.peerLeft, .peerLeft, .peerLeft])
+        handler.seen[0].answer(HTTPReply())
+        #expect(handler.seen[0].header("Host") == nil, "nothing is left of it")
+        #expect(server.waitingCount == 0)
+    }
+
+    @Test func aConnectionGoesOnAfterAWait() throws {
+        let handler = TestHandler { $0.target == "/wait" ? nil : HTTPReply(body: .bytes([7])) }
+        let server = try EventedHTTPServer(handler: handler)
+        let client = try RawClient(port: server.port)
+        client.get("/wait")
+        client.get("/next")
+        try run(server) { handler.seen.count == 1 }
+        handler.seen[0].answer(HTTPReply(body: .bytes([])))
+        try run(server) { handler.ends.count == 2 }
+        #expect(handler.seen.map(\.target) == ["/wait", "/next"])
+        #expect(handler.ends == [.complete, .complete])
+    }
+
+    @Test func memoryIsNotCopiedAndIsLetGoOf() throws {
+        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let gone = Recorder<Bool>()
+        let handler = TestHandler { _ in
+            let owner = MarkedOwner(bytes, gone)
+            return HTTPReply(body: .memory(UnsafeRawBufferPointer(owner.bytes), owner: owner))
+        }
+        let server = try EventedHTTPServer(handler: handler)
+        let response = try responses(server, to: Self.get("/"), bodyBytes: bytes.count)
+        #expect(response.body == bytes)
+        try run(server) { !gone.values.isEmpty }
+        let client = try RawClient(port: server.port)
+        client.get("/")
+        try run(server) { handler.seen.count == 2 }
+        _ = consume client
+        try run(server) { gone.values.count == 2 }
+    }
+
+    @Test func aHeadHasNoBody() throws {
+        let handler = TestHandler { _ in HTTPReply(body: .bytes([1, 2, 3])) }
+        let server = try EventedHTTPServer(handler: handler)
+        let response = try responses(
+            server, to: "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(response.head.contains("Content-Length: 3") && response.body.isEmpty)
+    }
+
+    @Test(arguments: [(3, 200), (4, 413)])
+    func aBodyHasItsLimit(count: Int, status: Int) throws {
+        var limits = HTTPLimits()
+        limits.bodyBytes = 3
+        let handler = TestHandler { HTTPReply(body: .bytes($0.body)) }
+        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let body = String(repeating: "x", count: count)
+        let response = try responses(
+            server,
+            to: "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                + "Content-Length: \(count)\r\n\r\n\(body)")
+        #expect(response.head.first?.contains(" \(status)") == true, "\(response.head)")
+        #expect(handler.seen.count == (status == 200 ? 1 : 0))
+    }
+
+    @Test func aHeadBeyondItsLimitIsRefused() throws {
+        let handler = TestHandler { _ in HTTPReply() }
+        let server = try EventedHTTPServer(handler: handler)
+        for target in ["/", "/" + String(repeating: "u", count: 70_000)] {
+            let more = target == "/" ? "X: \(String(repeating: "h", count: 70_000))\r\n" : ""
+            let response = try responses(server, to: Self.get(target, more))
+            let status = response.head.first ?? ""
+            #expect(status.contains(" 431") || status.contains(" 414"), "\(status)")
+        }
+        #expect(handler.seen.isEmpty)
+    }
+
+    @Test func whoWaitsAsTheServerStopsIsToldSo() throws {
+        let handler = TestHandler { _ in nil }
+        do {
+            let server = try EventedHTTPServer(handler: handler)
+            let client = try RawClient(port: server.port)
+            client.get("/")
+            try run(server) { handler.seen.count == 1 }
+            server.stopListening()
+            #expect(throws: RawClient.ConnectionRefused.self) {
+                _ = try RawClient(port: server.port)
+            }
+        }
+        #expect(handler.ends == [.stopped])
+        handler.seen[0].answer(HTTPReply())
+    }
+
+    @Test func anAddressThatIsTakenIsATypedError() throws {
+        let handler = TestHandler { _ in nil }
+        let server = try EventedHTTPServer(handler: handler)
+        let port = server.port
+        let error = #expect(throws: HTTPListenError.self) {
+            _ = try EventedHTTPServer(port: port, handler: handler)
+        }
+        #expect(error?.errno == EADDRINUSE)
+        #expect(throws: HTTPListenError.self) {
+            _ = try EventedHTTPServer(address: "nowhere", handler: handler)
+        }
+    }
+}
