@@ -166,6 +166,7 @@ let fronts: [Target] = [
             "Linux", "ImageModel", "Messages", "ConfigurationFile", "SharedArena", "Observability",
             "Supervision", "Imagebus", "CommandLineInterface",
         ]),
+    room("Fronts", "WebGrammar", ["Nettle", "ImageModel"]),
 ]
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -268,6 +269,7 @@ let testing: [Target] = [
             "ZeroMQ", "Linux", "Observability", "ConfigurationFile", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
+    tests("WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"]),
     tests("ReportingTests", ["Reporting", "Messages", "TestKit"]),
     tests(
         "CommandLineTests",

@@ -1,0 +1,59 @@
+/// Why a request target is refused.
+public struct GrammarError: Error, Hashable, Sendable {
+    /// Which kind of reason it is.
+    public enum Kind: Hashable, Sendable, CaseIterable {
+        /// It says nothing that the grammar knows.
+        case malformed
+        /// It is not signed, or not by a key that is known.
+        case signature
+        /// Its time is over.
+        case expired
+        /// It is longer than any may be.
+        case tooLong
+        /// It says something that the grammar knows and this server does not do.
+        case notOffered
+    }
+
+    /// Which kind of reason it is.
+    public let kind: Kind
+    /// The option that is at fault, as it was written; `nil` where that is the target as a whole.
+    public let option: String?
+    /// One sentence for people, with the name of the option: what is wrong, and what to do.
+    public let message: String
+
+    /// Names the reason; the option stands before the sentence.
+    public init(_ kind: Kind, _ message: String, option: String? = nil) {
+        (self.kind, self.option) = (kind, option)
+        self.message = option.map { "\($0): \(message)" } ?? message
+    }
+
+    /// The status of the answer (RFC 9110): 404 for what has expired, as imgproxy answers, and 501
+    /// for what is not offered, as the IIIF Image API asks for.
+    public var status: Int {
+        switch kind {
+        case .malformed: 400
+        case .signature: 403
+        case .expired: 404
+        case .tooLong: 414
+        case .notOffered: 501
+        }
+    }
+}
+
+extension GrammarError: CustomStringConvertible {
+    /// `400: width: …`
+    public var description: String { "\(status): \(message)" }
+}
+
+extension GrammarError {
+    static func malformed(_ option: String, _ message: String) -> GrammarError {
+        GrammarError(.malformed, message, option: option)
+    }
+
+    static func notOffered(_ option: String, _ message: String) -> GrammarError {
+        GrammarError(.notOffered, message, option: option)
+    }
+
+    static let notSigned = GrammarError(
+        .signature, "the signature is not that of this path: sign it with a key of this server")
+}

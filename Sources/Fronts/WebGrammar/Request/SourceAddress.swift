@@ -1,0 +1,37 @@
+import ImageModel
+
+/// Which sources a grammar takes. Whether one may be reached is for the stack.
+public struct SourceSchemes: Hashable, Sendable {
+    /// Those that are taken, in lower case.
+    public let names: Set<String>
+
+    /// Those of the loaders that the stack has.
+    public static let usual = SourceSchemes(["http", "https", "s3", "data", "file"])
+
+    /// Exactly these.
+    public init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
+
+    /// The URL of bytes that were decoded once: what a URL cannot hold is encoded again, all else
+    /// stays as it is.
+    func url(_ bytes: [UInt8]) throws(GrammarError) -> String {
+        guard !bytes.isEmpty else {
+            throw GrammarError(.malformed, "the URL of the source is empty: name one")
+        }
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw GrammarError(.malformed, "the URL of the source has control characters")
+        }
+        let text = PercentText.encode(bytes) { (0x21...0x7E).contains($0) }
+        do throws(ImageError) {
+            let url = try SourceURL(text)
+            guard names.contains(url.scheme) else { throw Self.refused(url.scheme) }
+        } catch {
+            throw GrammarError(.malformed, "the source is refused: \(error.message)")
+        }
+        return text
+    }
+
+    private static func refused(_ scheme: String) -> ImageError {
+        ImageError(
+            .unsupportedScheme, "the scheme \(scheme.prefix(20)) is not accepted here: use another")
+    }
+}
