@@ -156,7 +156,8 @@ enum ImgproxyRows {
     static let bad = badSizes + badCuts + badLooks + badFiles + badAnswers
 
     private static let badSizes = [
-        BadRow("rs:fit:300:400:1:1:ce:0:0:9", 400, "rs"), BadRow("resize:wide:30:40", 400, "resize"),
+        BadRow("rs:fit:300:400:1:1:ce:0:0:9", 400, "rs"),
+        BadRow("resize:wide:30:40", 400, "resize"),
         BadRow("s:-1", 400, "s"), BadRow("size:1:2:maybe", 400, "size"),
         BadRow("s:40000", 400, "s"), BadRow("w:99999999999999999999", 400, "w"),
         BadRow("rt:auto/s:30:40", 501, "rt"), BadRow("rs:auto:30:40", 501, "rs"),

@@ -46,7 +46,9 @@ import Testing
         func names(_ texts: [String]) -> Set<String> {
             Set(texts.flatMap { $0.split("/") }.map { $0.split(":")[0] })
         }
-        let (good, bad) = (names(ImgproxyRows.good.map(\.text)), names(ImgproxyRows.bad.map(\.text)))
+        let (good, bad) = (
+            names(ImgproxyRows.good.map(\.text)), names(ImgproxyRows.bad.map(\.text))
+        )
         let all = Set(ImgproxyOption.byName.keys)
         #expect(all.subtracting(good).isEmpty)
         #expect(all.subtracting(bad).isEmpty)
@@ -71,24 +73,25 @@ import Testing
 
     // MARK: - Sources
 
-    @Test(arguments: [
-        ("plain/https://h/a.jpg", "https://h/a.jpg", nil),
-        ("plain/https://h/a.jpg@", "https://h/a.jpg", nil),
-        ("plain/https://h/a.jpg@png", "https://h/a.jpg", .png),
-        ("plain/https%3A%2F%2Fh%2Fa%3Fb%40c@webp", "https://h/a?b@c", .webp),
-        ("plain/https://h/%C3%A4%20b", "https://h/%C3%A4%20b", nil),
-        ("plain/https://h/a%252Fb", "https://h/a%2Fb", nil),
-        ("plain/https:/h/a.jpg", "https://h/a.jpg", nil),
-        ("w%3A0/plain/https:/h:/a", "https://h:/a", nil),
-        ("plain/file:/a/b.png", "file:///a/b.png", nil),
-        ("plain/data:image/png;base64,AAAA", "data:image/png;base64,AAAA", nil),
-        ("plain/s3://bucket/key", "s3://bucket/key", nil),
-        ("aHR0cHM6Ly9oL2EuanBn", "https://h/a.jpg", nil),
-        ("aHR0cHM6/Ly9oL2Eu/anBn.png", "https://h/a.jpg", .png),
-        ("aHR0cHM6Ly9oL2E_eD0x", "https://h/a?x=1", nil),
-        ("aHR0cHM6Ly9oL2EuanBnPw==.gif", "https://h/a.jpg?", .gif),
-        ("w%3a0/aHR0cHM6Ly9oL2EuanBn?query", "https://h/a.jpg", nil),
-    ] as [(String, String, ImageFormat?)])
+    @Test(
+        arguments: [
+            ("plain/https://h/a.jpg", "https://h/a.jpg", nil),
+            ("plain/https://h/a.jpg@", "https://h/a.jpg", nil),
+            ("plain/https://h/a.jpg@png", "https://h/a.jpg", .png),
+            ("plain/https%3A%2F%2Fh%2Fa%3Fb%40c@webp", "https://h/a?b@c", .webp),
+            ("plain/https://h/%C3%A4%20b", "https://h/%C3%A4%20b", nil),
+            ("plain/https://h/a%252Fb", "https://h/a%2Fb", nil),
+            ("plain/https:/h/a.jpg", "https://h/a.jpg", nil),
+            ("w%3A0/plain/https:/h:/a", "https://h:/a", nil),
+            ("plain/file:/a/b.png", "file:///a/b.png", nil),
+            ("plain/data:image/png;base64,AAAA", "data:image/png;base64,AAAA", nil),
+            ("plain/s3://bucket/key", "s3://bucket/key", nil),
+            ("aHR0cHM6Ly9oL2EuanBn", "https://h/a.jpg", nil),
+            ("aHR0cHM6/Ly9oL2Eu/anBn.png", "https://h/a.jpg", .png),
+            ("aHR0cHM6Ly9oL2E_eD0x", "https://h/a?x=1", nil),
+            ("aHR0cHM6Ly9oL2EuanBnPw==.gif", "https://h/a.jpg?", .gif),
+            ("w%3a0/aHR0cHM6Ly9oL2EuanBn?query", "https://h/a.jpg", nil),
+        ] as [(String, String, ImageFormat?)])
     func theSourceIsReadAsImgproxyReadsIt(
         text: String, url: String, format: ImageFormat?
     ) throws {

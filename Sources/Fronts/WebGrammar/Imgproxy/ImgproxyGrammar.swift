@@ -50,6 +50,7 @@ public struct ImgproxyGrammar: URLGrammar {
         try checkPresets()
     }
 
+    /// What a target wants; see `URLGrammar`.
     public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
         let path = try RequestTarget.path(of: target)
         let signed = try signedPart(of: path)

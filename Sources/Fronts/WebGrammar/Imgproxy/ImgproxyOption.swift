@@ -6,7 +6,8 @@ struct ImgproxyOption: Sendable {
 
     private init(
         _ names: String...,
-        take: @escaping @Sendable (inout ImgproxyOptions, OptionArguments) throws(GrammarError) ->
+        take:
+            @escaping @Sendable (inout ImgproxyOptions, OptionArguments) throws(GrammarError) ->
             Void
     ) {
         (self.names, self.take) = (names, take)

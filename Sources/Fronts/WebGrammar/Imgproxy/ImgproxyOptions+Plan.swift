@@ -60,7 +60,8 @@ extension ImgproxyOptions {
     /// A rectangle where all of it is in pixels from the top left corner.
     private static func rect(_ crop: ImgproxyCrop, _ gravity: ImgproxyGravity) -> PixelRect? {
         let isOfPixels =
-            min(crop.width, crop.height) >= 1 && [gravity.x, gravity.y].allSatisfy {
+            min(crop.width, crop.height) >= 1
+            && [gravity.x, gravity.y].allSatisfy {
                 $0 == 0 || $0 >= 1
             }
         guard isOfPixels else { return nil }

@@ -1,0 +1,81 @@
+import ImageModel
+import Nettle
+
+/// thumbor's URLs: `/SIGNATURE/trim/AxB:CxD/fit-in/WxH/ALIGN/smart/filters:…/URL`
+/// (`Proto/WEB.md`).
+public struct ThumborGrammar: URLGrammar {
+    /// What is the same for every URL.
+    public struct Settings: Hashable, Sendable {
+        /// Keys, any of which may have signed; they have no salt.
+        public var keys: [SigningKey] = []
+        /// Whether `unsafe` stands for a signature.
+        public var permitsUnsigned = false
+        /// The scheme of sources that name none; empty: they are refused.
+        public var usualScheme = "http"
+        /// The schemes of sources.
+        public var schemes = SourceSchemes.usual
+
+        /// Nobody may ask for anything.
+        public init() {}
+    }
+
+    private let settings: Settings
+    private let signature: PathSignature
+
+    /// Throws for a key with a salt.
+    public init(_ settings: Settings) throws(GrammarError) {
+        guard settings.keys.allSatisfy(\.salt.isEmpty) else {
+            throw GrammarError(.malformed, "thumbor's keys have no salt: leave it out")
+        }
+        self.settings = settings
+        signature = PathSignature(
+            algorithm: .sha1, keys: settings.keys, byteCount: HMAC.sha1.byteCount)
+    }
+
+    /// What a target wants; see `URLGrammar`.
+    public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
+        let path = try RequestTarget.path(of: target)
+        let parts = try ThumborPath(RequestTarget.text(of: signedPart(of: path)))
+        var plan = ThumborPlan(parts)
+        for filter in parts.filters where filter.filter.isEarly {
+            try filter.filter.take(&plan, filter.arguments)
+        }
+        try plan.beginWithSize()
+        for filter in parts.filters where !filter.filter.isEarly {
+            try filter.filter.take(&plan, filter.arguments)
+        }
+        return try plan.request(for: url(of: parts.source))
+    }
+
+    private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
+        guard let (first, rest) = RequestTarget.split(path) else {
+            throw GrammarError(.malformed, "the path has no signature and source: /SIGNATURE/…/URL")
+        }
+        if settings.permitsUnsigned, first.elementsEqual("unsafe".utf8) { return rest }
+        // Some clients encode the padding.
+        guard let text = try? PercentText.bytes(String(decoding: first, as: UTF8.self)),
+            let code = Base64URL.decode(text), signature.verifies(code, of: rest)
+        else { throw .notSigned }
+        return rest
+    }
+
+    /// A source that names its scheme is taken as it is; another one was encoded as a whole, or
+    /// has the usual scheme.
+    private func url(of source: String) throws(GrammarError) -> String {
+        let decoded = try PercentText.bytes(source)
+        if Self.namesScheme(source.utf8) { return try settings.schemes.url(Array(source.utf8)) }
+        if Self.namesScheme(decoded) { return try settings.schemes.url(decoded) }
+        guard !settings.usualScheme.isEmpty else {
+            throw GrammarError(.malformed, "the source has no scheme: write https:// before it")
+        }
+        return try settings.schemes.url(Array("\(settings.usualScheme)://".utf8) + decoded)
+    }
+
+    private static func namesScheme(_ text: some Collection<UInt8>) -> Bool {
+        let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        let rest = text.dropFirst(scheme.count)
+        return !scheme.isEmpty
+            && (rest.starts(with: "://".utf8)
+                || (scheme.elementsEqual("data".utf8) && rest.starts(with: ":".utf8)))
+    }
+}
