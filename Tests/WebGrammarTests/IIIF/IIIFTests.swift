@@ -1,0 +1,80 @@
+import ImageModel
+import Testing
+import WebGrammar
+
+/// IIIF's parameters, each as the request that it comes to.
+@Suite struct IIIFTests {
+    private func grammar(
+        _ source: String = "https://img.example.org/{id}.tif", prefix: String = ""
+    ) throws -> IIIFGrammar {
+        var settings = IIIFGrammar.Settings(source: source)
+        settings.prefix = prefix
+        return try IIIFGrammar(settings)
+    }
+
+    @Test(arguments: IIIFRows.good)
+    func aParameterComesToItsRequest(row: GoodRow) throws {
+        var wanted = WebRequest(ImageRequest(url: "https://img.example.org/a.tif"))
+        wanted.identifier = "a"
+        row.change(&wanted)
+        let read = try grammar().read("/a/\(row.text)")
+        #expect(read == wanted)
+        #expect(!read.negotiatesFormat)
+    }
+
+    @Test(arguments: IIIFRows.bad)
+    func aBadParameterIsRefusedByName(row: BadRow) throws {
+        let refusal = try grammar().refusal("/a/\(row.text)")
+        #expect(refusal.status == row.status)
+        #expect(refusal.option == row.option)
+    }
+
+    @Test func factsAndTheBaseAreKindsOfTheirOwn() throws {
+        let grammar = try grammar(prefix: "iiif/3")
+        let facts = try grammar.read("/iiif/3/a%20b/info.json?x")
+        #expect(facts.kind == .facts && facts.image.infoOnly && facts.identifier == "a b")
+        #expect(facts.image.url == "https://img.example.org/a%20b.tif")
+        let base = try grammar.read("/iiif/3/a%20b")
+        #expect(base.kind == .redirect(path: "/iiif/3/a%20b/info.json"))
+        #expect(try grammar.refusal("/a/info.json").message.contains("iiif/3/"))
+        #expect(try grammar.refusal("/iiif/3/").option == "identifier")
+    }
+
+    @Test(arguments: [
+        ("https://h/{id}", "a%2Fb%3Fc%23d", "https://h/a/b%3Fc%23d"),
+        ("https://h/{id}", "%C3%A4%25", "https://h/%C3%A4%25"),
+        ("https://h/{id}", "ark:12025%2F654xz321", "https://h/ark:12025/654xz321"),
+        ("https://h/{id}?full=1", "a", "https://h/a?full=1"),
+        ("file:///{id}", "a.png", "file:///a.png"),
+        ("{id}", "https%3A%2F%2Fh%2Fa%3Fb%2Fc", "https://h/a?b/c"),
+    ])
+    func identifiersArePutIntoTheTemplate(template: String, id: String, url: String) throws {
+        #expect(try grammar(template).read("/\(id)/full/max/0/default.jpg").image.url == url)
+    }
+
+    /// Nothing leads out of the place that the template names.
+    @Test(arguments: [
+        "..", ".", "..%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fa", "a%2F", "a%5Cb", "a%00b", "a%0Ab",
+        "%FF", "%zz", "",
+    ])
+    func anIdentifierIsAName(id: String) throws {
+        #expect(try grammar().refusal("/\(id)/info.json").status == 400)
+    }
+
+    @Test(arguments: [
+        "/a/b", "/a/", "/a/info.json/", "/a/full/max/0", "/a/full/max/0/default.jpg/x", "/", "",
+        "/a/b/full/max/0/default.jpg",
+    ])
+    func otherPathsAreMalformed(target: String) throws {
+        #expect(try grammar().refusal(target).status == 400)
+    }
+
+    @Test func settingsAreLookedAt() throws {
+        for template in ["https://h/a", "", "https://{id}/{id}"] {
+            #expect(throws: GrammarError.self) { try grammar(template) }
+        }
+        #expect(try grammar("ftp://h/{id}").refusal("/a/info.json").status == 400)
+        let long = "/a" + String(repeating: "b", count: 8_191)
+        #expect(try grammar().refusal(long).status == 414)
+    }
+}
