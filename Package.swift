@@ -167,6 +167,12 @@ let fronts: [Target] = [
             "Supervision", "Imagebus", "CommandLineInterface",
         ]),
     room("Fronts", "WebGrammar", ["Nettle", "ImageModel"]),
+    room(
+        "Fronts", "WebFront",
+        [
+            "WebGrammar", "Imagebus", "ImageModel", "Messages", "MicroHTTPD", "EventLoop", "Linux",
+            "Observability",
+        ]),
 ]
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -190,6 +196,12 @@ let programs: [Target] = [
         [
             "Imagebus", "StackAccess", "CommandLineInterface", "Reporting", "MicroHTTPD",
             "Messages", "ImageModel", "Linux",
+        ]),
+    program(
+        "imagebus-gateway",
+        [
+            "WebFront", "WebGrammar", "Imagebus", "ImageModel", "MicroHTTPD", "Bootstrap",
+            "SharedArena", "Messages", "Linux", "Observability",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),

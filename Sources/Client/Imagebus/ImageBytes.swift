@@ -61,6 +61,15 @@ public final class ImageBytes: Sendable {
         return try body(UnsafeRawBufferPointer(rebasing: payload))
     }
 
+    /// The bytes where they lie, valid and unchanged for as long as this object lives; `nil` for
+    /// what came in pieces.
+    public var lastingBytes: UnsafeRawBufferPointer? {
+        if let copy { return UnsafeRawBufferPointer(copy.bytes) }
+        guard let mapping else { return nil }
+        let payload = mapping.memory.bytes[mapping.offset..<(mapping.offset + count)]
+        return UnsafeRawBufferPointer(rebasing: payload)
+    }
+
     /// A copy.
     public var array: [UInt8] { pieces ?? withUnsafeBytes { Array($0) } }
 }

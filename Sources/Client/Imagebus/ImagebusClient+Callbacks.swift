@@ -8,11 +8,12 @@ extension ImagebusClient {
     /// asks for such (`RequestOptions.progressiveLoad`). All run where `executor` says. Of progress
     /// and partial images the newest ones are kept for an executor that is busy.
     ///
-    /// See `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:)` for the rest.
+    /// See `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)` for the rest.
     @discardableResult
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
-        on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)? = nil,
+        on executor: CallbackExecutor, visitor: UInt64 = 0,
+        progress: (@Sendable (RequestProgress) -> Void)? = nil,
         partial: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
@@ -23,7 +24,7 @@ extension ImagebusClient {
         let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: progress != nil,
-            slot: slot)
+            slot: slot, visitor: visitor)
         post(.load(load, task), task)
         return task
     }

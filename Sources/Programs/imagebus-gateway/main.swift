@@ -1,0 +1,3 @@
+import Linux
+
+CurrentProcess.end(GatewayProgram.run(CurrentProcess.arguments))
