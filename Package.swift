@@ -281,6 +281,7 @@ let testing: [Target] = [
             "ZeroMQ", "Linux", "Observability", "ConfigurationFile", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
+    tests("WebFrontTests", ["WebFront", "WebGrammar", "Messages", "ImageModel"]),
     tests("WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"]),
     tests("ReportingTests", ["Reporting", "Messages", "TestKit"]),
     tests(

@@ -29,7 +29,8 @@ struct GatewayOptions {
 
     /// `ADDRESS:PORT`, `:PORT` for every address, `[IPv6]:PORT`.
     private static func place(_ text: String) throws(ConfigurationError) -> (String, UInt16) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
         else { throw ConfigurationError("--listen is ADDRESS:PORT or :PORT, not '\(text)'") }
         var address = String(text[..<colon])
         if address.hasPrefix("["), address.hasSuffix("]") {
@@ -61,7 +62,8 @@ struct GatewayOptions {
             case "iiif":
                 guard let source = arguments.value("iiif-source") else {
                     throw GrammarError(
-                        .malformed, "--iiif-source says where images are, such as "
+                        .malformed,
+                        "--iiif-source says where images are, such as "
                             + "https://example.com/images/{id}")
                 }
                 return try IIIFGrammar(IIIFGrammar.Settings(source: source))

@@ -38,10 +38,12 @@ package struct FailureStatus: Hashable, Sendable {
         case .blacklisted: 404
         case .invalidDownloadStatusCode: ofOrigin(error.details["httpStatus"])
         case .internalError, .protocolViolation, .versionMismatch, .tokenInUse, .stale,
-            .workerLost, .cacheNotModified: 500
+            .workerLost, .cacheNotModified:
+            500
         case .invalidDownloadOperation, .invalidDownloadResponse, .connectionFailed,
             .nameNotResolved, .tlsFailed, .shortBody, .tooManyRedirects, .badEncoding,
-            .connectionBroken, .protocolBroken: 502
+            .connectionBroken, .protocolBroken:
+            502
         }
     }
 

@@ -62,7 +62,8 @@ package struct ImageAnswer: Sendable {
     /// what they say, and runs nothing in them.
     private static let guards = [
         AnswerHead.Field("X-Content-Type-Options", "nosniff"),
-        AnswerHead.Field("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+        AnswerHead.Field(
+            "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
         AnswerHead.Field("Cross-Origin-Resource-Policy", "cross-origin"),
     ]
 
@@ -77,7 +78,9 @@ package struct ImageAnswer: Sendable {
     ) -> AnswerHead {
         let tag = image.digest.map { Self.tag($0) }
         var fields = Self.guards + origin
-        if !varies.isEmpty { fields.append(AnswerHead.Field("Vary", varies.joined(separator: ", "))) }
+        if !varies.isEmpty {
+            fields.append(AnswerHead.Field("Vary", varies.joined(separator: ", ")))
+        }
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
         if let date = image.validity?.lastModified {
             fields.append(AnswerHead.Field("Last-Modified", date))

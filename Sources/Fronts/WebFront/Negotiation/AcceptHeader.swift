@@ -90,7 +90,7 @@ extension StringProtocol {
 
     /// The value of `name=value`, without blanks; `nil` for another name.
     fileprivate func parameter(_ name: String) -> Substring? {
-        let parts = split(separator: "=", maxSplits: 1)
+        let parts = split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].trimmedOfBlanks == name else { return nil }
         return Substring(parts[1].trimmedOfBlanks)
     }

@@ -21,7 +21,8 @@ package struct RequestPlan: Hashable, Sendable {
         let chosen = header.accepted(of: settings.offered.filter { header.names($0) })
         guard let format = chosen.first else { return }
         self.request.image.output.format = format
-        self.request.image.output.quality = request.formatQualities[format]
+        self.request.image.output.quality =
+            request.formatQualities[format]
             ?? request.image.output.quality
     }
 }

@@ -117,7 +117,8 @@ package final class WebFront: EventedHandler {
         switch exchange.target {
         case "/live", "/health": refuse(exchange, 200, "live")
         case "/ready":
-            isEnding ? refuse(exchange, 503, "ending", retryAfter: 2) : refuse(exchange, 200, "ready")
+            isEnding
+                ? refuse(exchange, 503, "ending", retryAfter: 2) : refuse(exchange, 200, "ready")
         default: return false
         }
         return true

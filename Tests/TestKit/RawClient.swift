@@ -1,13 +1,14 @@
 import Glibc
 
 /// A TCP connection to a port of 127.0.0.1 that says what it is told and reads what comes.
-struct RawClient: ~Copyable {
+public struct RawClient: ~Copyable {
     private let socket: Int32
 
     /// Reads give up after this.
     private static let secondsMax = 20
 
-    init(port: UInt16) throws(ConnectionRefused) {
+    /// Connects; throws where nobody listens.
+    public init(port: UInt16) throws(ConnectionRefused) {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
         setsockopt(
@@ -29,17 +30,22 @@ struct RawClient: ~Copyable {
 
     deinit { close(socket) }
 
-    struct ConnectionRefused: Error {}
+    /// Nobody listens at the port.
+    public struct ConnectionRefused: Error {}
 
-    func send(_ text: String) {
+    /// Says a text as it is.
+    public func send(_ text: String) {
         let bytes = Array(text.utf8)
         _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    func get(_ target: String) { send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n") }
+    /// Asks for a target; `more` are further header lines, each with its end.
+    public func get(_ target: String, _ more: String = "") {
+        send("GET \(target) HTTP/1.1\r\nHost: a\r\n\(more)\r\n")
+    }
 
     /// All bytes until the peer closes, the time is over, or `count` bytes of a body came.
-    func response(bodyBytes count: Int = .max) -> Response {
+    public func response(bodyBytes count: Int = .max) -> Response {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while Response(bytes).body.count < count {
@@ -50,10 +56,42 @@ struct RawClient: ~Copyable {
         return Response(bytes)
     }
 
+    /// One response as long as its head says.
+    public func whole() -> Response {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while !Response(bytes).isWhole {
+            let received = recv(socket, &buffer, buffer.count, 0)
+            guard received > 0 else { break }
+            bytes += buffer[..<received]
+        }
+        return Response(bytes)
+    }
+
     /// What came, taken apart at the empty line.
-    struct Response {
-        var head: [String] = []
-        var body: [UInt8] = []
+    public struct Response: Sendable {
+        /// The status line and header lines.
+        public private(set) var head: [String] = []
+        /// What follows them.
+        public private(set) var body: [UInt8] = []
+
+        /// The number of the status line; 0 where there is none.
+        public var status: Int {
+            head.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        }
+
+        /// The value of a header.
+        public func field(_ name: String) -> String? {
+            let prefix = name.lowercased() + ": "
+            return head.first { $0.lowercased().hasPrefix(prefix) }
+                .map { String($0.dropFirst(prefix.count)) }
+        }
+
+        var isWhole: Bool {
+            guard !head.isEmpty else { return false }
+            if status == 304 { return true }
+            return body.count >= field("Content-Length").flatMap { Int($0) } ?? 0
+        }
 
         init(_ bytes: [UInt8]) {
             let end = Array("\r\n\r\n".utf8)

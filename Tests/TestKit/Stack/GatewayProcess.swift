@@ -1,0 +1,62 @@
+import Linux
+
+/// An `imagebus-gateway` in front of a stack, at a port of 127.0.0.1 that the system chose.
+public final class GatewayProcess {
+    private let child: ChildProcess
+    private let output: ProgramOutput
+    /// Where it listens.
+    public let port: UInt16
+
+    /// Starts it and waits until it listens; `arguments` follow those that say where.
+    public init(before stack: StackHarness, _ arguments: [String]) throws {
+        let pipe = try FileDescriptor.pipe()
+        var command = ChildCommand(
+            Programs.folder + "/imagebus-gateway",
+            ["--runtime-dir", stack.runtimeDirectory, "--listen", "127.0.0.1:0"] + arguments,
+            environment: Programs.cleanEnvironment)
+        command.descriptors[2] = .descriptor(pipe.writeEnd.number)
+        child = try ChildProcess(command)
+        output = ProgramOutput(pipe.readEnd)
+        while true {
+            if let port = Self.port(in: output.lines) {
+                self.port = port
+                return
+            }
+            guard try output.readMore(within: StackHarness.timeout) == .more else {
+                throw StackFailure("the gateway does not listen: \(output.lines)")
+            }
+        }
+    }
+
+    deinit { try? child.send(.kill) }
+
+    private static func port(in lines: [String]) -> UInt16? {
+        let line = lines.first { $0.contains("listening") }
+        let word = line?.split(separator: " ").first { $0.hasPrefix("port=") }
+        return word.flatMap { UInt16($0.dropFirst("port=".count)) }
+    }
+
+    /// A connection to it.
+    public func connect() throws -> RawClient { try RawClient(port: port) }
+
+    /// One request on a connection of its own.
+    public func get(_ target: String, _ more: String = "") throws -> RawClient.Response {
+        let client = try connect()
+        client.get(target, more)
+        return client.whole()
+    }
+
+    /// Sends it a signal.
+    public func send(_ signal: StackSignal) throws { try child.send(signal.signal) }
+
+    /// Waits for its end, and returns its exit status and what it said.
+    public func end(
+        timeout: Duration = StackHarness.timeout
+    ) throws -> (status: String, lines: [String]) {
+        guard let status = try child.wait(milliseconds: timeout.milliseconds) else {
+            throw StackFailure("the gateway did not end within \(timeout)")
+        }
+        while try output.readMore(within: .seconds(1)) == .more {}
+        return (status.description, output.lines)
+    }
+}

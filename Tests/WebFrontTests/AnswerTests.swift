@@ -1,0 +1,134 @@
+import ImageModel
+import Messages
+import Testing
+import WebFront
+import WebGrammar
+
+@Suite struct AnswerTests {
+    private static let digest = ContentDigest([UInt8](0..<32))
+    private let request = WebRequest(ImageRequest(url: "http://a/b.jpg"))
+
+    private func head(
+        _ validity: Validity? = nil, ifNoneMatch: String? = nil, range: String? = nil,
+        varies: [String] = [], fallback: ErrorCode? = nil,
+        _ change: (inout WebRequest, inout ImageAnswer) -> Void = { _, _ in }
+    ) -> AnswerHead {
+        var (request, answers) = (request, ImageAnswer())
+        change(&request, &answers)
+        let image = DeliveredFacts(
+            format: .jpeg, byteCount: 100, digest: Self.digest, validity: validity,
+            fallbackFor: fallback)
+        return answers.head(
+            of: image, for: request,
+            Conditions(ifNoneMatch: ifNoneMatch, ifRange: nil, range: range), varies: varies,
+            now: 10_000)
+    }
+
+    @Test func anImageHasItsFields() {
+        let head = head(varies: ["Accept"])
+        #expect(head.status == 200 && head.bytes == 0..<100)
+        #expect(head.field("etag") == "\"000102030405060708090a0b0c0d0e0f\"")
+        #expect(head.field("Content-Type") == "image/jpeg")
+        #expect(head.field("Vary") == "Accept")
+        #expect(head.field("X-Content-Type-Options") == "nosniff")
+        #expect(head.field("Content-Security-Policy")?.contains("sandbox") == true)
+        #expect(head.field("Content-Disposition") == "inline; filename=\"image.jpg\"")
+        #expect(head.field("Server-Timing") == "total;dur=0.0")
+        #expect(head.field("Access-Control-Allow-Origin") == nil)
+    }
+
+    @Test func whoHasItGetsNoBytes() {
+        let head = head(ifNoneMatch: "W/\"000102030405060708090a0b0c0d0e0f\"", varies: ["Accept"])
+        #expect(head.status == 304 && head.bytes == nil)
+        #expect(head.field("ETag") != nil && head.field("Vary") == "Accept")
+        #expect(head.field("Cache-Control") != nil && head.field("Content-Type") == nil)
+    }
+
+    @Test func aPartIsAnsweredAsOne() {
+        let part = head(range: "bytes=10-19")
+        #expect(part.status == 206 && part.bytes == 10..<20)
+        #expect(part.field("Content-Range") == "bytes 10-19/100")
+        let none = head(range: "bytes=100-")
+        #expect(none.status == 416 && none.bytes == nil)
+        #expect(none.field("Content-Range") == "bytes */100")
+    }
+
+    /// What the origin says, what the URL says, and the limits of both.
+    @Test(
+        arguments: [
+            (nil, nil, nil, "public, max-age=3600"),
+            (HTTPExpiry(born: 0, freshFor: 70_000), nil, nil, "public, max-age=60"),
+            (HTTPExpiry(born: 0, freshFor: 5_000), nil, nil, "no-cache"),
+            (HTTPExpiry(born: 0, freshFor: 70_000), 5, nil, "public, max-age=5"),
+            (nil, 0, nil, "no-cache"), (nil, nil, 40, "public, max-age=30"),
+            (nil, nil, 5, "no-cache"),
+            (nil, 99_999_999_999, nil, "public, max-age=31536000"),
+            (
+                HTTPExpiry(born: 0, freshFor: 70_000, staleFor: 9_000, errorFor: 8_000), nil, nil,
+                "public, max-age=60, stale-while-revalidate=9, stale-if-error=8"
+            ),
+        ] as [(HTTPExpiry?, Int?, Int?, String)])
+    func cachesAreToldHowLong(expiry: HTTPExpiry?, said: Int?, until: Int?, text: String) {
+        let head = head(expiry.map { Validity(expiry: $0) }) { request, _ in
+            (request.maxAge, request.expires) = (said, until)
+        }
+        #expect(head.field("Cache-Control") == text)
+    }
+
+    @Test func aFallbackSaysWhatItIsAndIsNotKeptLong() {
+        let head = head(fallback: .badImageData) { request, _ in request.maxAge = 9_999 }
+        #expect(head.field("X-Imagebus-Fallback") == "badImageData")
+        #expect(head.field("Cache-Control") == "public, max-age=60")
+    }
+
+    @Test func otherOriginsAreToldWhereThatIsPermitted() {
+        let head = head { _, answers in answers.allowedOrigin = "*" }
+        #expect(head.field("Access-Control-Allow-Origin") == "*")
+        #expect(head.field("Timing-Allow-Origin") == "*")
+    }
+
+    @Test(
+        arguments: [
+            (nil, ImageFormat.webp, false, "inline; filename=\"image.webp\""),
+            ("cat", .jpeg, true, "attachment; filename=\"cat.jpg\""),
+            (
+                "a\"b\r\nX: y", .png, false,
+                "inline; filename=\"a_b__X__y.png\"; filename*=UTF-8''a%22b%0D%0AX%3A%20y.png"
+            ),
+            (
+                "../é", .png, false,
+                "inline; filename=\"..___.png\"; filename*=UTF-8''..%2F%C3%A9.png"
+            ),
+            ("x", nil, true, "attachment; filename=\"x\""),
+        ] as [(String?, ImageFormat?, Bool, String)])
+    func aNameCannotLeaveItsField(
+        name: String?, format: ImageFormat?, isAttachment: Bool, text: String
+    ) {
+        let made = FileDisposition.text(name, format, isAttachment: isAttachment)
+        #expect(made == text)
+        #expect(!made.contains("\n") && !made.contains("/"))
+    }
+
+    @Test(arguments: ErrorCode.allCases)
+    func everyErrorHasAStatus(code: ErrorCode) {
+        let failure = FailureStatus(ImageError(code, "text"))
+        #expect((400...599).contains(failure.status))
+        let isWorthIt = [.busy, .shuttingDown, .unavailable, .arenaFull].contains(code)
+        #expect((failure.retryAfter != nil) == isWorthIt)
+    }
+
+    @Test(arguments: [
+        ("2.2", 3), ("0", 1), ("1e300", 3_600), ("-4", 2), ("nan", 2), ("soon", 2),
+    ])
+    func secondsToWaitAreWhole(said: String, seconds: Int) {
+        let error = ImageError(.busy, "full", details: ["retryAfter": said])
+        #expect(FailureStatus(error).status == 429)
+        #expect(FailureStatus(error).retryAfter == seconds)
+    }
+
+    @Test(arguments: [("404", 404), ("410", 410), ("401", 502), ("500", 502), ("", 502)])
+    func whatTheOriginDoesNotHaveIsNotHere(said: String, status: UInt16) {
+        let error = ImageError(.invalidDownloadStatusCode, "", details: ["httpStatus": said])
+        #expect(FailureStatus(error).status == status)
+    }
+}
