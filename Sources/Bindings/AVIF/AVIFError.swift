@@ -10,6 +10,10 @@ public struct AVIFError: Error, Equatable, Sendable, CustomStringConvertible {
         case refused
         /// There is no memory.
         case outOfMemory
+        /// Of frames: they are damaged or incomplete.
+        case corrupt
+        /// Of frames: what libavif does not decode.
+        case unsupported
         /// A fault of ours: wrong sizes or options.
         case `internal`
     }
@@ -22,7 +26,8 @@ public struct AVIFError: Error, Equatable, Sendable, CustomStringConvertible {
     /// `outOfMemory: libavif error 26`
     public var description: String { "\(kind): \(text)" }
 
-    init(kind: Kind, text: String) {
+    /// Of what a caller finds.
+    public init(kind: Kind, text: String) {
         self.kind = kind
         self.text = text
     }
@@ -40,6 +45,8 @@ extension AVIFError.Kind {
             case CAVIF_STOPPED: .cancelled
             case CAVIF_REFUSED: .refused
             case CAVIF_NO_MEMORY: .outOfMemory
+            case CAVIF_CORRUPT: .corrupt
+            case CAVIF_UNSUPPORTED: .unsupported
             default: .internal
             }
     }

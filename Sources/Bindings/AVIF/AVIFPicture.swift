@@ -1,6 +1,6 @@
 internal import CAVIF
 
-/// What a file says of its primary image, as it is stored.
+/// What a file says of its primary image, or of its frames, as they are stored.
 public struct AVIFPicture: Equatable, Sendable {
     /// Which samples of colour there are.
     public enum Chroma: Sendable {
@@ -38,6 +38,11 @@ public struct AVIFPicture: Equatable, Sendable {
         case horizontal
     }
 
+    /// Whole columns and rows of a picture, from the top left on.
+    public struct Part: Equatable, Sendable {
+        public let x, y, width, height: Int
+    }
+
     /// Columns.
     public let width: Int
     /// Rows.
@@ -62,6 +67,8 @@ public struct AVIFPicture: Equatable, Sendable {
     public let siting: Siting
     /// Only a part is displayed (`clap`).
     public let isCropped: Bool
+    /// That part, before it is turned; nil where all is displayed, and for one that cannot be.
+    public let part: Part?
     /// Quarters by which it is turned clockwise to display it, 0 to 3.
     public let quarterTurns: Int
     /// How it is mirrored to display it.
@@ -80,10 +87,19 @@ public struct AVIFPicture: Equatable, Sendable {
         isLimited = picture.is_limited != 0
         siting = picture.siting == 1 ? .left : picture.siting == 2 ? .topLeft : .unknown
         isCropped = picture.is_cropped != 0
+        part =
+            picture.crop_width == 0
+            ? nil
+            : Part(
+                x: Int(picture.crop_x), y: Int(picture.crop_y), width: Int(picture.crop_width),
+                height: Int(picture.crop_height))
         quarterTurns = (4 - Int(picture.turns)) % 4
         mirroring =
             picture.mirrored == 1 ? .vertical : picture.mirrored == 2 ? .horizontal : .none
     }
+
+    /// All of it.
+    public var whole: Part { Part(x: 0, y: 0, width: width, height: height) }
 
     /// Planes that it has: 1 or 3.
     public var planeCount: Int { chroma == .grey ? 1 : 3 }

@@ -12,6 +12,12 @@ extension VipsImage {
             }
         }
     }
+
+    /// The same pixels, of whose samples so many bits are said to be used, the highest ones, as the
+    /// loader of HEIF says it.
+    public func stating(bits: Int) throws(VipsError) -> VipsImage {
+        try derive("copy") { cvips_state_bits($0, CInt(clamping: bits), $1) }
+    }
 }
 
 extension [UInt8] {

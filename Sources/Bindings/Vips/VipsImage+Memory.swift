@@ -23,12 +23,14 @@ extension VipsImage {
     /// Columns or rows of an image at most.
     public static let sideMax = 10_000_000
 
-    /// Zeros that take no memory, 8 bits a band: what is known of pixels that something else makes.
+    /// Zeros that take no memory: what is known of pixels that something else makes.
     ///
-    /// - Parameter bands: as for `pixels`.
+    /// - Parameters:
+    ///   - bands: as for `pixels`.
+    ///   - bytesPerBand: as for `pixels`.
     /// - Throws: `tooLarge` for a side above `sideMax`, `corrupt` for one below 1.
     public static func blank(
-        width: Int, height: Int, bands: Int
+        width: Int, height: Int, bands: Int, bytesPerBand: Int = 1
     ) throws(VipsError) -> VipsImage {
         guard min(width, height) >= 1, max(width, height) <= sideMax else {
             throw VipsError(
@@ -36,7 +38,8 @@ extension VipsImage {
                 text: "an image of \(width) × \(height)")
         }
         return try make("black", owner: nil) { out in
-            cvips_blank(CInt(width), CInt(height), CInt(bands), out)
+            cvips_blank(
+                CInt(width), CInt(height), CInt(bands), CInt(bytesPerBand), out)
         }
     }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "CAVIF.h"
+#include "decoder.h"
 
 static cavif_chroma chroma_of(avifPixelFormat format) {
     switch (format) {
@@ -22,9 +23,21 @@ static int mirrored(const avifImage *image) {
     return image->imir.mode == 0 ? 1 : 2;
 }
 
-static cavif_picture describe(const avifDecoder *decoder) {
+static void find_crop(const avifImage *image, cavif_picture *picture) {
+    avifCropRect part;
+    avifDiagnostics reasons = {0};
+    if (!avifCropRectConvertCleanApertureBox(&part, &image->clap, image->width, image->height,
+                                             image->yuvFormat, &reasons))
+        return;
+    picture->crop_x = (int)part.x;
+    picture->crop_y = (int)part.y;
+    picture->crop_width = (int)part.width;
+    picture->crop_height = (int)part.height;
+}
+
+cavif_picture cavif_describe(const avifDecoder *decoder) {
     const avifImage *image = decoder->image;
-    return (cavif_picture){
+    cavif_picture picture = {
         .width = (int)image->width,
         .height = (int)image->height,
         .depth = (int)image->depth,
@@ -40,16 +53,19 @@ static cavif_picture describe(const avifDecoder *decoder) {
         .turns = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle & 3 : 0,
         .mirrored = mirrored(image),
     };
+    if (picture.is_cropped)
+        find_crop(image, &picture);
+    return picture;
 }
 
 // What a file may leave out, others do not miss either.
-static avifDecoder *decoder_new(uint32_t pixels_max) {
+avifDecoder *cavif_decoder_new(avifDecoderSource source, uint32_t pixels_max) {
     avifDecoder *decoder = avifDecoderCreate();
     if (!decoder)
         return NULL;
     decoder->codecChoice = AVIF_CODEC_CHOICE_DAV1D;
     decoder->maxThreads = 1;
-    decoder->requestedSource = AVIF_DECODER_SOURCE_PRIMARY_ITEM;
+    decoder->requestedSource = source;
     decoder->strictFlags = AVIF_STRICT_DISABLED;
     decoder->ignoreExif = AVIF_TRUE;
     decoder->ignoreXMP = AVIF_TRUE;
@@ -61,7 +77,7 @@ static avifDecoder *decoder_new(uint32_t pixels_max) {
 cavif_decoder *cavif_open(const uint8_t *bytes, size_t count, uint32_t pixels_max,
                           cavif_picture *picture, int *code) {
     *code = AVIF_RESULT_OUT_OF_MEMORY;
-    avifDecoder *decoder = decoder_new(pixels_max);
+    avifDecoder *decoder = cavif_decoder_new(AVIF_DECODER_SOURCE_PRIMARY_ITEM, pixels_max);
     if (!decoder)
         return NULL;
     avifResult result = avifDecoderSetIOMemory(decoder, bytes, count);
@@ -72,11 +88,11 @@ cavif_decoder *cavif_open(const uint8_t *bytes, size_t count, uint32_t pixels_ma
         avifDecoderDestroy(decoder);
         return NULL;
     }
-    *picture = describe(decoder);
+    *picture = cavif_describe(decoder);
     return decoder;
 }
 
-static int has_planes(const avifImage *image) {
+int cavif_has_planes(const avifImage *image) {
     int count = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3;
     for (int i = 0; i < count; i++)
         if (!image->yuvPlanes[i])
@@ -89,9 +105,9 @@ cavif_status cavif_decode(cavif_decoder *decoder, cavif_picture *picture, int *c
     *code = (int)result;
     if (result == AVIF_RESULT_OUT_OF_MEMORY)
         return CAVIF_NO_MEMORY;
-    if (result != AVIF_RESULT_OK || !has_planes(decoder->image))
+    if (result != AVIF_RESULT_OK || !cavif_has_planes(decoder->image))
         return CAVIF_INTERNAL;
-    *picture = describe(decoder);
+    *picture = cavif_describe(decoder);
     return CAVIF_FINE;
 }
 

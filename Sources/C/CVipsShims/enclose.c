@@ -15,3 +15,11 @@ int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_im
     set(*out, VIPS_META_XMP_NAME, xmp);
     return 0;
 }
+
+int cvips_state_bits(cvips_image in, int bits, cvips_image *out) {
+    *out = NULL;
+    if (vips_copy(in, out, NULL))
+        return -1;
+    vips_image_set_int(*out, "heif-bitdepth", bits);
+    return 0;
+}

@@ -19,13 +19,18 @@ int cvips_wrap(const void *pixels, size_t count, int width, int height, int band
     return 0;
 }
 
-int cvips_blank(int width, int height, int bands, cvips_image *out) {
+int cvips_blank(int width, int height, int bands, int bytes, cvips_image *out) {
     *out = NULL;
-    VipsImage *black = NULL;
+    VipsImage *black = NULL, *samples = NULL;
     if (vips_black(&black, width, height, "bands", bands, NULL))
         return -1;
-    int result = vips_copy(black, out, "interpretation", meaning_of(bands, 1), NULL);
+    int result = vips_cast(black, &samples, bytes == 2 ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR,
+                           NULL);
     g_object_unref(black);
+    if (result)
+        return -1;
+    result = vips_copy(samples, out, "interpretation", meaning_of(bands, bytes), NULL);
+    g_object_unref(samples);
     return result;
 }
 

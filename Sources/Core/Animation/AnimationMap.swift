@@ -37,6 +37,7 @@ package struct AnimationMap: Hashable, Sendable {
         case .gif: self.init(gif: file, framesMax: framesMax)
         case .png: self.init(png: file, framesMax: framesMax)
         case .webp: self.init(webP: file, framesMax: framesMax)
+        case .avif: self.init(avif: file, framesMax: framesMax)
         default: return nil
         }
     }

@@ -28,11 +28,12 @@ extension TransformWork {
 
     /// The format asked for, else the first of those accepted that has room for the result, else
     /// the source's where images stay in it, else PNG with alpha and JPEG without. Frames stay in
-    /// the source's format where any is accepted.
+    /// the source's format where any is accepted, and become WebP where it is not written with
+    /// frames.
     public func resultFormat(hasAlpha: Bool) -> ImageFormat {
         if let format = output.format { return format }
-        if layout.animation != nil, output.accepted.isEmpty, sourceInfo.format.holdsFrames {
-            return sourceInfo.format
+        if layout.animation != nil, output.accepted.isEmpty {
+            return sourceInfo.format.holdsFrames ? sourceInfo.format : .webp
         }
         if let format = output.acceptedFormat(for: resultSize ?? sourceInfo.size) { return format }
         if sourceInfo.format.traits.output?.isKept == true { return sourceInfo.format }

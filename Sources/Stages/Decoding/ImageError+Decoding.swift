@@ -29,6 +29,15 @@ extension ImageError {
             .badImageData, "the bytes are \(format.name), and were said to be another format")
     }
 
+    /// Of a sequence of HEVC without an image that is none of its frames.
+    static func framesAlone(_ format: ImageFormat) -> ImageError {
+        ImageError(
+            .unsupportedFormat,
+            "this file in \(format.name) has frames and no primary image beside them, and frames "
+                + "of HEVC are not decoded: send it with a primary image, or as an AVIF sequence",
+            details: ["format": format.name])
+    }
+
     static func over(_ limit: String, _ message: String) -> ImageError {
         ImageError(.limitExceeded, message, details: ["limit": limit])
     }

@@ -54,7 +54,7 @@ struct SourceImage {
     ) -> Int {
         let traits = format.traits
         if let frames = traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes))) {
-            return max(header.pages, frames)
+            return max(1, frames)
         }
         guard traits.input?.pages == .frames, !countedPages.contains(header.pages) else {
             return header.pages

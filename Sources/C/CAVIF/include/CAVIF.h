@@ -10,6 +10,9 @@ typedef enum {
     CAVIF_REFUSED,
     CAVIF_NO_MEMORY,
     CAVIF_INTERNAL,
+    // Of frames only.
+    CAVIF_CORRUPT,
+    CAVIF_UNSUPPORTED,
 } cavif_status;
 
 typedef enum {
@@ -83,8 +86,12 @@ typedef struct {
     int is_limited;
     // Where chroma lies: 0 is not said, 1 beside the left of its luma, 2 with the first of it.
     int siting;
-    // A part of it is displayed.
+    // A part of it is displayed. Where that is possible, the next four say which: else they are 0.
     int is_cropped;
+    int crop_x;
+    int crop_y;
+    int crop_width;
+    int crop_height;
     // Quarters, anticlockwise.
     int turns;
     // After the turns: 0 not, 1 top and bottom are exchanged, 2 left and right.
@@ -102,3 +109,23 @@ cavif_status cavif_decode(cavif_decoder *decoder, cavif_picture *picture, int *c
 // After `cavif_decode`: the samples of one plane of 8 bits.
 void cavif_copy_plane(const cavif_decoder *decoder, int plane, uint8_t *target, size_t stride);
 void cavif_close(cavif_decoder *decoder);
+
+// sequence.c: the frames of an AVIF whose brand is avis, decoded by dav1d on this thread alone.
+typedef struct cavif_sequence cavif_sequence;
+
+// Reads no more than the header, of which a part of the file is enough. `pixels_max` is for each
+// frame. `bytes` are read until a call returns: each call gets the same ones, which may lie
+// somewhere else. `profile` stays as long as the sequence.
+cavif_status cavif_sequence_open(const uint8_t *bytes, size_t count, uint32_t pixels_max,
+                                 uint32_t frames_max, cavif_sequence **sequence,
+                                 cavif_picture *picture, int *frames, cavif_bytes *profile,
+                                 int *code);
+// That frame, from 0 on, and those before it that it needs; `stop` is asked before each.
+cavif_status cavif_sequence_decode(cavif_sequence *sequence, const uint8_t *bytes, size_t count,
+                                   int frame, cavif_stop stop, void *context,
+                                   cavif_picture *picture, int *code);
+// The frame that was decoded last, whole and not turned: 3 bands, or 4 with alpha, not
+// premultiplied, rows without padding. Samples of more than 8 bits are the highest of 16.
+cavif_status cavif_sequence_copy(const cavif_sequence *sequence, int bands, uint8_t *pixels,
+                                 size_t count, int *code);
+void cavif_sequence_close(cavif_sequence *sequence);

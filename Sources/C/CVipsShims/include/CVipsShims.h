@@ -42,8 +42,8 @@ int cvips_load(const char *name, const void *bytes, size_t count, int may_end,
 // four bands are.
 int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands, int bytes,
                int is_cmyk, cvips_image *out);
-// Zeros that take no memory; 8-bit bands.
-int cvips_blank(int width, int height, int bands, cvips_image *out);
+// Zeros that take no memory; bands of 1 or 2 `bytes`.
+int cvips_blank(int width, int height, int bands, int bytes, cvips_image *out);
 // Makes all pixels once, into memory that the new image owns.
 int cvips_copy_memory(cvips_image in, cvips_image *out);
 // All pixels, made first unless they are in memory: as long as the image lives. NULL for an error.
@@ -232,6 +232,8 @@ typedef struct {
     size_t count;
 } cvips_bytes;
 int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_image *out);
+// The same pixels, and so many bits of each sample are used, as the loader of HEIF says it.
+int cvips_state_bits(cvips_image in, int bits, cvips_image *out);
 
 // progress.c: `stop` is called as pixels of `image`, or of what is made from it, are computed; when
 // it answers non-zero, the computation fails with a text that says "killed". `release` is called

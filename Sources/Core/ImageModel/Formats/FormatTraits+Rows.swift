@@ -95,19 +95,21 @@ extension FormatTraits {
         FormatTraits(
             format: .heic, name: "heic", extensions: ["heic"], mimeType: "image/heic",
             signatures: .brands("heic", "heix", "hevc", "hevx"), isAnimated: true,
-            isPhotographic: true, storedHDR: { $0.heifHDR }, input: FormatInput(pages: .images)),
+            isPhotographic: true, storedFrames: { $0.heicFrames }, storedHDR: { $0.heifHDR },
+            input: FormatInput(pages: .images)),
         FormatTraits(
             format: .heif, name: "heif", extensions: ["heif"], mimeType: "image/heif",
             signatures: .brands("mif1", "msf1"), isAnimated: true,
-            isPhotographic: true, storedHDR: { $0.heifHDR },
+            isPhotographic: true, storedFrames: { $0.heicFrames }, storedHDR: { $0.heifHDR },
             input: FormatInput(hasPlanes: true, pages: .images)),
         // The largest side of the levels of AV1; libaom takes some 30 bytes for each pixel. Of its
         // own speeds, 9 to 0, the three slowest take more than 8 s for a million pixels.
         FormatTraits(
             format: .avif, name: "avif", extensions: ["avif"], mimeType: "image/avif",
             signatures: .brands("avif", "avis"), isAnimated: true, isPhotographic: true,
-            storedSize: { $0.heifSize }, storedHDR: { $0.heifHDR },
-            input: FormatInput(hasPlanes: true, pages: .images),
+            storedSize: { $0.heifSize }, storedFrames: { $0.avifFrames },
+            storedHDR: { $0.heifHDR }, pageCount: { min($0.avifFrames, $1) },
+            input: FormatInput(hasPlanes: true),
             output: FormatOutput(
                 loss: .optional, takesPlanes: true, depths: [8, 10, 12], holdsHDR: true,
                 sideMax: 16_384, pixelsMax: 20_000_000,

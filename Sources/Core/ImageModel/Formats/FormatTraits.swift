@@ -27,7 +27,7 @@ package struct FormatTraits: Sendable {
     /// Where an encoded image says its size, if that can be read without a codec.
     package var storedSize: (@Sendable (_ bytes: borrowing HeaderBytes) -> PixelSize?)?
     /// Where it says how many frames it has, if that can be read without a codec and the codec does
-    /// not say it.
+    /// not say it, or says something else; `nil` where the codec is right.
     package var storedFrames: (@Sendable (_ bytes: borrowing HeaderBytes) -> Int?)?
     /// Where it says by numbers that its colours are of a high dynamic range; a profile may say so
     /// in any format.

@@ -1,11 +1,11 @@
 /// A box of ISO/IEC 14496-12: its type, and where what is in it lies.
-private struct Box {
+struct Box {
     let type: Int
     let content: Range<Int>
 }
 
 /// Types of boxes, which are four letters.
-private enum BoxType {
+enum BoxType {
     static let meta = 0x6D65_7461
     static let primaryItem = 0x7069_746D
     static let itemProperties = 0x6970_7270
@@ -15,17 +15,39 @@ private enum BoxType {
     static let colours = 0x636F_6C72
     static let codestream = 0x6A78_6C63
     static let partialCodestream = 0x6A78_6C70
+    static let movie = 0x6D6F_6F76
+    static let track = 0x7472_616B
+    static let trackHeader = 0x746B_6864
+    static let trackReferences = 0x7472_6566
+    static let auxiliaryOf = 0x6175_786C
+    static let edits = 0x6564_7473
+    static let editList = 0x656C_7374
+    static let media = 0x6D64_6961
+    static let mediaHeader = 0x6D64_6864
+    static let handler = 0x6864_6C72
+    static let mediaInformation = 0x6D69_6E66
+    static let sampleTable = 0x7374_626C
+    static let sampleDescription = 0x7374_7364
+    static let sampleSizes = 0x7374_737A
+    static let sampleTimes = 0x7374_7473
+    static let samplesOfChunks = 0x7374_7363
+    static let chunkOffsets = 0x7374_636F
+    static let longChunkOffsets = 0x636F_3634
 }
 
 extension HeaderBytes {
     /// Boxes within one, items and properties of an item, at most.
     private static let partsMax = 256
     /// Version and flags, which begin the boxes that are looked into.
-    private static let versionBytes = 4
+    static let versionBytes = 4
 
     /// The extents of the primary item of a HEIF file (ISO/IEC 23008-12, 6.5.3): as it is coded,
-    /// before it is turned.
+    /// before it is turned. Those of the frames where there is no such item.
     var heifSize: PixelSize? {
+        hasPrimaryItem ? primaryItemSize : pictureSequence?.main.size
+    }
+
+    private var primaryItemSize: PixelSize? {
         for property in primaryProperties where property.type == BoxType.spatialExtents {
             let start = property.content.lowerBound + Self.versionBytes
             guard let width = bigEndian(4, at: start), let height = bigEndian(4, at: start + 4),
@@ -36,10 +58,12 @@ extension HeaderBytes {
         return nil
     }
 
-    /// The colours of the primary item of a HEIF file, by numbers (ISO/IEC 14496-12, 12.1.5);
-    /// `nil` where they are none of a high dynamic range.
+    /// The colours of the primary item of a HEIF file, else of its frames, by numbers
+    /// (ISO/IEC 14496-12, 12.1.5); `nil` where they are none of a high dynamic range.
     var heifHDR: HDRColours? {
-        for property in primaryProperties where property.type == BoxType.colours {
+        let properties =
+            hasPrimaryItem ? primaryProperties : pictureSequence.map { boxes(in: $0.main.entry) }
+        for property in properties ?? [] where property.type == BoxType.colours {
             let start = property.content.lowerBound
             guard has("nclx", at: start), let primaries = bigEndian(2, at: start + 4),
                 let transfer = bigEndian(2, at: start + 6)
@@ -47,6 +71,11 @@ extension HeaderBytes {
             return HDRColours(primaries: primaries, transfer: transfer)
         }
         return nil
+    }
+
+    /// Whether a HEIF file has an image besides its tracks.
+    package var hasPrimaryItem: Bool {
+        box(BoxType.meta, in: 0..<Int.max).flatMap { primaryItem(in: $0) } != nil
     }
 
     /// Of the primary item of a HEIF file, in their order.
@@ -103,13 +132,13 @@ extension HeaderBytes {
     }
 
     /// What is in the first box of a type.
-    private func box(_ type: Int, in range: Range<Int>) -> Range<Int>? {
+    func box(_ type: Int, in range: Range<Int>) -> Range<Int>? {
         boxes(in: range).first { $0.type == type }?.content
     }
 
     /// The boxes in a part of the file, in their order; those that it has, where one is cut off or
     /// has no possible size.
-    private func boxes(in range: Range<Int>) -> [Box] {
+    func boxes(in range: Range<Int>) -> [Box] {
         var boxes: [Box] = []
         var offset = range.lowerBound
         while boxes.count < Self.partsMax, offset < range.upperBound,
@@ -131,7 +160,7 @@ extension HeaderBytes {
 }
 
 extension Range<Int> {
-    fileprivate func dropFirst(_ count: Int) -> Range<Int> {
+    func dropFirst(_ count: Int) -> Range<Int> {
         Swift.min(lowerBound + count, upperBound)..<upperBound
     }
 }

@@ -5,10 +5,12 @@ import StageContract
 import Vips
 
 /// The frames of one animated file as they are shown, in any order. It keeps the canvas between two
-/// of them, so those in order are decoded once each.
+/// of them, or what the codec keeps, so those in order are decoded once each.
 struct FrameReader {
     let map: AnimationMap
     private let decoder: any FormatDecoder
+    /// Of a format whose codec makes frames of others.
+    private let sequence: AVIFFrames?
     private var canvas: FrameCanvas
 
     /// - Parameters:
@@ -24,6 +26,8 @@ struct FrameReader {
             return nil
         }
         map.canvas = canvas
+        sequence = map.format == .avif ? AVIFFrames(pixelsMax: canvas.area ?? .max) : nil
+        if sequence != nil { map.spreadFrames() }
         (self.map, self.decoder, self.canvas) = (map, decoder, FrameCanvas(map))
     }
 
@@ -38,9 +42,14 @@ struct FrameReader {
         cancellation: CancellationFlag
     ) throws(ImageError) -> [UInt8] {
         let (files, map, decoder) = (FrameFile(file, map), map, decoder)
+        let sequence = sequence
         return try canvas.show(index) { index throws(ImageError) in
             let frame = map.frames[index]
             guard !cancellation.isCancelled else { throw .cancelled }
+            if let sequence {
+                let one = AVIFFrame(of: sequence, index, cancellation)
+                return try Self.pixels(file, as: frame.area.size, by: one, limits, cancellation)
+            }
             return try files.bytes(of: frame).withBytes { bytes throws(ImageError) in
                 try Self.pixels(
                     bytes, as: frame.area.size, by: decoder, limits, cancellation)
@@ -75,6 +84,14 @@ struct FrameReader {
             }
             filled = 4 * count
         }
+    }
+}
+
+extension AnimationMap {
+    /// Each frame is the canvas, which is turned and cut as the file says.
+    fileprivate mutating func spreadFrames() {
+        let whole = PixelRect(x: 0, y: 0, size: canvas)
+        for index in frames.indices { frames[index].area = whole }
     }
 }
 

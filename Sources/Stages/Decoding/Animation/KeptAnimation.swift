@@ -67,7 +67,9 @@ extension ImageError {
         let name = source.decoder.format.name
         guard source.decoder.format.traits.input?.pages == .frames || source.pages == 1 else {
             return ImageError(
-                .notSupported, "of a file in \(name) this version decodes the first image alone")
+                .notSupported,
+                "of a file in \(name) this version decodes the first image alone: ask for frame 0, "
+                    + "or send the frames as GIF, APNG, WebP or AVIF")
         }
         return ImageError(
             .stepFailed,

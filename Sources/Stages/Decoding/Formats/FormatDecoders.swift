@@ -30,7 +30,14 @@ struct FormatDecoders {
     /// The decoder of what the first bytes say, never of what a server said.
     func decoder(of bytes: UnsafeRawBufferPointer) throws(ImageError) -> any FormatDecoder {
         let format = ImageFormat(file: bytes.bindMemory(to: UInt8.self).span)
-        if let decoder = all.first(where: { $0.format == format }) { return decoder }
+        if let decoder = all.first(where: { $0.format == format }) {
+            let file = HeaderBytes(Span(_unsafeBytes: bytes))
+            // An AVIF is its first frame then.
+            guard format == .avif || file.heicFrames == nil || file.hasPrimaryItem else {
+                throw .framesAlone(format)
+            }
+            return decoder
+        }
         switch format.traits.input?.family {
         case nil where format == .undefined: throw .unknown(bytes)
         case nil: throw .notDecoded(format)

@@ -1,0 +1,150 @@
+/// Frames of a HEIF file that follow one another in time (ISO/IEC 23008-12, 7), and the track of
+/// their alpha where there is one.
+package struct PictureSequence: Hashable, Sendable {
+    /// The frames.
+    package let main: PictureTrack
+    /// What belongs to each of them (ISO/IEC 23008-12, 7.5.3).
+    package let auxiliary: PictureTrack?
+}
+
+/// A track of pictures as its boxes say (ISO/IEC 14496-12, 8): every number may be a stranger's.
+package struct PictureTrack: Hashable, Sendable {
+    /// As the pictures are coded, before they are turned.
+    package let size: PixelSize
+    /// How often all of them are shown; 0: without end.
+    package let loops: Int
+    /// Parts of a second in which it counts; 0 where it does not say.
+    package let timescale: Int
+    /// How many pictures it says it has, at least one.
+    package let count: Int
+    /// What the coded form of each is.
+    let codec: Int
+    /// Boxes that say how the pictures look.
+    let entry: Range<Int>
+    /// The number of the track.
+    let number: Int
+    /// The number of the track that this one belongs to.
+    let owner: Int?
+    /// The tables of its samples, without version and flags.
+    let (sizes, times, chunks, offsets): (Range<Int>, Range<Int>, Range<Int>, Range<Int>)
+    /// Bytes of an offset: 4 or 8.
+    let offsetBytes: Int
+}
+
+extension HeaderBytes {
+    /// Frames of an AVIF image sequence, 1 of all other files: what lies beside the primary image
+    /// of a still one is no frame.
+    package var avifFrames: Int { avifSequence?.main.count ?? 1 }
+
+    /// The sequence of an AVIF whose brand says that it is one.
+    package var avifSequence: PictureSequence? {
+        has("ftypavis", at: 4) ? pictureSequence : nil
+    }
+
+    /// Frames of a HEIF whose brand says that it is an image sequence; `nil` for all others.
+    package var heicFrames: Int? {
+        let isSequence = ["hevc", "hevx", "msf1"].contains { (brand: StaticString) in
+            has("ftyp", at: 4) && has(brand, at: 8)
+        }
+        return isSequence ? pictureSequence?.main.count : nil
+    }
+
+    /// The first track of pictures that belongs to no other; `nil` where there is none, and while
+    /// what says it is not there as a whole.
+    var pictureSequence: PictureSequence? {
+        guard let movie = box(BoxType.movie, in: 0..<Int.max), !movie.isEmpty,
+            byte(movie.upperBound - 1) != nil
+        else { return nil }
+        let tracks = boxes(in: movie).filter { $0.type == BoxType.track }
+            .compactMap { pictureTrack(in: $0.content) }
+        guard let main = tracks.first(where: { $0.owner == nil }) else { return nil }
+        let auxiliary = tracks.first { $0.owner == main.number && $0.codec == main.codec }
+        return PictureSequence(main: main, auxiliary: auxiliary)
+    }
+
+    private func pictureTrack(in track: Range<Int>) -> PictureTrack? {
+        guard let header = box(BoxType.trackHeader, in: track),
+            let isLong = byte(header.lowerBound).map({ $0 == 1 }),
+            let number = bigEndian(4, at: header.lowerBound + (isLong ? 20 : 12)), number > 0,
+            let media = box(BoxType.media, in: track), isOfPictures(media),
+            let information = box(BoxType.mediaInformation, in: media),
+            let table = box(BoxType.sampleTable, in: information)
+        else { return nil }
+        return pictureTrack(
+            number, in: table, loops: loops(of: track, header), timescale: timescale(of: media),
+            owner: owner(of: track))
+    }
+
+    /// `pict`, whatever else there is in the file.
+    private func isOfPictures(_ media: Range<Int>) -> Bool {
+        box(BoxType.handler, in: media).map { has("pict", at: $0.lowerBound + 8) } == true
+    }
+
+    private func timescale(of media: Range<Int>) -> Int {
+        guard let header = box(BoxType.mediaHeader, in: media),
+            let version = byte(header.lowerBound)
+        else { return 0 }
+        return bigEndian(4, at: header.lowerBound + (version == 1 ? 20 : 12)) ?? 0
+    }
+
+    private func owner(of track: Range<Int>) -> Int? {
+        box(BoxType.trackReferences, in: track)
+            .flatMap { box(BoxType.auxiliaryOf, in: $0) }
+            .flatMap { bigEndian(4, at: $0.lowerBound) }
+    }
+
+    private func pictureTrack(
+        _ number: Int, in table: Range<Int>, loops: Int, timescale: Int, owner: Int?
+    ) -> PictureTrack? {
+        let parts = boxes(in: table)
+        func part(_ types: Int...) -> Box? { parts.first { types.contains($0.type) } }
+        guard let description = part(BoxType.sampleDescription),
+            let entry = boxes(in: description.content.dropFirst(Self.versionBytes + 4)).first,
+            let width = bigEndian(2, at: entry.content.lowerBound + 24),
+            let height = bigEndian(2, at: entry.content.lowerBound + 26), min(width, height) > 0,
+            let sizes = part(BoxType.sampleSizes)?.content.dropFirst(Self.versionBytes),
+            let times = part(BoxType.sampleTimes)?.content.dropFirst(Self.versionBytes),
+            let chunks = part(BoxType.samplesOfChunks)?.content.dropFirst(Self.versionBytes),
+            let offsets = part(BoxType.chunkOffsets, BoxType.longChunkOffsets),
+            let count = sampleCount(sizes), count > 0
+        else { return nil }
+        return PictureTrack(
+            size: PixelSize(width: width, height: height), loops: loops, timescale: timescale,
+            count: count, codec: entry.type, entry: entry.content.dropFirst(78), number: number,
+            owner: owner, sizes: sizes, times: times, chunks: chunks,
+            offsets: offsets.content.dropFirst(Self.versionBytes),
+            offsetBytes: offsets.type == BoxType.chunkOffsets ? 4 : 8)
+    }
+
+    /// Samples of which each has a size: the same for all, or one in the table.
+    private func sampleCount(_ sizes: Range<Int>) -> Int? {
+        guard let common = bigEndian(4, at: sizes.lowerBound),
+            let count = bigEndian(4, at: sizes.lowerBound + 4)
+        else { return nil }
+        return common > 0 || count <= (sizes.count - 8) / 4 ? count : nil
+    }
+
+    /// An edit list that is repeated until the track ends says how often (ISO/IEC 23008-12, 9.6.1);
+    /// one that is not says once. Without one the file says nothing.
+    private func loops(of track: Range<Int>, _ header: Range<Int>) -> Int {
+        guard let edits = box(BoxType.edits, in: track),
+            let list = box(BoxType.editList, in: edits),
+            let flags = bigEndian(3, at: list.lowerBound + 1),
+            bigEndian(4, at: list.lowerBound + 4) == 1
+        else { return 0 }
+        guard flags & 1 == 1 else { return 1 }
+        let (isLong, isLongTrack) = (byte(list.lowerBound) == 1, byte(header.lowerBound) == 1)
+        let segment = duration(at: list.lowerBound + 8, isLong: isLong)
+        let whole = duration(at: header.lowerBound + (isLongTrack ? 28 : 20), isLong: isLongTrack)
+        guard let segment, let whole, segment > 0, whole > 0 else { return 0 }
+        return min((whole - 1) / segment + 1, Int(UInt32.max))
+    }
+
+    /// `nil` for all ones, which stand for no end, and for what is as good as that.
+    private func duration(at offset: Int, isLong: Bool) -> Int? {
+        guard isLong else {
+            return bigEndian(4, at: offset).flatMap { $0 == UInt32.max ? nil : $0 }
+        }
+        return byte(offset) == 0 ? bigEndian(7, at: offset + 1) : nil
+    }
+}
