@@ -66,6 +66,22 @@ import Testing
         }
     }
 
+    /// AVIF is not written with frames: a WebP is made of one where nobody names a format.
+    @Test(arguments: ["alpha.avif", "cut-turned.avif"])
+    func framesOfAnAVIFBecomeAWebP(name: String) throws {
+        let file = try AnimatedFile(made: name)
+        var job = AnimatedJob(steps: [.flip(horizontal: true, vertical: false)])
+        job.output.lossless = true
+        let made = try job.run(file.bytes)
+        #expect(made.info.format == .webp)
+        let found = try AnimatedJob.read(made.bytes, as: "webp")
+        let shown = try #require(found.frames(shownIn: Self.shown(file)))
+        for (index, frame) in file.frames.enumerated() {
+            let wanted = mirrored(frame, file.width)
+            #expect(differing(found.frames[shown[index]], wanted, by: 0) == 0, "\(index)")
+        }
+    }
+
     @Test(arguments: ["kept.gif", "cleared.gif", "mixed.apng", "mixed.webp"])
     func aGIFHasAllFramesInItsColours(name: String) throws {
         let file = try AnimatedFile(made: name)

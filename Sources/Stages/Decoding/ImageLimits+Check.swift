@@ -81,6 +81,15 @@ extension ImageLimits {
         }
     }
 
+    /// Refuses frames of which more pixels are coded than displayed.
+    func check(coded size: PixelSize) throws(ImageError) {
+        guard let area = size.area, area <= pixelsMax else {
+            throw .over(
+                "pixelsMax",
+                "each frame is coded with more pixels (\(size)) than the \(pixelsMax) permitted")
+        }
+    }
+
     /// Four coefficients of two bytes.
     private static let keptBytesPerPixel = 8
 

@@ -1,5 +1,5 @@
 /// A file with frames, and what another reader makes of it: ImageMagick of a GIF, apngdis of an
-/// APNG, libwebp's own composition (in Pillow) of a WebP.
+/// APNG, libwebp's own composition (in Pillow) of a WebP, avifdec of an AVIF.
 public struct AnimatedFile: Sendable {
     /// The file.
     public let bytes: [UInt8]
@@ -52,6 +52,12 @@ public struct AnimatedFile: Sendable {
         let script = RepositoryRoot.file("Tests/TestKit/Animations/animations.py")
         return try Tool.run(["python3", script] + arguments)
     }
+
+    /// AVIF sequences of `animations.py`.
+    public static let sequences = [
+        "lossless.avif", "alpha.avif", "lossy.avif", "grey.avif", "deep.avif", "turned.avif",
+        "cut-turned.avif",
+    ]
 
     /// What `animations.py` makes.
     public static let names = [

@@ -8,6 +8,7 @@
 import io
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import zlib
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 KEEP, CLEAR, RESTORE = 0, 1, 2
 REPLACE, OVER = 0, 1
@@ -174,6 +175,23 @@ def le3(number):
     return struct.pack("<I", number)[:3]
 
 
+# AVIF
+
+def avif(seed, count, words, mode="RGB", alphas=(255,), size=SIZE, times=(1, 2, 4, 7, 100)):
+    """Frames by avifenc, each shown for some hundredths of a second."""
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = []
+        for index in range(count):
+            path = os.path.join(folder, f"{index}.png")
+            pixels(seed * 100 + index, (0, 0) + size, alphas).convert(mode).save(path)
+            inputs += ["--duration", str(times[index % len(times)]), path]
+        made = os.path.join(folder, "made.avif")
+        subprocess.run(["avifenc", "-s", "6", "--timescale", "100", *words, *inputs, made],
+                       check=True, capture_output=True)
+        with open(made, "rb") as file:
+            return file.read()
+
+
 ALL = (KEEP, CLEAR, RESTORE)
 BOTH = (REPLACE, OVER)
 HOLES = (0, 255, 255)
@@ -217,6 +235,19 @@ FILES = {
         steps(16, 100, (KEEP, CLEAR), BOTH, HOLES, even=True), lossless=True, exact=True),
     "lossy.webp": lambda: webp(
         steps(15, 10, (KEEP, CLEAR), (REPLACE,), CLEAN, even=True), quality=80),
+    # One frame that depends on no other, and two in three.
+    "lossless.avif": lambda: avif(31, 12, ("--lossless",)),
+    "alpha.avif": lambda: avif(32, 12, ("--lossless", "-k", "3"), "RGBA", (0, 60, 128, 255)),
+    "lossy.avif": lambda: avif(
+        33, 12, ("-y", "420", "-r", "limited", "--cicp", "1/13/1", "--min", "10", "--max", "20")),
+    "grey.avif": lambda: avif(34, 12, ("-y", "400"), "L"),
+    "deep.avif": lambda: avif(35, 12, ("-d", "10", "-y", "422", "-k", "5"), "RGBA", (90, 255)),
+    "turned.avif": lambda: avif(36, 12, ("--lossless", "--irot", "1", "--imir", "0")),
+    "cut-turned.avif": lambda: avif(
+        37, 12, ("--lossless", "--crop", "2,4,20,16", "--irot", "3", "--imir", "1")),
+    # For limits and times: a hundred frames of which each depends on the one before.
+    "hundred.avif": lambda: avif(38, 100, ("-y", "420"), times=(4,)),
+    "two.avif": lambda: avif(39, 2, ("--lossless",), times=(4,)),
 }
 
 
@@ -263,9 +294,44 @@ def webp_frames(path):
     return image.size, image.info.get("loop", 0), times, raw
 
 
+def seen(image, said):
+    """What is displayed: a part, turned, then mirrored."""
+    part = re.search(r"crop rect: X: (\d+), Y: (\d+), W: (\d+), H: (\d+)", said)
+    if part:
+        x, y, width, height = (int(number) for number in part.groups())
+        image = image.crop((x, y, x + width, y + height))
+    turns = re.search(r"irot \(Rotation\)\s*: (\d)", said)
+    if turns:
+        image = image.rotate(90 * int(turns.group(1)), expand=True)
+    mirror = re.search(r"imir \(Mirror\)\s*: Mode (\d)", said)
+    if mirror:
+        image = ImageOps.flip(image) if mirror.group(1) == "0" else ImageOps.mirror(image)
+    return image
+
+
+def avif_frames(path):
+    """By avifdec, each from the first one on; libavif 0.11 knows no loops."""
+    said = subprocess.run(["avifdec", "--info", path], check=True, capture_output=True).stdout
+    said = said.decode()
+    scale = int(re.search(r"(\d+) timescales per second", said).group(1))
+    times = [1000 * int(time) / scale
+             for time in re.findall(r"\[duration [\d.]+ \((\d+) timescales\)\]", said)]
+    raw = b""
+    # Pillow cuts 16 bits to 8. libyuv, which makes 8 bits, enlarges chroma in a way of its own.
+    depth = "8" if re.search(r"Bit Depth\s*: 8\n", said) else "16"
+    with tempfile.TemporaryDirectory() as folder:
+        made = os.path.join(folder, "made.png")
+        for index in range(len(times)):
+            subprocess.run(["avifdec", "-d", depth, "--index", str(index), path, made], check=True,
+                           capture_output=True)
+            image = seen(Image.open(made).convert("RGBA"), said)
+            raw += image.tobytes()
+    return image.size, 0, times, raw
+
+
 def frames(path):
     kind = path.rsplit(".", 1)[1]
-    return {"gif": gif_frames, "webp": webp_frames}.get(kind, apng_frames)(path)
+    return {"gif": gif_frames, "webp": webp_frames, "avif": avif_frames}.get(kind, apng_frames)(path)
 
 
 if __name__ == "__main__":

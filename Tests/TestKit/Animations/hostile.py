@@ -12,6 +12,7 @@ import zlib
 from PIL import Image
 
 sys.dont_write_bytecode = True
+from animations import FILES as MADE
 from animations import SIZE, apng, chunk, gif, le3, pixels, webp
 
 WHOLE = (0, 0) + SIZE
@@ -71,7 +72,35 @@ def sequence_apng():
     return file[:at] + broken + struct.pack(">I", zlib.crc32(b"fcTL" + broken)) + file[at + 30:]
 
 
+def avif(*patches):
+    """Two frames, of whose boxes some say something else: (type, bytes behind it, new bytes)."""
+    file = bytearray(MADE["two.avif"]())
+    for kind, place, new in patches:
+        at = file.index(kind) + 4 + place
+        file[at:at + len(new)] = new
+    return bytes(file)
+
+
+def be(*numbers):
+    return struct.pack(f">{len(numbers)}I", *numbers)
+
+
+def same_sample(count):
+    """So many frames, each of the first byte but one behind the other."""
+    return [(b"stsz", 4, be(1, count)), (b"stsc", 12, be(count))]
+
+
 FILES = {
+    "many.avif": lambda: avif(*same_sample(MANY)),
+    "claims.avif": lambda: avif(*same_sample(0xFFFFFFFF)),
+    "table.avif": lambda: avif((b"stsz", 8, be(MANY))),
+    "timescale.avif": lambda: avif((b"mdhd", 20, be(0))),
+    "durations.avif": lambda: avif((b"stts", 12, be(0xFFFFFFFF)), (b"mdhd", 20, be(1))),
+    "moov.avif": lambda: avif((b"moov", -8, be(1)), (b"moov", 0, be(0xFFFFFFFF, 0xFFFFFFFF))),
+    "trak.avif": lambda: avif((b"trak", -8, be(1)), (b"trak", 0, be(0xFFFFFFFF, 0xFFFFFFFF))),
+    "offset.avif": lambda: avif((b"stco", 8, be(0xFFFFFFF0))),
+    "large.avif": lambda: avif((b"av01\0\0\0\0\0\0\0\1", 24, b"\xFF\xFF\xFF\xFF")),
+    "payload.avif": lambda: avif((b"mdat", 40, b"\xFF" * 200)),
     # Without end, as far as their formats can say it.
     "loops.gif": lambda: gif([still(1), still(2)], 65535),
     "loops.apng": lambda: apng([still(1), still(2)], 0xFFFFFFFF),

@@ -32,6 +32,7 @@ enum BoxType {
     static let sampleTimes = 0x7374_7473
     static let samplesOfChunks = 0x7374_7363
     static let chunkOffsets = 0x7374_636F
+    static let av1 = 0x6176_3031
     static let longChunkOffsets = 0x636F_3634
 }
 

@@ -38,7 +38,10 @@ extension HeaderBytes {
 
     /// The sequence of an AVIF whose brand says that it is one.
     package var avifSequence: PictureSequence? {
-        has("ftypavis", at: 4) ? pictureSequence : nil
+        guard has("ftypavis", at: 4), let sequence = pictureSequence,
+            sequence.main.codec == BoxType.av1
+        else { return nil }
+        return sequence
     }
 
     /// Frames of a HEIF whose brand says that it is an image sequence; `nil` for all others.

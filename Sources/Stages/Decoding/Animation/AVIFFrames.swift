@@ -15,11 +15,11 @@ final class AVIFFrames: Sendable {
         let profile: [UInt8]
     }
 
-    private let pixelsMax: Int
+    /// Of each frame as it is coded, which is decoded no larger.
+    let size: PixelSize
     private let sequence = Mutex<AVIFSequence?>(nil)
 
-    /// - Parameter pixelsMax: of each frame, which is decoded no larger.
-    init(pixelsMax: Int) { self.pixelsMax = pixelsMax }
+    init(_ size: PixelSize) { self.size = size }
 
     /// Of all of them.
     func header(in file: UnsafeRawBufferPointer) throws(VipsError) -> Header {
@@ -60,8 +60,10 @@ final class AVIFFrames: Sendable {
             if let kept = sequence.withLock({ $0.take() }) {
                 taken = kept
             } else {
+                let limits = ImageLimits.ofWorkers
                 taken = try AVIFSequence(
-                    file, pixelsMax: pixelsMax, framesMax: ImageLimits.ofWorkers.pagesMax)
+                    file, pixelsMax: min(size.area ?? .max, limits.pixelsMax),
+                    framesMax: limits.pagesMax)
             }
             let value = try body(&taken)
             keep(taken)

@@ -25,8 +25,8 @@ struct FrameReader {
         guard var map = AnimationMap(bytes, framesMax: framesMax), !map.frames.isEmpty else {
             return nil
         }
+        sequence = map.format == .avif ? AVIFFrames(map.canvas) : nil
         map.canvas = canvas
-        sequence = map.format == .avif ? AVIFFrames(pixelsMax: canvas.area ?? .max) : nil
         if sequence != nil { map.spreadFrames() }
         (self.map, self.decoder, self.canvas) = (map, decoder, FrameCanvas(map))
     }
@@ -43,6 +43,7 @@ struct FrameReader {
     ) throws(ImageError) -> [UInt8] {
         let (files, map, decoder) = (FrameFile(file, map), map, decoder)
         let sequence = sequence
+        if let sequence { try limits.check(coded: sequence.size) }
         return try canvas.show(index) { index throws(ImageError) in
             let frame = map.frames[index]
             guard !cancellation.isCancelled else { throw .cancelled }

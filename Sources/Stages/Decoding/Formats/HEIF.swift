@@ -25,9 +25,10 @@ struct HEIFDecoder: LoaderDecoder {
     /// The first frame, where there is no other image.
     private func onlyFrame(of bytes: UnsafeRawBufferPointer) -> AVIFFrame? {
         let file = HeaderBytes(Span(_unsafeBytes: bytes))
-        guard format == .avif, !file.hasPrimaryItem, file.avifSequence != nil else { return nil }
-        let frames = AVIFFrames(pixelsMax: ImageLimits.ofWorkers.pixelsMax)
-        return AVIFFrame(of: frames, 0, CancellationFlag())
+        guard format == .avif, !file.hasPrimaryItem, let sequence = file.avifSequence else {
+            return nil
+        }
+        return AVIFFrame(of: AVIFFrames(sequence.main.size), 0, CancellationFlag())
     }
 
     /// Those that AV1 has coded. libheif, as Debian has it, gives no planes: it converts each image

@@ -1,0 +1,169 @@
+import ImageModel
+import Testing
+
+@testable import Animation
+
+/// Boxes of AVIF image sequences, by the letters of ISO/IEC 14496-12.
+@Suite struct SequenceWalkTests {
+    private static func number(_ number: Int, _ count: Int = 4) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+
+    private static func box(_ type: String, _ content: [UInt8]...) -> [UInt8] {
+        let content = content.flatMap { $0 }
+        return number(8 + content.count) + Array(type.utf8) + content
+    }
+
+    /// A box with version and flags, and numbers of four bytes.
+    private static func table(_ type: String, flags: Int = 0, _ numbers: Int...) -> [UInt8] {
+        box(type, number(flags), numbers.flatMap { number($0) })
+    }
+
+    /// What a track says.
+    private struct Track {
+        var number = 1
+        var owner: Int?
+        /// Of the track.
+        var whole = 0
+        /// Of each time through it; `nil`: no edit list.
+        var segment: Int?
+        var repeats = true
+        var timescale = 1_000
+        /// Samples that follow one another in each chunk.
+        var sizes = [3, 5, 4]
+        var chunks: [(first: Int, samples: Int)] = [(1, 2), (2, 1)]
+        var offsets = [2_000, 2_100]
+        var times: [(count: Int, duration: Int)] = [(2, 40), (1, 70)]
+
+        var box: [UInt8] {
+            let header = SequenceWalkTests.table(
+                "tkhd", flags: 1, 0, 0, number, 0, whole, 0, 0, 0, 0, 0, 0)
+            let edits = segment.map {
+                SequenceWalkTests.box(
+                    "edts", SequenceWalkTests.table("elst", flags: repeats ? 1 : 0, 1, $0, 0, 65_536))
+            }
+            let references = owner.map {
+                SequenceWalkTests.box(
+                    "tref", SequenceWalkTests.box("auxl", SequenceWalkTests.number($0)))
+            }
+            return SequenceWalkTests.box(
+                "trak", header, edits ?? [], references ?? [], media)
+        }
+
+        private var media: [UInt8] {
+            let handler = SequenceWalkTests.box(
+                "hdlr", [UInt8](repeating: 0, count: 8), Array("pict".utf8))
+            return SequenceWalkTests.box(
+                "mdia", SequenceWalkTests.table("mdhd", 0, 0, timescale, 0), handler,
+                SequenceWalkTests.box("minf", SequenceWalkTests.box("stbl", samples)))
+        }
+
+        private var samples: [UInt8] {
+            let entry = SequenceWalkTests.box(
+                "av01", [UInt8](repeating: 0, count: 24), [0, 8, 0, 6],
+                [UInt8](repeating: 0, count: 50))
+            let description = SequenceWalkTests.box(
+                "stsd", SequenceWalkTests.number(0) + SequenceWalkTests.number(1), entry)
+            return description
+                + entries("stsz", first: [0], sizes.map { [$0] })
+                + entries("stsc", chunks.map { [$0.first, $0.samples, 1] })
+                + entries("stco", offsets.map { [$0] })
+                + entries("stts", times.map { [$0.count, $0.duration] })
+        }
+
+        private func entries(
+            _ type: String, first: [Int] = [], _ entries: [[Int]]
+        ) -> [UInt8] {
+            SequenceWalkTests.box(
+                type,
+                ([0] + first + [entries.count] + entries.flatMap { $0 })
+                    .flatMap { SequenceWalkTests.number($0) })
+        }
+    }
+
+    /// A file of 3,000 bytes, with so many tracks.
+    private static func file(_ tracks: Track..., count: Int = 3_000) -> [UInt8] {
+        let boxes = tracks.map(\.box)
+        let file =
+            box("ftyp", Array("avis".utf8), number(0))
+            + box("moov", boxes.flatMap { $0 })
+        return file + [UInt8](repeating: 0, count: max(0, count - file.count))
+    }
+
+    private static func map(_ bytes: [UInt8], framesMax: Int = 100) throws -> AnimationMap {
+        let map = AnimationMap(bytes.span, framesMax: framesMax)
+        return try #require(map)
+    }
+
+    @Test func samplesLieWhereTheTablesSay() throws {
+        let map = try Self.map(Self.file(Track()))
+        #expect(map.canvas == PixelSize(width: 8, height: 6))
+        #expect(map.frames.map(\.parts) == [[2_000..<2_003], [2_003..<2_008], [2_100..<2_104]])
+        #expect(map.frames.map(\.duration) == [40_000, 40_000, 70_000])
+        #expect(map.frames.map(\.mayBeTransparent) == [false, false, false])
+        #expect(map.end == .whole)
+    }
+
+    @Test func alphaIsATrackOfItsOwn() throws {
+        var alpha = Track(number: 2, owner: 1)
+        alpha.offsets = [2_500, 2_600]
+        let map = try Self.map(Self.file(alpha, Track()))
+        #expect(map.frames[1].parts == [2_003..<2_008, 2_503..<2_508])
+        #expect(map.frames.map(\.mayBeTransparent) == [true, true, true])
+        // A frame is there when its alpha is.
+        let part = Self.file(alpha, Track(), count: 2_504)
+        #expect(try Self.map(part).frames.count == 1)
+        #expect(try Self.map(part).end == .cut)
+    }
+
+    /// ISO/IEC 23008-12, 9.6.1.
+    @Test func anEditListSaysHowOften() throws {
+        for (whole, segment, repeats, loops) in [
+            (450, 150, true, 3), (451, 150, true, 4), (150, 150, true, 1),
+            (0xFFFF_FFFF, 150, true, 0), (150, nil, true, 0), (450, 150, false, 1),
+            (450, 0, true, 0), (0, 150, true, 0),
+        ] as [(Int, Int?, Bool, Int)] {
+            let track = Track(whole: whole, segment: segment, repeats: repeats)
+            #expect(
+                try Self.map(Self.file(track)).loops == loops, "\(whole), \(segment ?? -1)")
+        }
+    }
+
+    @Test func tablesThatCannotBeEndTheWalk() throws {
+        #expect(try Self.map(Self.file(Track(sizes: [3, 0, 4]))).frames.count == 1)
+        #expect(try Self.map(Self.file(Track(chunks: [(2, 2)]))).end == .broken)
+        #expect(try Self.map(Self.file(Track(chunks: [(1, 0)]))).end == .broken)
+        #expect(try Self.map(Self.file(Track(offsets: [2_000]))).frames.count == 2)
+        #expect(try Self.map(Self.file(Track(offsets: [0xFFFF_FFFF, 9]))).end == .cut)
+        #expect(try Self.map(Self.file(Track()), framesMax: 2).end == .limit)
+        #expect(AnimationMap(Self.file(Track(sizes: [])).span, framesMax: 9) == nil)
+    }
+
+    @Test func timesThatCannotBeAreUsualOnes() throws {
+        let durations = try [
+            Track(timescale: 0), Track(times: []), Track(times: [(3, 5)]),
+            Track(timescale: 1, times: [(0, 9), (3, 0xFFFF_FFFF)]),
+        ].map { try Self.map(Self.file($0)).frames.map(\.duration) }
+        #expect(durations[..<3].allSatisfy { $0 == [100_000, 100_000, 100_000] })
+        #expect(durations[3] == [0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF])
+    }
+
+    @Test func framesComeAsTheirBytesDo() throws {
+        let whole = Self.file(Track())
+        var counts: [Int] = []
+        for count in stride(from: 0, through: whole.count, by: 7) {
+            let map = AnimationMap(whole.span.extracting(first: count), framesMax: 9)
+            counts.append(map?.frames.count ?? 0)
+        }
+        #expect(counts == counts.sorted())
+        #expect(Set(counts).isSubset(of: [0, 1, 2, 3]) && counts.last == 3)
+    }
+
+    /// The brand says whether a file is shown as its frames.
+    @Test func aStillImageIsNoSequence() {
+        var bytes = Self.file(Track())
+        bytes.replaceSubrange(8..<12, with: Array("avif".utf8))
+        #expect(AnimationMap(bytes.span, framesMax: 9) == nil)
+        #expect(HeaderBytes(bytes.span).avifFrames == 1)
+    }
+}

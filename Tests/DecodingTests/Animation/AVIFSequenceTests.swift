@@ -1,0 +1,233 @@
+import ImageModel
+import Messages
+import StageContract
+import StageKit
+import TestKit
+import Testing
+
+@testable import Decoding
+
+/// AVIF image sequences as jobs of the stage.
+@Suite struct AVIFSequenceTests {
+    private let stage: DecodeStage
+    private let space = HeapSpace()
+
+    init() throws { stage = try DecodeStage() }
+
+    private func decode(
+        _ bytes: [UInt8], frame: Int? = nil, all: Bool = false, need: DecodeNeed = .full,
+        facts: WantedFacts = WantedFacts(), limits: ImageLimits = ImageLimits()
+    ) throws -> DecodedImage {
+        let reference = BlockReference(
+            segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
+        var work = DecodeWork(source: reference, frame: frame, need: need, limits: limits)
+        (work.wantsAllFrames, work.facts) = (all, facts)
+        return try bytes.withUnsafeBytes {
+            try stage.perform(work, input: $0, output: space, cancellation: CancellationFlag())
+        }
+    }
+
+    private func failure(
+        _ bytes: [UInt8], frame: Int? = nil, all: Bool = false, need: DecodeNeed = .full,
+        limits: ImageLimits = ImageLimits()
+    ) -> ImageError? {
+        #expect(throws: ImageError.self) {
+            try decode(bytes, frame: frame, all: all, need: need, limits: limits)
+        }
+    }
+
+    private func pixels(_ bytes: [UInt8], frame: Int) throws -> [UInt8] {
+        let made = try #require(try decode(bytes, frame: frame).frames.first)
+        return space.bytes(made.reference)
+    }
+
+    /// The largest and the mean difference of the samples of two images.
+    private func differences(_ one: [UInt8], _ other: [UInt8]) -> (largest: Int, mean: Double) {
+        let all = zip(one, other).map { abs(Int($0) - Int($1)) }
+        return (all.max() ?? 0, Double(all.reduce(0, +)) / Double(max(1, all.count)))
+    }
+
+    @Test func framesAreCountedAndTimedWithoutACodec() throws {
+        var bytes = try AnimatedFile(made: "lossless.avif").bytes
+        // Nothing of a frame is left.
+        let start = try #require(bytes.place(of: "mdat")) + 4
+        bytes.replaceSubrange(start..., with: [UInt8](repeating: 0, count: bytes.count - start))
+        let image = try decode(
+            bytes, need: .header, facts: WantedFacts([.animation]))
+        #expect(image.info.pages == 12)
+        #expect(image.info.format == .avif)
+        #expect(image.facts?.animation?.durations.prefix(5) == [
+            100_000, 20_000, 40_000, 70_000, 1_000_000,
+        ])
+        #expect(image.facts?.animation?.loops == 0)
+    }
+
+    /// Two sequences that take turns, each in an order of its own.
+    @Test func sequencesThatTakeTurnsDisturbNoOther() throws {
+        let files = try ["lossless.avif", "alpha.avif"].map { try AnimatedFile(made: $0) }
+        for index in [0, 1, 2, 2, 1, 11, 10, 4, 5, 6, 0] {
+            for file in files {
+                #expect(try pixels(file.bytes, frame: index) == file.frames[index], "\(index)")
+            }
+        }
+    }
+
+    @Test func allFramesAreThereAtOnce() throws {
+        let file = try AnimatedFile(made: "cut-turned.avif")
+        let image = try decode(file.bytes, all: true)
+        let frame = try #require(image.frames.first)
+        #expect(image.info.pages == 12)
+        #expect(image.info.size == PixelSize(width: file.width, height: file.height))
+        #expect(frame.layout.animation?.durations.count == 12)
+        #expect(space.bytes(frame.reference) == file.frames.flatMap { $0 })
+    }
+
+    @Test func aFrameThatIsNotThereIsSaid() throws {
+        let file = try AnimatedFile(made: "two.avif")
+        let error = failure(file.bytes, frame: 2)
+        #expect(error?.code == .stepFailed)
+        #expect(error?.message == "there is no frame 2: the image has 2, counted from 0")
+    }
+
+    /// libavif reads no file that ends early, as it usually is asked.
+    @Test func whatIsCutOffHasTheFramesBeforeIt() throws {
+        let file = try AnimatedFile(made: "lossless.avif")
+        let part = Array(file.bytes.prefix(file.bytes.count * 3 / 4))
+        #expect(try pixels(part, frame: 4) == file.frames[4])
+        #expect(failure(part, frame: 11)?.code == .stepFailed)
+        let error = failure(part, all: true)
+        #expect(error?.code == .badImageData)
+    }
+
+    @Test func limitsAreCheckedBeforeAnyPixel() throws {
+        var bytes = try AnimatedFile(made: "lossless.avif").bytes
+        let start = try #require(bytes.place(of: "mdat")) + 4
+        bytes.replaceSubrange(start..., with: [UInt8](repeating: 0, count: bytes.count - start))
+        let pages = failure(bytes, frame: 1, limits: ImageLimits(pagesMax: 11))
+        #expect(pages?.code == .limitExceeded && pages?.details["limit"] == "pagesMax")
+        let pixels = failure(bytes, all: true, limits: ImageLimits(pixelsMax: 12 * 37 * 29 - 1))
+        #expect(pixels?.code == .limitExceeded && pixels?.details["limit"] == "pixelsMax")
+        let memory = failure(bytes, all: true, limits: ImageLimits(pixelBytesMax: 40_000))
+        #expect(memory?.code == .limitExceeded && memory?.details["limit"] == "pixelBytesMax")
+    }
+
+    /// libheif makes the still image, by other code than that of frames.
+    @Test(arguments: [
+        (["--lossless"], false, 1), (["--lossless"], true, 2),
+        (["-y", "420", "-r", "limited"], true, 40),
+        (["-y", "444", "-r", "limited"], true, 3),
+        (["-d", "10", "-y", "444", "--cicp", "9/16/9"], false, 3),
+    ])
+    func coloursAreThoseOfAStillImage(words: [String], hasProfile: Bool, most: Int) throws {
+        let file = try Self.sequence(words, hasProfile ? ForeignProfile.named("p3") : nil)
+        let still = try #require(try decode(file).frames.first)
+        try #require(!still.layout.isPlanar)
+        let (frame, shown) = (try pixels(file, frame: 0), space.bytes(still.reference))
+        try #require(frame.count == shown.count)
+        let found = differences(frame, shown)
+        // Where chroma is enlarged, its edges are.
+        #expect(found.largest <= most && found.mean < 1, "\(found)")
+        // Without the profile or the curve they are others.
+        let plain = try pixels(Self.sequence(["--lossless"], nil), frame: 0)
+        #expect(words == ["--lossless"] && !hasProfile || differences(frame, plain).mean > 2)
+    }
+
+    private static func sequence(_ words: [String], _ profile: [UInt8]?) throws -> [UInt8] {
+        let folder = TemporaryDirectory()
+        let image = folder.write(try ForeignFiles.png(), to: "a.png")
+        var line = ["avifenc", "-s", "6"] + words
+        if let profile { line += ["--icc", folder.write(profile, to: "a.icc")] }
+        try Tool.run(line + [image, image, folder.file("a.avif")])
+        return try #require(FileBytes.read(folder.file("a.avif")))
+    }
+
+    /// avifenc gives every sequence alpha: one whose second track belongs to nobody has none.
+    @Test func aSequenceMayHaveNoAlpha() throws {
+        let file = try AnimatedFile(made: "lossless.avif")
+        var bytes = file.bytes
+        let track = try #require(bytes.place(of: "tref"))
+        bytes.replaceSubrange(track..<track + 4, with: Array("free".utf8))
+        for index in [7, 3, 11] {
+            #expect(try pixels(bytes, frame: index) == file.frames[index], "\(index)")
+        }
+        let image = try decode(bytes.withoutPrimaryImage)
+        #expect(!image.info.hasAlpha)
+        #expect(space.bytes(try #require(image.frames.first).reference) == file.frames[0].rgb)
+    }
+
+    /// The track is all there is: a file without a primary image shows its first frame.
+    @Test(arguments: ["lossless.avif", "alpha.avif", "deep.avif", "cut-turned.avif"])
+    func framesAreEnough(name: String) throws {
+        let file = try AnimatedFile(made: name)
+        let bytes = file.bytes.withoutPrimaryImage
+        let image = try decode(bytes)
+        let frame = try #require(image.frames.first)
+        #expect(image.info.size == PixelSize(width: file.width, height: file.height))
+        #expect(image.info.pages == 12)
+        #expect(image.info.bits == (name == "deep.avif" ? 10 : 8))
+        #expect(image.info.hasAlpha == (frame.layout.planes[0].bands == .rgba))
+        let wanted = image.info.hasAlpha ? file.frames[0] : file.frames[0].rgb
+        #expect(differences(space.bytes(frame.reference), wanted).largest <= 1)
+        #expect(try pixels(bytes, frame: 7).count == file.frames[7].count)
+    }
+
+    /// What is made of them ends with pixels, or with an error of which a client knows the cause.
+    @Test func sequencesThatMeanHarmEndByAnError() throws {
+        let expected: Set<ErrorCode> = [.badImageData, .limitExceeded, .stepFailed]
+        var ends: [String: [String]] = [:]
+        for (name, bytes) in try AnimatedFile.hostile() where name.hasSuffix(".avif") {
+            for (frame, all) in [(nil, false), (0, false), (1, false), (99_999, false), (nil, true)] {
+                do {
+                    let image = try decode(bytes, frame: frame, all: all)
+                    ends[name, default: []].append("\(image.info.pages)")
+                } catch let error as ImageError {
+                    #expect(expected.contains(error.code), "\(name): \(error)")
+                    ends[name, default: []].append("\(error.code)")
+                }
+            }
+        }
+        let refused = [String](repeating: "limitExceeded", count: 5)
+        #expect(ends["many.avif"] == refused)
+        #expect(ends["claims.avif"] == refused)
+        // What cannot be a track is none: the primary image is there.
+        for name in ["table.avif", "moov.avif", "trak.avif"] {
+            #expect(ends[name] == ["1", "1", "stepFailed", "stepFailed", "1"], "\(name)")
+        }
+        for name in ["timescale.avif", "durations.avif"] {
+            #expect(ends[name] == ["2", "2", "2", "stepFailed", "2"], "\(name)")
+        }
+        #expect(
+            ends["offset.avif"]
+                == ["2", "2", "stepFailed", "stepFailed", "2"])
+        // More pixels than are permitted for all frames, and for one.
+        #expect(
+            ends["large.avif"]
+                == ["2", "limitExceeded", "limitExceeded", "stepFailed", "limitExceeded"])
+        #expect(ends["payload.avif"]?.contains("badImageData") == true)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func place(of text: StaticString) -> Int? {
+        text.withUTF8Buffer { text in
+            indices.dropLast(text.count).first { self[$0...].starts(with: text) }
+        }
+    }
+
+    /// Of RGBA, in front of the alpha.
+    fileprivate var rgb: [UInt8] {
+        indices.filter { $0 % 4 < 3 }.map { self[$0] }
+    }
+
+    /// Of an AVIF: its box of items is none, and no brand says that there is one.
+    fileprivate var withoutPrimaryImage: [UInt8] {
+        var bytes = self
+        if let meta = place(of: "meta") {
+            bytes.replaceSubrange(meta..<meta + 4, with: Array("free".utf8))
+        }
+        if let brand = place(of: "avifavis") {
+            bytes.replaceSubrange(brand..<brand + 4, with: Array("avis".utf8))
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,48 @@
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// HEIC image sequences: their frames are counted, and the primary image is decoded.
+@Suite struct HEICSequenceTests {
+    /// What `heif-enc` makes of one image, with the track of an AVIF sequence behind it: no decoder
+    /// looks at it.
+    private static func sequence(_ brand: String) throws -> [UInt8] {
+        var bytes = try ForeignFiles.heif(ForeignFiles.png(), isAVIF: false)
+        bytes.replaceSubrange(8..<12, with: Array(brand.utf8))
+        let other = try AnimatedFile(made: "two.avif").bytes
+        let start = try #require(
+            other.indices.dropLast(4).first { other[$0...].starts(with: "moov".utf8) }) - 4
+        let count = Int(other[start + 2]) << 8 | Int(other[start + 3])
+        return bytes + other[start..<start + count]
+    }
+
+    @Test(arguments: ["hevc", "msf1"])
+    func framesAreCountedAndTheImageIsDecoded(brand: String) throws {
+        let decoded = try decode(Self.sequence(brand))
+        #expect(decoded.image.info.pages == 2)
+        #expect(decoded.image.info.frames == 1)
+        #expect(decoded.image.info.size == PixelSize(width: 48, height: 32))
+        for (middle, colour) in zip(ForeignFiles.middles(), ForeignFiles.colours) {
+            for (found, wanted) in zip(try decoded.pixel(middle.x, middle.y), colour) {
+                #expect(abs(Int(found) - wanted) < 12)
+            }
+        }
+    }
+
+    /// A still image may have a film beside it.
+    @Test func aStillImageHasNoFrames() throws {
+        #expect(try decode(Self.sequence("heic")).image.info.pages == 1)
+    }
+
+    @Test(arguments: ["hevc", "msf1"])
+    func aSequenceWithoutAnImageIsRefusedByName(brand: String) throws {
+        var bytes = try Self.sequence(brand)
+        let meta = try #require(
+            bytes.indices.dropLast(4).first { bytes[$0...].starts(with: "meta".utf8) })
+        bytes.replaceSubrange(meta..<meta + 4, with: Array("free".utf8))
+        let error = failure(bytes)
+        #expect(error?.code == .unsupportedFormat)
+        #expect(error?.message.contains("no primary image") == true)
+    }
+}
