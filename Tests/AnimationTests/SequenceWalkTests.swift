@@ -40,7 +40,8 @@ import Testing
                 "tkhd", flags: 1, 0, 0, number, 0, whole, 0, 0, 0, 0, 0, 0)
             let edits = segment.map {
                 SequenceWalkTests.box(
-                    "edts", SequenceWalkTests.table("elst", flags: repeats ? 1 : 0, 1, $0, 0, 65_536))
+                    "edts",
+                    SequenceWalkTests.table("elst", flags: repeats ? 1 : 0, 1, $0, 0, 65_536))
             }
             let references = owner.map {
                 SequenceWalkTests.box(

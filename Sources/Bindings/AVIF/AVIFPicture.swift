@@ -40,7 +40,10 @@ public struct AVIFPicture: Equatable, Sendable {
 
     /// Whole columns and rows of a picture, from the top left on.
     public struct Part: Equatable, Sendable {
-        public let x, y, width, height: Int
+        /// Columns and rows in front of it.
+        public let x, y: Int
+        /// Columns and rows of it.
+        public let width, height: Int
     }
 
     /// Columns.

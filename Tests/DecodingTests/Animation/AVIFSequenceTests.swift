@@ -56,9 +56,10 @@ import Testing
             bytes, need: .header, facts: WantedFacts([.animation]))
         #expect(image.info.pages == 12)
         #expect(image.info.format == .avif)
-        #expect(image.facts?.animation?.durations.prefix(5) == [
-            100_000, 20_000, 40_000, 70_000, 1_000_000,
-        ])
+        #expect(
+            image.facts?.animation?.durations.prefix(5) == [
+                100_000, 20_000, 40_000, 70_000, 1_000_000,
+            ])
         #expect(image.facts?.animation?.loops == 0)
     }
 
@@ -114,7 +115,7 @@ import Testing
     /// libheif makes the still image, by other code than that of frames.
     @Test(arguments: [
         (["--lossless"], false, 1), (["--lossless"], true, 2),
-        (["-y", "420", "-r", "limited"], true, 40),
+        (["-y", "420", "-r", "limited"], true, 3),
         (["-y", "444", "-r", "limited"], true, 3),
         (["-d", "10", "-y", "444", "--cicp", "9/16/9"], false, 3),
     ])
@@ -124,12 +125,21 @@ import Testing
         try #require(!still.layout.isPlanar)
         let (frame, shown) = (try pixels(file, frame: 0), space.bytes(still.reference))
         try #require(frame.count == shown.count)
-        let found = differences(frame, shown)
-        // Where chroma is enlarged, its edges are.
+        let found = differences(Self.withoutEdges(frame), Self.withoutEdges(shown))
         #expect(found.largest <= most && found.mean < 1, "\(found)")
         // Without the profile or the curve they are others.
         let plain = try pixels(Self.sequence(["--lossless"], nil), frame: 0)
         #expect(words == ["--lossless"] && !hasProfile || differences(frame, plain).mean > 2)
+    }
+
+    /// The quarters without what is next to another one: libheif does not smooth chroma there.
+    private static func withoutEdges(_ pixels: [UInt8]) -> [UInt8] {
+        let (width, height) = (ForeignFiles.width, ForeignFiles.height)
+        let bands = pixels.count / (width * height)
+        return pixels.indices.filter { index in
+            let (x, y) = (index / bands % width, index / bands / width)
+            return abs(2 * x + 1 - width) > 4 && abs(2 * y + 1 - height) > 4
+        }.map { pixels[$0] }
     }
 
     private static func sequence(_ words: [String], _ profile: [UInt8]?) throws -> [UInt8] {
@@ -176,9 +186,11 @@ import Testing
         let expected: Set<ErrorCode> = [.badImageData, .limitExceeded, .stepFailed]
         var ends: [String: [String]] = [:]
         for (name, bytes) in try AnimatedFile.hostile() where name.hasSuffix(".avif") {
-            for (frame, all) in [(nil, false), (0, false), (1, false), (99_999, false), (nil, true)] {
+            for frame in [nil, 0, 1, 99_999, .max] as [Int?] {
                 do {
-                    let image = try decode(bytes, frame: frame, all: all)
+                    let image =
+                        frame == .max
+                        ? try decode(bytes, all: true) : try decode(bytes, frame: frame)
                     ends[name, default: []].append("\(image.info.pages)")
                 } catch let error as ImageError {
                     #expect(expected.contains(error.code), "\(name): \(error)")

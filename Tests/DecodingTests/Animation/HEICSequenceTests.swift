@@ -11,8 +11,9 @@ import Testing
         var bytes = try ForeignFiles.heif(ForeignFiles.png(), isAVIF: false)
         bytes.replaceSubrange(8..<12, with: Array(brand.utf8))
         let other = try AnimatedFile(made: "two.avif").bytes
-        let start = try #require(
-            other.indices.dropLast(4).first { other[$0...].starts(with: "moov".utf8) }) - 4
+        let start =
+            try #require(
+                other.indices.dropLast(4).first { other[$0...].starts(with: "moov".utf8) }) - 4
         let count = Int(other[start + 2]) << 8 | Int(other[start + 3])
         return bytes + other[start..<start + count]
     }

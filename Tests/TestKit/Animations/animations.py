@@ -331,7 +331,8 @@ def avif_frames(path):
 
 def frames(path):
     kind = path.rsplit(".", 1)[1]
-    return {"gif": gif_frames, "webp": webp_frames, "avif": avif_frames}.get(kind, apng_frames)(path)
+    readers = {"gif": gif_frames, "webp": webp_frames, "avif": avif_frames}
+    return readers.get(kind, apng_frames)(path)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import Synchronization
 ///     let image = try await AnimatedImage(request, from: client, as: .pixels)
 ///     for index in 0..<image.count { draw(try await image.frame(index)) }
 ///
-/// GIF, animated PNG, animated WebP and AVIF sequences have frames; any other image is one frame of no duration.
+/// GIF, animated PNG, animated WebP and AVIF sequences have frames; any other image is one frame of
+/// no duration.
 public final class AnimatedImage: Sendable {
     /// What each frame is loaded with, but for its number.
     public let request: ImageRequest
