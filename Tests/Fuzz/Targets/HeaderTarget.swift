@@ -28,6 +28,7 @@ enum HeaderTarget {
         let reader = HeaderBytes(bytes.span)
         for traits in FormatTraits.rows {
             _ = traits.storedSize?(reader)
+            _ = traits.storedHDR?(reader)
             if let frames = traits.storedFrames?(reader) {
                 try expect(frames >= 0, "frames are counted")
             }
