@@ -52,7 +52,7 @@ extension Conformance {
             }
         }
 
-        @Test(arguments: ["cleared.gif", "mixed.apng", "mixed.webp"])
+        @Test(arguments: ["cleared.gif", "mixed.apng", "mixed.webp", "cut-turned.avif"])
         func case098_anAnimationHasItsFramesDurationsAndLoops(name: String) async throws {
             let file = try serve(name)
             let facts = try #require(await facts(name))
@@ -72,7 +72,7 @@ extension Conformance {
             #expect(try await facts("kept.gif")?.loops == 0)
         }
 
-        @Test(arguments: ["mixed-interlaced.gif", "mixed.apng"])
+        @Test(arguments: ["mixed-interlaced.gif", "mixed.apng", "alpha.avif"])
         func case101_everyFrameCanBeAskedForInAnyOrder(name: String) async throws {
             let file = try serve(name)
             try await expectFrames(file.frames.indices, of: name, file)
