@@ -176,7 +176,7 @@ import Testing
             .imageThumbnailPixelSize: "10x10", .imagePreserveAspectRatio: "no",
             .imageScaleFactor: "2", .imageDecodeOptions: "scale-factor=2",
             .imageEncodeOptions: "max-file-size=9", .imageScaleDownLimitBytes: "4",
-            .imageDecodeToHDR: "1", .queryCacheType: "disk",
+            .imageDecodeToHDR: "1", .queryCacheType: "disk", .animatedImageClass: "animated",
             .storeCacheType: "disk", .originalQueryCacheType: "all", .originalStoreCacheType: "all",
         ]
         let single: Set<ContextKey> = [.setImageOperationKey, .callbackQueue]
@@ -190,6 +190,28 @@ import Testing
                 #expect(try options(arguments).request != ImageRequest(url: "u"), "\(key)")
             }
         }
+    }
+
+    /// The class is one of two words, which say what options say.
+    @Test func theClassOfAnAnimationIsAWord() throws {
+        func options(_ words: [String]) throws -> RequestOptions {
+            try self.options(["u"] + words.flatMap { ["--context", "animated-image-class=" + $0] })
+                .request.options
+        }
+        #expect(try options(["animated"]) == .transformAnimatedImage)
+        #expect(try options(["still"]) == .decodeFirstFrameOnly)
+        #expect(
+            try options(["still", "animated"]) == [.decodeFirstFrameOnly, .transformAnimatedImage])
+        let both = ["u", "--option", "match-animated-image-class", "--context"]
+        #expect(
+            try self.options(both + ["animated-image-class=animated"]).request.options
+                == [.matchAnimatedImageClass, .transformAnimatedImage])
+        #expect(
+            try self.options(both + ["animated-image-class=still"]).request.options
+                == .decodeFirstFrameOnly)
+        #expect(
+            complaint(["u", "--context", "animated-image-class=UIImage"])
+                == "--context animated-image-class: 'UIImage' is not one of animated, still")
     }
 
     @Test func namesOfTheConfigurationHaveOptions() throws {

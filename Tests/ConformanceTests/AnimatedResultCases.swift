@@ -117,6 +117,37 @@ extension Conformance {
             #expect(origin.requestCount("/half.apng") == 1)
         }
 
+        /// animatedImageClass: all frames, or one; alone it requires no animation.
+        @Test func theClassOfAnAnimationIsAllItsFramesOrOne() async throws {
+            let file = try serve("mixed.apng")
+            origin.route("/no-frames.png", .bytes(try Images.quadrants().png()))
+            let (moving, still) = (origin.url("/mixed.apng"), origin.url("/no-frames.png"))
+            let stack = try SharedStack.current
+            func get(_ url: String, _ word: String, _ more: [String] = []) throws -> JSONValue {
+                let context = ["--context", "animated-image-class=\(word)"]
+                return try stack.answer(
+                    url, ["--resize", "20x20", "--format", "webp"] + context + more)
+            }
+            #expect(try get(moving, "animated")["pages"]?.integer == file.frames.count)
+            #expect(try get(still, "animated")["pages"]?.integer == 1)
+            let one = try get(moving, "still", ["--animated"])
+            #expect(one["pages"]?.integer == 1)
+            #expect(one["stillOf"]?.integer == file.frames.count)
+            let match = ["--option", "match-animated-image-class"]
+            #expect(try get(moving, "animated", match)["pages"]?.integer == file.frames.count)
+            #expect(try get(moving, "still", match)["pages"]?.integer == 1)
+            #expect(try get(still, "still", match)["status"]?.text == "ok")
+            let refused = try stack.get(
+                [still, "--resize", "20x20", "--context", "animated-image-class=animated"] + match)
+            #expect(refused.exitStatus == 65, "\(refused)")
+            let client = try stack.client()
+            var request = ImageRequest(url: moving)
+            request.context.others["animated-image-class"] = "still"
+            await #expect { try await client.load(request).response } throws: {
+                ($0 as? ImageError)?.code == .invalidRequest
+            }
+        }
+
         @Test func theFirstFrameWinsOverAllFrames() async throws {
             let file = try serve("mixed.apng")
             let stack = try SharedStack.current

@@ -8,18 +8,23 @@ extension Conformance {
     @Suite struct ShowTests {
         private let origin = OriginServer()
 
-        /// Runs it behind a terminal of 40 by 12 cells, and types `keys` when something was drawn.
-        /// What the terminal got; throws where the status is not 0.
+        /// What a terminal without sixels says when it is asked, and one with cells of 10 by 20.
+        private static let plain = "\u{1B}[?1;2c"
+        private static let sixels = "\u{1B}[6;20;10t\u{1B}[?62;4;22c"
+
+        /// Runs it behind a terminal of 40 by 12 cells, which answers so, and types `keys` when
+        /// something was drawn. What the terminal got; throws where the status is not 0.
         private func show(
-            _ name: String, terminal: String = "xterm", keys: String = ""
+            _ name: String, terminal: String = "xterm", answer: String = plain, keys: String = "",
+            _ more: [String] = []
         ) throws -> String {
             let script = """
                 import fcntl, os, pty, struct, sys, termios
-                keys = sys.argv[1].encode()
+                keys, answer = sys.argv[1].encode(), sys.argv[2].encode()
                 child, terminal = pty.fork()
                 if child == 0:
                     fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 40, 0, 0))
-                    os.execvp(sys.argv[2], sys.argv[2:])
+                    os.execvp(sys.argv[3], sys.argv[3:])
                 said = b""
                 while True:
                     try:
@@ -27,18 +32,24 @@ extension Conformance {
                     except OSError:
                         break
                     said += part
-                    if keys and b"\\x1b[0m" in said:
+                    if answer and b"\\x1b[c" in said:
+                        os.write(terminal, answer)
+                        answer = b""
+                    if keys and (b"\\x1b[0m" in said or b"\\x1b8" in said):
                         os.write(terminal, keys)
                         keys = b""
                 sys.stdout.buffer.write(said)
                 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
                 """
             let stack = try SharedStack.current
-            let said = try Tool.run([
-                "env", "-u", "KITTY_WINDOW_ID", "TERM=\(terminal)", "python3", "-c", script, keys,
-                Programs.commandLine, "get", origin.url("/\(name)"), "--show", "--runtime-dir",
-                stack.runtimeDirectory,
-            ])
+            let said = try Tool.run(
+                [
+                    "env", "-u", "KITTY_WINDOW_ID", "TERM=\(terminal)", "python3", "-c", script,
+                    keys,
+                    answer, Programs.commandLine, "get", origin.url("/\(name)"), "--show",
+                    "--runtime-dir",
+                    stack.runtimeDirectory,
+                ] + more)
             return String(decoding: said, as: UTF8.self)
         }
 
@@ -57,7 +68,7 @@ extension Conformance {
         @Test func anAnimationPlaysUntilItsLoopsEnd() throws {
             let file = try serve("restored.gif")
             let said = try show("restored.gif")
-            #expect(said.hasPrefix("\u{1B}[?25l"))
+            #expect(said.hasPrefix("\u{1B}[16t\u{1B}[c\u{1B}[?25l"))
             #expect(said.hasSuffix("\u{1B}[?25h"))
             #expect(said.contains("▀"))
             // 37 by 29 pixels become 28 by 22, which is eleven lines.
@@ -76,6 +87,66 @@ extension Conformance {
             let said = try show("still.png", terminal: "xterm-kitty")
             #expect(said.contains("\u{1B}_Ga=T,f=100,i="))
             #expect(said.contains(";iVBORw0KGgo"))
+        }
+
+        /// The images between `ESC P` and `ESC \`, as libsixel reads them: RGB, and sizes.
+        private func sixelImages(_ said: String) throws -> [(size: String, rgb: [UInt8])] {
+            let folder = TemporaryDirectory()
+            return try said.split(separator: "\u{1B}P").dropFirst().map { part in
+                let image = "\u{1B}P" + part.prefix { $0 != "\u{1B}" } + "\u{1B}\\"
+                let path = folder.write(Array(image.utf8), to: "a.six")
+                try Tool.run(["sixel2png", "-i", path, "-o", folder.file("a.png")])
+                let pixels = try Pixels(
+                    decoding: #require(FileBytes.read(folder.file("a.png"))))
+                let rgb = (0..<pixels.width * pixels.height).flatMap {
+                    pixels.at($0 % pixels.width, $0 / pixels.width).prefix(3)
+                }
+                return (pixels.size, rgb)
+            }
+        }
+
+        @Test func aTerminalThatAnswersWithAFourGetsSixels() throws {
+            // Cells of 10 by 20, of which eleven lines are free: 400 by 216.
+            let image = Images.quadrants(width: 400, height: 400)
+            origin.route("/sixel.png", .bytes(try image.png()))
+            let said = try show("sixel.png", answer: Self.sixels)
+            let found = try sixelImages(said)
+            try #require(found.count == 1)
+            #expect(found[0].size == "216x216")
+            func at(_ x: Int, _ y: Int) -> [UInt8] {
+                Array(found[0].rgb[3 * (y * 216 + x)..<3 * (y * 216 + x) + 3])
+            }
+            for (place, colour) in [
+                (at(9, 9), Images.red), (at(200, 9), Images.green), (at(9, 200), Images.blue),
+                (at(200, 200), Images.yellow),
+            ] {
+                // Percents of 8 bits.
+                #expect(zip(place, colour).allSatisfy { abs(Int($0) - Int($1)) <= 3 }, "\(place)")
+            }
+            // Eleven lines are made, and the cursor ends below them, wherever it was left.
+            #expect(
+                said.contains(String(repeating: "\r\n", count: 11) + "\u{1B}[11A\r\u{1B}7\u{1B}P"))
+            #expect(said.contains("\u{1B}\\\u{1B}8\u{1B}[11B\r"))
+        }
+
+        @Test func anAnimationPlaysInSixels() throws {
+            let file = try serve("restored.gif")
+            let said = try show("restored.gif", answer: Self.sixels)
+            let found = try sixelImages(said)
+            #expect((2...file.frames.count).contains(found.count), "\(found.count)")
+            #expect(found.allSatisfy { $0.size == "\(file.width)x\(file.height)" })
+            #expect(said.hasSuffix("\u{1B}[?25h"))
+        }
+
+        @Test func theGraphicsCanBeNamed() throws {
+            origin.route("/still.png", .bytes(try Images.quadrants().png()))
+            let sixel = try show("still.png", ["--graphics", "sixel"])
+            #expect(sixel.contains("\u{1B}P0;1q"))
+            let blocks = try show(
+                "still.png", answer: Self.sixels, ["--graphics", "blocks"])
+            #expect(blocks.contains("▀") && !blocks.contains("\u{1B}[c"))
+            let kitty = try show("still.png", ["--graphics", "kitty"])
+            #expect(kitty.contains("\u{1B}_Ga=T") && !kitty.contains("\u{1B}[c"))
         }
 
         @Test func withoutATerminalItSaysWhatToDo() throws {

@@ -68,6 +68,36 @@ import Testing
         #expect { try pixels(huge) } throws: { ($0 as? ImageError)?.code == .limitExceeded }
     }
 
+    /// Indexes of a palette with and without transparent colours.
+    @Test(arguments: [false, true]) func indexesAreThoseOfAnotherReader(isClear: Bool) throws {
+        let folder = TestKit.TemporaryDirectory()
+        let script = """
+            import sys
+            from PIL import Image
+            image = Image.new("P", (61, 47))
+            image.putdata([(x * y + y) % 200 for y in range(47) for x in range(61)])
+            image.putpalette([(7 * number) % 256 for number in range(600)])
+            more = {"transparency": bytes([0, 99])} if sys.argv[1] == "true" else {}
+            image.save(sys.argv[2], "PNG", bits=8, **more)
+            sys.stdout.buffer.write(Image.open(sys.argv[2]).convert("RGBA").tobytes())
+            """
+        let wanted = try Tool.run(["python3", "-c", script, "\(isClear)", folder.file("a.png")])
+        let file = try #require(FileBytes.read(folder.file("a.png")))
+        let found = try file.span.bytes.withUnsafeBytes { (bytes) throws(ImageError) in
+            try IndexedPixels(png: bytes)
+        }
+        #expect(found.size == PixelSize(width: 61, height: 47))
+        #expect(found.indexes.flatMap { found.palette[Int($0)] } == wanted)
+        #expect(found.palette[0][3] == (isClear ? 0 : 255))
+        for other in [try self.file("RGB"), Array(file.prefix(file.count / 2))] {
+            #expect(throws: ImageError.self) {
+                try other.span.bytes.withUnsafeBytes { (bytes) throws(ImageError) in
+                    try IndexedPixels(png: bytes)
+                }
+            }
+        }
+    }
+
     @Test func theBudgetIsAPartOfTheMemoryThatThereIs() {
         var supply = MemorySupply()
         #expect(FrameBudget.automatic.bytes(of: supply) == 256 << 20)

@@ -43,7 +43,7 @@ public enum ContextKey: String, Hashable, Sendable, CaseIterable {
     case originalStoreCacheType = "original-store-cache-type"
     /// The named cache of the original.
     case originalImageCache = "original-image-cache"
-    /// The class of an animation.
+    /// What an animation becomes: all its frames, or one.
     case animatedImageClass = "animated-image-class"
     /// A change of the request to the origin.
     case downloadRequestModifier = "download-request-modifier"
@@ -58,8 +58,7 @@ public enum ContextKey: String, Hashable, Sendable, CaseIterable {
 
     /// Those that this version refuses with `notSupported`.
     public static let notSupported: Set<ContextKey> = [
-        .imageCoder, .animatedImageClass, .downloadRequestModifier,
-        .downloadResponseModifier, .downloadDecryptor,
+        .imageCoder, .downloadRequestModifier, .downloadResponseModifier, .downloadDecryptor,
     ]
 
     /// Those that are taken, whatever their value, and change nothing: pixels are made where they

@@ -55,10 +55,24 @@ public struct ContextSetting: Hashable, Sendable {
         case .imageEncodeOptions:
             request.context.encodeOptions = try EncodeOptionList.options(text)
             if YesOrNo.isFirstFrameOnly(text) { request.options.insert(.decodeFirstFrameOnly) }
+        case .animatedImageClass: try apply(animatedClass: text, to: &request.options)
         case .setImageOperationKey:
             throw ContextSettingError("is of views and pages: one load alone has no slot")
         case .callbackQueue: throw ContextSettingError("is for the Swift client alone")
         default: try apply(to: &request.context)
+        }
+    }
+
+    /// What is still is of its class whatever its source is, so none has to be an animation.
+    private func apply(
+        animatedClass word: String, to options: inout RequestOptions
+    ) throws(ContextSettingError) {
+        switch word {
+        case "animated": options.insert(.transformAnimatedImage)
+        case "still":
+            options.insert(.decodeFirstFrameOnly)
+            options.remove(.matchAnimatedImageClass)
+        default: throw ContextSettingError("'\(word)' is not one of animated, still")
         }
     }
 

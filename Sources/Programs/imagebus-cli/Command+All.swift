@@ -3,7 +3,7 @@ import CommandLineInterface
 extension Command {
     /// What this version does.
     static let all: [Command] = [
-        .serve, .get, .prefetch, .status, .health, .cache, .blacklist, .downloads, .cancel,
-        .drain, .config,
+        .serve, .get, .animate, .prefetch, .status, .health, .cache, .blacklist, .downloads,
+        .cancel, .drain, .config,
     ]
 }

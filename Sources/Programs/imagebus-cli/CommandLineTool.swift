@@ -57,6 +57,8 @@ enum CommandLineTool {
         case Command.serve.name:
             return ServeCommand.run(try ServeOptions(read, environment: environment))
         case Command.get.name: return GetCommand.run(try GetOptions(read, environment: environment))
+        case Command.animate.name:
+            return AnimateCommand.run(try AnimateOptions(read, environment: environment))
         case Command.prefetch.name:
             return PrefetchTool.run(try PrefetchOptions(read, environment: environment))
         case Command.status.name:

@@ -1,7 +1,7 @@
 import ImageModel
 
-/// The filters of a PNG, undone (PNG specification, third edition, chapter 9), and its pixels as
-/// four bytes each.
+/// The filters of a PNG, undone and done (PNG specification, third edition, chapter 9), and its
+/// pixels as four bytes each.
 struct PNGRows {
     private let channels: Int
 
@@ -25,6 +25,29 @@ struct PNGRows {
         }
         guard isKnown else { throw PNGPixels.broken("a filter is unknown") }
         return pixels
+    }
+
+    /// All rows become what they were; false for an unknown filter.
+    func undo(_ rows: inout [UInt8], _ header: PNGPixels.Header) -> Bool {
+        rows.withUnsafeMutableBufferPointer { rows in
+            (0..<header.size.height).allSatisfy { y in
+                let start = y * (1 + header.rowBytes)
+                return undo(rows[start], rows, at: start + 1, header.rowBytes, isFirst: y == 0)
+            }
+        }
+    }
+
+    /// Four bytes each again, as rows of differences to the pixel on the left (filter 1).
+    static func differences(_ rgba: [UInt8], _ size: PixelSize) -> [UInt8] {
+        let row = 4 * size.width
+        var rows = [UInt8](repeating: 1, count: (row + 1) * size.height)
+        for y in 0..<size.height {
+            let (source, target) = (y * row, y * (row + 1) + 1)
+            for x in 0..<row {
+                rows[target + x] = rgba[source + x] &- (x < 4 ? 0 : rgba[source + x - 4])
+            }
+        }
+        return rows
     }
 
     /// The row that begins there becomes what it was; false for an unknown filter.

@@ -1,4 +1,5 @@
 import Glibc
+package import ImageModel
 
 /// The terminal that standard output is.
 package struct TerminalScreen: Hashable {
@@ -13,6 +14,13 @@ package struct TerminalScreen: Hashable {
         self.rows = rows > 1 ? rows : 24
         cellWidth = width >= self.columns ? width / self.columns : 8
         cellHeight = height >= self.rows ? height / self.rows : 16
+    }
+
+    /// The same with cells of the size that the terminal says, where it does.
+    package func with(cell: PixelSize?) -> TerminalScreen {
+        guard let cell else { return self }
+        return TerminalScreen(
+            columns: columns, rows: rows, width: columns * cell.width, height: rows * cell.height)
     }
 
     /// `nil` where standard output is no terminal.

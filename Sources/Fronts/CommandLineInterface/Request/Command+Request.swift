@@ -84,6 +84,7 @@ extension Command {
                 + "cache-serializer = as-is or transcode:FORMAT[:QUALITY];\n"
                 + "image-scale-down-limit-bytes = BYTES,\n"
                 + "image-decode-options, image-encode-options = WORD=VALUE,…;\n"
+                + "animated-image-class = animated or still;\n"
                 + "preserve-aspect-ratio = true or false (of --thumbnail);\n"
                 + "png-compression = 1 (fast) to 12 (small)"),
         OptionDefinition("profile", value: "NAME", "a profile of the configuration (default)"),

@@ -38,8 +38,8 @@ extension Command {
             the image. With --json, partials says files, bytes that had arrived, and milliseconds.
 
             --show draws with the graphics of kitty where TERM or KITTY_WINDOW_ID names it, else
-            with half blocks in true colour. An animation plays until its loops end, Ctrl-C (130)
-            or a key.
+            with sixels of 256 colours where the terminal answers that it has them, else with half
+            blocks in true colour. An animation plays until its loops end, Ctrl-C (130) or a key.
 
             What cannot be written is said before the load where it can be. With --json, error.name
             is outputFailed then, and its code that of the kernel.
@@ -92,6 +92,9 @@ extension Command {
                 + "partial-0001.jpg and so on; the directory is made"),
         OptionDefinition(
             "show", "draw the image in this terminal, as large as it has room"),
+        OptionDefinition(
+            "graphics", value: "HOW",
+            "of --show: kitty, sixel, blocks, or auto: the best that the\nterminal has (auto)"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
             "explain", "how the image came about: what was decoded and how it was encoded"),

@@ -17,10 +17,18 @@ struct FactsAnswer: Encodable, Sendable {
 
     /// Of an animation.
     struct Animation: Encodable, Sendable {
+        let frames: Int
         /// Microseconds of each frame.
         let durations: [UInt32]
+        /// Of all frames.
+        let milliseconds: Int
         /// 0: without end.
         let loops: Int
+
+        init(_ facts: AnimationFacts) {
+            (frames, durations, loops) = (facts.durations.count, facts.durations, facts.loops)
+            milliseconds = durations.reduce(0) { $0 + Int($1) } / 1_000
+        }
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -37,7 +45,7 @@ struct FactsAnswer: Encodable, Sendable {
         dominant = facts.dominant.map { "#\($0)" }
         blurHash = facts.blurHash
         thumbHash = facts.thumbHash
-        animation = facts.animation.map { Animation(durations: $0.durations, loops: $0.loops) }
+        animation = facts.animation.map { Animation($0) }
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -65,11 +73,9 @@ struct FactsAnswer: Encodable, Sendable {
             ("thumbHash", thumbHash),
         ]
         let frames: [(String, String?)] = [
-            ("frames", animation.map { "\($0.durations.count)" }),
-            (
-                "milliseconds",
-                animation.map { "\($0.durations.reduce(0) { $0 + Int($1) } / 1_000)" }
-            ), ("loops", animation.map { $0.loops == 0 ? "without end" : "\($0.loops)" }),
+            ("frames", animation.map { "\($0.frames)" }),
+            ("milliseconds", animation.map { "\($0.milliseconds)" }),
+            ("loops", animation.map { $0.loops == 0 ? "without end" : "\($0.loops)" }),
         ]
         return (header + fields + pixels + frames).compactMap { name, value in
             value.map { "\(name): \($0)" }

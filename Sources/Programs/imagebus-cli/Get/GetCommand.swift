@@ -117,16 +117,16 @@ enum GetCommand {
     }
 
     /// Some options are for a stack that is started.
-    static func warn(_ options: StackOptions) {
+    static func warn(_ options: StackOptions, of command: String = "get") {
         let config = OptionDefinition.config.name
         if !options.ofPrivateStack.subtracting([config]).isEmpty {
             Terminal.error(
-                "imagebus get: the running stack decides which addresses it reaches; "
+                "imagebus \(command): the running stack decides which addresses it reaches; "
                     + "--private starts one that obeys --allow-… and --ca-file\n")
         }
         if options.ofPrivateStack.contains(config) {
             Terminal.error(
-                "imagebus get: the running stack has a configuration of its own; "
+                "imagebus \(command): the running stack has a configuration of its own; "
                     + "--private starts one that obeys --config\n")
         }
     }
@@ -137,36 +137,11 @@ enum GetCommand {
         _ report: GetReport, then tell: () -> Int32
     ) -> Int32 {
         do throws(OutputError) {
-            try image.write(to: target)
+            try target.write(image)
             if let failure = report.partials?.failure { throw failure }
             return tell()
         } catch {
             return report.tell(error, of: image, token: load.token)
-        }
-    }
-}
-
-extension GetOptions.OutputTarget {
-    /// Finds before the work what would keep the image from being written.
-    fileprivate func check() throws(OutputError) {
-        switch self {
-        case .none: break
-        case .file(let path): try OutputFile.check(path)
-        case .standardOutput: try StandardDescriptors.checkOutput()
-        }
-    }
-}
-
-extension ImageResponse {
-    /// A miss has nothing to write.
-    fileprivate func write(to target: GetOptions.OutputTarget) throws(OutputError) {
-        guard !isMiss else { return }
-        switch target {
-        case .none: break
-        case .file(let path):
-            try withBytes { (bytes) throws(OutputError) in try OutputFile.write(bytes, to: path) }
-        case .standardOutput:
-            try withBytes { (bytes) throws(OutputError) in try Terminal.put(bytes) }
         }
     }
 }

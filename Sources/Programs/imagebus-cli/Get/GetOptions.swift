@@ -18,9 +18,9 @@ struct GetOptions: Hashable {
     var framesDirectory: String?
     /// Where images of what has arrived so far go; nil where none are wanted.
     var partialsDirectory: String?
-    /// Whether the image is drawn in the terminal, and whether that is one like kitty.
+    /// Whether the image is drawn in the terminal, and how; nil: as the terminal says.
     var shows: Bool
-    var isKitty: Bool
+    var graphics: TerminalGraphics?
     /// `--original`.
     var keepsOriginal: Bool
     var printsJSON: Bool
@@ -73,7 +73,7 @@ struct GetOptions: Hashable {
         request.wantsExplanation = read.isSet("explain")
         request.context.wantsExtendedData = read.isSet("extended-data")
         keepsOriginal = read.isSet("original")
-        delivery = try read.parsed("delivery", Self.delivery) ?? .automatic
+        delivery = try Self.delivery(read)
         printsJSON = read.isSet("json")
         progress = try Self.progress(read)
         group = try read.parsed("group") { (text) throws(UsageError) in
@@ -89,7 +89,10 @@ struct GetOptions: Hashable {
         partialsDirectory = try Self.partialsDirectory(read, readsStandardInput)
         if partialsDirectory != nil { request.options.insert(.progressiveLoad) }
         shows = try Self.shows(read, readsStandardInput)
-        isKitty = KittyImage.isSpoken(environment)
+        graphics =
+            try read.parsed("graphics") { (text) throws(UsageError) in
+                try OptionValue.word(text, TerminalGraphics.names)
+            } ?? TerminalGraphics.known(environment)
         if let output = read.last("output") {
             guard !output.isEmpty else { throw UsageError("--output: a file name is not empty") }
             guard !request.infoOnly else {
@@ -175,8 +178,10 @@ struct GetOptions: Hashable {
         } ?? .auto
     }
 
-    private static func delivery(_ text: String) throws(UsageError) -> Delivery {
-        try OptionValue.word(
-            text, [("auto", .automatic), ("mapped", .mapped), ("pieces", .pieces)])
+    static func delivery(_ read: ReadOptions) throws(UsageError) -> Delivery {
+        try read.parsed("delivery") { (text) throws(UsageError) in
+            try OptionValue.word(
+                text, [("auto", .automatic), ("mapped", .mapped), ("pieces", .pieces)])
+        } ?? .automatic
     }
 }

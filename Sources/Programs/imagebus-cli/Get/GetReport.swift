@@ -6,57 +6,74 @@ import Observability
 import Reporting
 import StackAccess
 
-/// What `get` says at its end, to people or as JSON.
+/// What `get` and `animate` say at their end, to people or as JSON.
 struct GetReport {
-    let options: GetOptions
+    /// The name of the command.
+    let command: String
+    let request: ImageRequest
+    let target: GetOptions.OutputTarget
+    let printsJSON: Bool
     /// What was shown before the end.
     var partials: PartialFiles?
+
+    init(
+        _ command: String, _ request: ImageRequest, writingTo target: GetOptions.OutputTarget,
+        printsJSON: Bool
+    ) {
+        (self.command, self.request, self.target) = (command, request, target)
+        self.printsJSON = printsJSON
+    }
+
+    init(options: GetOptions) {
+        self.init(
+            "get", options.request, writingTo: options.target, printsJSON: options.printsJSON)
+    }
 
     /// The status of a miss where an image was to be written, as grep has it for what is not there.
     private static let missStatus: Int32 = 1
 
     /// The image was written where it was to be, or there is none.
     func tell(_ image: ImageResponse, token: String) -> Int32 {
-        let isNotWritten = image.isMiss && options.target != .none
+        let isNotWritten = image.isMiss && target != .none
         let status = isNotWritten ? Self.missStatus : 0
-        if options.printsJSON {
+        if printsJSON {
             return tell(
                 GetAnswer(
-                    image, token: token, request: options.request, partials: partials?.written),
+                    image, token: token, request: request, partials: partials?.written),
                 status)
         }
         if isNotWritten {
-            Terminal.complain("get", "\(Self.miss(image)): nothing was written")
+            Terminal.complain(command, "\(Self.miss(image)): nothing was written")
             return status
         }
         if let failure = image.fallbackFor {
-            Terminal.complain("get", "this is the fallback: \(Self.text(failure))")
+            Terminal.complain(command, "this is the fallback: \(Self.text(failure))")
         }
-        for note in ImageNotes.of(image, for: options.request) {
-            Terminal.complain("get", note)
+        for note in ImageNotes.of(image, for: request) {
+            Terminal.complain(command, note)
         }
-        if options.target == .standardOutput { Terminal.error(Self.explanation(image)) }
+        if target == .standardOutput { Terminal.error(Self.explanation(image)) }
         return tell(summary(image), status)
     }
 
     func tell(_ failure: ImageError, token: String?, totalMilliseconds: Double) -> Int32 {
-        if options.printsJSON {
+        if printsJSON {
             return tell(
                 GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds),
                 failure.exitStatus)
         }
-        Terminal.complain("get", Self.text(failure))
+        Terminal.complain(command, Self.text(failure))
         return failure.exitStatus
     }
 
     /// The refresh failed; the cached image was written.
     func tell(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
-        if options.printsJSON {
+        if printsJSON {
             let answer = GetAnswer(
-                image, token: token, request: options.request, failure: .init(failure))
+                image, token: token, request: request, failure: .init(failure))
             return tell(answer, failure.exitStatus)
         }
-        Terminal.complain("get", "the cached image could not be refreshed: \(failure)")
+        Terminal.complain(command, "the cached image could not be refreshed: \(failure)")
         return tell(summary(image), failure.exitStatus)
     }
 
@@ -64,24 +81,24 @@ struct GetReport {
     func tell(_ failure: OutputError, of image: ImageResponse? = nil, token: String? = nil) -> Int32
     {
         guard !failure.isUnread else { return failure.exitStatus }
-        guard options.printsJSON else {
-            Terminal.complain("get", failure)
+        guard printsJSON else {
+            Terminal.complain(command, failure)
             return failure.exitStatus
         }
         let fault = GetAnswer.Failure(failure)
         guard let image, let token else { return tell(GetAnswer(fault), failure.exitStatus) }
-        let answer = GetAnswer(image, token: token, request: options.request, failure: fault)
+        let answer = GetAnswer(image, token: token, request: request, failure: fault)
         return tell(answer, failure.exitStatus)
     }
 
     private func tell(_ answer: GetAnswer, _ status: Int32) -> Int32 {
         // Only a number that JSON does not have fails, and those are milliseconds of a clock.
         guard let text = try? JSONText.text(answer) else {
-            Terminal.complain("get", "the answer cannot be written as JSON")
+            Terminal.complain(command, "the answer cannot be written as JSON")
             return status
         }
-        guard options.target == .standardOutput else {
-            return Terminal.finish("get", text, status: status)
+        guard target == .standardOutput else {
+            return Terminal.finish(command, text, status: status)
         }
         Terminal.error(text)
         return status
@@ -89,8 +106,8 @@ struct GetReport {
 
     /// Words go where the image does not.
     private func tell(_ summary: String, _ status: Int32) -> Int32 {
-        guard options.target != .standardOutput else { return status }
-        return Terminal.finish("get", summary, status: status)
+        guard target != .standardOutput else { return status }
+        return Terminal.finish(command, summary, status: status)
     }
 
     private static func miss(_ image: ImageResponse) -> String { "miss: no cache has \(image.key)" }
@@ -115,7 +132,9 @@ struct GetReport {
         var parts: [String] = []
         if let info = image.info {
             parts.append("\(info.format.name) \(info.size)")
-            if info.pages > 1 { parts.append("\(info.pages) pages") }
+            if info.pages > 1 {
+                parts.append("\(info.pages) \(info.format.holdsFrames ? "frames" : "pages")")
+            }
         }
         if let count = image.bytes?.count { parts.append(ByteText.text(UInt64(count))) }
         parts.append(Self.way(of: image))
@@ -125,7 +144,7 @@ struct GetReport {
         parts.append("\(Int(image.timings.total.rounded())) ms")
         let text = parts.joined(separator: ", ")
         let explanation = Self.explanation(image)
-        if case .file(let path) = options.target {
+        if case .file(let path) = target {
             return "\(PlainText.line(path)): \(text)\n\(explanation)"
         }
         // Who made the file wrote some of the facts.

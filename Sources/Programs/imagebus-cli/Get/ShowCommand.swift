@@ -20,7 +20,7 @@ enum ShowCommand {
                 connectMilliseconds: stack.connectMilliseconds(
                     options.request.timeoutMilliseconds))
             defer { client.end() }
-            let frames = ShownFrames(screen, isKitty: options.isKitty)
+            let frames = frames(on: screen, options.graphics)
             let image = try open(options.request, frames, client, interruption)
             return try play(AnimationPlayer(image), frames, interruption, cancel: client.close)
         } catch {
@@ -34,6 +34,18 @@ enum ShowCommand {
             "--show draws on a terminal, and standard output is none: write the image with -o FILE")
     }
 
+    /// The terminal is asked what it can do, unless that is known; its cells have pixels of their
+    /// own.
+    private static func frames(
+        on screen: TerminalScreen, _ graphics: TerminalGraphics?
+    ) -> ShownFrames {
+        guard graphics == nil || graphics == .sixel else {
+            return ShownFrames(screen, graphics ?? .blocks)
+        }
+        let answer = TerminalAnswer.ask()
+        return ShownFrames(screen.with(cell: answer?.cell), graphics ?? .of(answer))
+    }
+
     /// Frames have the size that has room.
     private static func open(
         _ request: ImageRequest, _ frames: ShownFrames, _ client: ImagebusClient,
@@ -41,7 +53,7 @@ enum ShowCommand {
     ) throws(ImageError) -> AnimatedImage {
         var request = request
         request.steps.append(.resize(frames.room, .fit))
-        request.output = OutputOptions(format: .png)
+        request.output = frames.output
         let (wanted, form) = (request, frames.form)
         let completion = try Completion<AnimatedImage>.opened()
         completion.start { () throws(ImageError) in
@@ -63,7 +75,7 @@ enum ShowCommand {
         while true {
             let now = Duration.nanoseconds(Int64(MonotonicClock.now() - start))
             let frame = try next(player, at: now, interruption, cancel)
-            if frame.index != shown, !frames.draw(frame) { return OutputError.unreadStatus }
+            if frame.index != shown, try !frames.draw(frame) { return OutputError.unreadStatus }
             shown = frame.index
             guard player.playbackState == .playing, let left = player.untilNextFrame else {
                 return 0

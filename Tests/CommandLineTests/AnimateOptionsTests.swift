@@ -1,0 +1,80 @@
+import CommandLineInterface
+import ImageModel
+import Imagebus
+import Testing
+
+@testable import imagebus_cli
+
+@Suite struct AnimateOptionsTests {
+    private func options(_ arguments: [String]) throws(UsageError) -> AnimateOptions {
+        let environment = ["HOME": "/home/a"]
+        let read = try OptionReader.read(
+            arguments, Command.animate.definitions, environment: environment)
+        return try AnimateOptions(read, environment: environment)
+    }
+
+    private func complaint(_ arguments: [String]) -> String {
+        do throws(UsageError) {
+            _ = try options(arguments)
+            return ""
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test func stepsAreOfTheFramesAndTheOutputIsOfTheWhole() throws {
+        let options = try options([
+            "https://a/b.png", "c.png", "data:image/png;base64,AAAA", "-o", "all.webp",
+            "--resize", "9x9", "--quality", "70", "--loops", "3", "--header", "Accept: image/png",
+            "--option", "from-cache-only",
+        ])
+        #expect(
+            options.sources == [
+                .url("https://a/b.png"), .file("c.png"), .url("data:image/png;base64,AAAA"),
+            ])
+        #expect((options.durations, options.loops) == ([100, 100, 100], 3))
+        #expect(options.target == .file("all.webp"))
+        #expect(options.request.output.format == .webp && options.request.output.quality == 70)
+        #expect(options.request.steps.isEmpty && options.request.headers.isEmpty)
+        #expect(options.request.options == .transformAnimatedImage)
+        let parts = options.parts
+        let nine = PixelSize(width: 9, height: 9)
+        #expect(parts.allSatisfy { $0.request.steps == [.resize(nine, .fit)] })
+        #expect(parts.map(\.request.url) == ["https://a/b.png", "", "data:image/png;base64,AAAA"])
+        #expect(parts.map(\.request.headers.count) == [1, 0, 1])
+        #expect(parts.allSatisfy { $0.request.options == .fromCacheOnly })
+    }
+
+    @Test func aDurationIsOfAllFramesOrThereIsOneOfEach() throws {
+        let two = ["a.png", "b.png", "-o", "a.gif", "--duration"]
+        #expect(try options(two + ["2s"]).durations == [2_000, 2_000])
+        #expect(try options(two + ["40ms", "--duration", "1h"]).durations == [40, 3_600_000])
+        #expect(complaint(two + ["2h"]).hasPrefix("--duration: '2h' is no time from 1ms to 3600s"))
+        #expect(
+            complaint(["c.png"] + two + ["1s", "--duration", "2s"])
+                == "--duration is said 2 times, and there are 3 frames: say it once for all, or "
+                + "once for each")
+    }
+
+    @Test(arguments: [
+        (["-o", "a.gif"], ImageFormat.gif), (["-o", "a.png"], .png), (["-o", "-"], .gif),
+        (["-o", "anything", "--format", "webp"], .webp), (["-o", "anything"], .gif),
+    ])
+    func theNameSaysTheFormat(arguments: [String], format: ImageFormat) throws {
+        #expect(try options(["a.png"] + arguments).request.output.format == format)
+    }
+
+    @Test(arguments: [
+        (["-o", "a.gif"], "there is no URL and no FILE"), (["a.png"], "there is no -o FILE"),
+        (["a.png", "-o", "a.jpg"], "jpeg has no frames: write gif, webp or png"),
+        (["a.png", "-o", "a.gif", "--format", "webp"], "--format webp contradicts the name"),
+        (["-", "-o", "a.gif"], "'-' is no URL and no FILE"),
+        (["http://", "-o", "a.gif"], "'http://': "),
+        (["a.png", "-o", "a.gif", "--loops", "65536"], "--loops: '65536' is no whole number"),
+        (["a.png", "-o", "a.gif", "--lossless"], "--lossless and gif contradict each other"),
+    ])
+    func aMistakeSaysWhatToDo(arguments: [String], said: String) {
+        let found = complaint(arguments)
+        #expect(found.hasPrefix(said), "\(found)")
+    }
+}
