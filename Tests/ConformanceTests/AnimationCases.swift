@@ -62,6 +62,25 @@ extension Conformance {
             try await expectFrames([0, file.frames.count - 1], of: name, file)
         }
 
+        /// In JSON and for people: the sum, too.
+        @Test func theFactsSayHowLongAllFramesTake() async throws {
+            let file = try serve("cleared.gif")
+            let url = origin.url("/cleared.gif")
+            let stack = try SharedStack.current
+            let shown = file.stated.map { $0 < 11_000 ? 100 : $0 / 1_000 }.reduce(0, +)
+            let answer = try stack.answer(url, ["--facts", "animation"])
+            let found = answer["facts"]?["animation"]
+            #expect(found?["frames"]?.integer == file.frames.count)
+            #expect(found?["milliseconds"]?.integer == shown)
+            #expect(found?["loops"]?.integer == 7)
+            let lines = try stack.get([url, "--facts", "animation"]).outputText
+            #expect(
+                lines.hasSuffix(
+                    "frames: \(file.frames.count)\nmilliseconds: \(shown)\nloops: 7\n"))
+            let info = try stack.get([url, "--info"]).outputText
+            #expect(info.hasPrefix("gif 37x29, \(file.frames.count) frames, "), "\(info)")
+        }
+
         @Test func case082_aGIFThatDoesNotSayHowOftenIsShownOnce() async throws {
             let file = try serve("restored.gif")
             #expect(file.loops == 1)
