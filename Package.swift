@@ -343,7 +343,7 @@ let testing: [Target] = [
         name: "FuzzTargets",
         dependencies: [
             "Wire", "Derivation", "Dispatching", "Admission", "Messages", "Animation", "ImageModel",
-            "Decoding", "StageContract",
+            "Decoding", "StageContract", "WebGrammar", "Nettle",
         ],
         path: "Tests/Fuzz/Targets"),
     .testTarget(

@@ -16,6 +16,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case animations
     /// First bytes of files that still arrive, through the codecs.
     case beginnings
+    /// Paths of URLs in the grammars of others.
+    case grammars
 
     /// Feeds the target. Throws where an invariant is broken; what traps is a failure as well.
     public func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
@@ -28,6 +30,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .headers: try HeaderTarget.run(bytes)
         case .animations: try AnimationTarget.run(bytes)
         case .beginnings: try BeginningTarget.run(bytes)
+        case .grammars: try GrammarTarget.run(bytes)
         }
     }
 }

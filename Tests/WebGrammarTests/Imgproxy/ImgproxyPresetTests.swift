@@ -51,6 +51,12 @@ import WebGrammar
         #expect(throws: GrammarError.self) { try grammar(lines) }
     }
 
+    @Test(arguments: ["a=pr:a", "a=pr:b\nb=w:1/pr:c\nc=pr:a"])
+    func aCircleIsCalledOne(lines: String) throws {
+        let refusal = #expect(throws: GrammarError.self) { try grammar(lines) }
+        #expect(refusal?.message.contains("names itself") == true)
+    }
+
     /// Each line doubles what the one before comes to.
     @Test func presetsThatComeToManyOptionsAreRefused() throws {
         let lines = (1...40).map { "p\($0)=pr:p\($0 - 1):p\($0 - 1)" } + ["p0=w:1"]

@@ -80,7 +80,9 @@ enum SignedByLibthumbor {
         GoodRow("/W3Lua_lKVxwgRRKNFeNSWqqIDvM=/trim::12/\(source)", .trim(tolerance: 12)),
         GoodRow(
             "/qf-EAMTN5SxtfdJU9VOpS8KzTag=/origx200/top/filters:no_upscale()/\(source)",
-            .cropTo(RelativeSize(width: .percent(100), height: .pixels(200)), .point(x: 0.5, y: 0))),
+            .cropTo(
+                RelativeSize(width: .percent(100), height: .pixels(200)),
+                .point(x: 0.5, y: 0))),
     ]
 
     private static let others = [
@@ -102,7 +104,8 @@ enum SignedByLibthumbor {
             "/a-2kcQtD3SrUzXxgus3chiLaBgM=/fit-in/320x200/filters:upscale():blur(4)/\(source)",
             .resize(PixelSize(320, 200), .fit, enlarges: true), .blur(radius: 4)),
         GoodRow(
-            "/alV-vyK2lt3A9CgWuNjHQaD8DU0=/filters:watermark(http://pics.example.org/m.png,-5,center,25):max_age(90)/\(source)"
+            "/alV-vyK2lt3A9CgWuNjHQaD8DU0=/filters:watermark(http://pics.example.org/m.png,-5,"
+                + "center,25):max_age(90)/\(source)"
         ) {
             $0.maxAge = 90
             $0.image.steps = [
@@ -113,7 +116,8 @@ enum SignedByLibthumbor {
             ]
         },
         GoodRow(
-            "/jJLREo6uDrXn_oBxMFM5gfhS6_o=/filters:rotate(90):brightness(-10):contrast(20)/\(source)",
+            "/jJLREo6uDrXn_oBxMFM5gfhS6_o=/filters:rotate(90):brightness(-10):contrast(20)/"
+                + source,
             .rotate(Rotation(degreesClockwise: 270)), .brightness(-10), .contrast(18.033)
         ),
         GoodRow(

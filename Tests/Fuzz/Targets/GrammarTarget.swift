@@ -1,0 +1,153 @@
+import ImageModel
+import Nettle
+import WebGrammar
+
+/// The first byte is the grammar, the rest a path.
+///
+/// What is accepted is what the stack accepts, is read the same again, and, where paths are signed,
+/// was signed with a key of the grammar; what is signed is read as if it need not be.
+enum GrammarTarget {
+    static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
+        var reader = ByteReader(bytes)
+        let kind = reader.choice(4)
+        let path = reader.rest()
+        switch kind {
+        case 0: try check(path, open: openThumbor, closed: closedThumbor, .sha1)
+        case 1: try check(path, open: openImgproxy, closed: closedImgproxy, .sha256)
+        case 2: try check([slash] + path, iiif)
+        default: try check(Array("/_/".utf8) + path, presets)
+        }
+    }
+
+    private static let key = Array("lilac".utf8)
+    private static let salt = Array("sugar".utf8)
+    private static let slash = UInt8(ascii: "/")
+
+    // MARK: - Grammars
+
+    private static let openImgproxy = imgproxy { $0.permitsUnsigned = true }
+    private static let closedImgproxy = imgproxy { $0.permitsUnsigned = false }
+    private static let presets = imgproxy {
+        $0.permitsUnsigned = true
+        $0.onlyPresets = true
+    }
+    private static let openThumbor = thumbor(isOpen: true)
+    private static let closedThumbor = thumbor(isOpen: false)
+    private static let iiif = try? IIIFGrammar(IIIFGrammar.Settings(source: "https://h/{id}"))
+
+    private static func imgproxy(
+        _ change: (inout ImgproxyGrammar.Settings) -> Void
+    ) -> ImgproxyGrammar? {
+        var settings = ImgproxyGrammar.Settings()
+        settings.keys = [SigningKey(key: key, salt: salt)].compactMap { $0 }
+        settings.watermark = "https://h/m.png"
+        settings.presets =
+            (try? ImgproxyPresets(["default": "q:70", "a": "w:300/pr:b", "b": "dpr:2/sh:1"]))
+            ?? ImgproxyPresets()
+        change(&settings)
+        return try? ImgproxyGrammar(settings)
+    }
+
+    private static func thumbor(isOpen: Bool) -> ThumborGrammar? {
+        var settings = ThumborGrammar.Settings()
+        settings.keys = [SigningKey(key: key)].compactMap { $0 }
+        settings.permitsUnsigned = isOpen
+        return try? ThumborGrammar(settings)
+    }
+
+    // MARK: - Invariants
+
+    /// A path without its signature, with and without one.
+    private static func check(
+        _ path: [UInt8], open: (some URLGrammar)?, closed: (some URLGrammar)?, _ algorithm: HMAC
+    ) throws(BrokenInvariant) {
+        guard let closed else { throw BrokenInvariant(what: "the grammar is made") }
+        let wanted = try check(Array("/unsafe/".utf8) + path, open)
+        let signed = [slash] + signature(of: path, algorithm) + [slash] + path
+        try expect(read(signed, by: closed) == wanted, "what is signed is read as what need not be")
+        if case .success = read([slash] + path, by: closed) {
+            try expect(isSigned(path, algorithm), "what is accepted is signed")
+        }
+    }
+
+    /// What a target is read as, once it holds.
+    @discardableResult
+    private static func check(
+        _ target: [UInt8], _ grammar: (some URLGrammar)?
+    ) throws(BrokenInvariant) -> Result<WebRequest, GrammarError> {
+        guard let grammar else { throw BrokenInvariant(what: "the grammar is made") }
+        let outcome = read(target, by: grammar)
+        try expect(read(target, by: grammar) == outcome, "a target is read the same again")
+        switch outcome {
+        case .success(let request): try check(request)
+        case .failure(let error):
+            try expect(
+                error.message.utf8.count < 500 && (400...501).contains(error.status),
+                "an error is a sentence")
+        }
+        return outcome
+    }
+
+    private static func check(_ request: WebRequest) throws(BrokenInvariant) {
+        let image = request.image
+        guard let url = try? SourceURL(image.url) else {
+            throw BrokenInvariant(what: "an accepted source is a URL")
+        }
+        try expect(SourceSchemes.usual.names.contains(url.scheme), "its scheme is one told")
+        try expect(image.steps.count <= RequestLimits.stepsMax, "steps are few")
+        try expect(image.overlays.count <= RequestLimits.overlaysMax, "overlays are few")
+        let isPermitted = image.allSteps.allSatisfy {
+            (try? $0.form.check(pixelsMax: RequestLimits.pixelsMax)) != nil
+        }
+        try expect(isPermitted && (try? image.output.check()) != nil, "the stack accepts it")
+        try expect(
+            request.kind == .image || (image.steps.isEmpty && image.output.isDefault),
+            "only an image is worked on")
+        try expect(image.infoOnly == (request.kind == .facts), "facts are asked for where wanted")
+        try expect(image.nominalSize.isPositive, "it has a size")
+        try expect(
+            !CacheKey.result(image, url: url, terms: LoadTerms()).isEmpty, "it has a key")
+    }
+
+    // MARK: - Signatures
+
+    /// Without its query, which nobody signs.
+    private static func signature(of path: [UInt8], _ algorithm: HMAC) -> [UInt8] {
+        let signed = Array(path.prefix { $0 != UInt8(ascii: "?") })
+        let parts = algorithm == .sha1 ? [signed] : [salt, [slash], signed]
+        return base64(algorithm.code(of: parts, key: key))
+    }
+
+    /// Whether a path begins with the signature of its rest. Of one that is signed as it was before
+    /// a proxy changed it nothing is said here.
+    private static func isSigned(_ path: [UInt8], _ algorithm: HMAC) -> Bool {
+        guard let end = path.firstIndex(of: slash) else { return false }
+        let rest = Array(path[(end + 1)...])
+        let isChanged = rest.contains(UInt8(ascii: "%")) || rest.contains(UInt8(ascii: ":"))
+        let said = path[..<end].prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "%") }
+        return isChanged || said.elementsEqual(signature(of: rest, algorithm))
+    }
+
+    private static func read(
+        _ target: [UInt8], by grammar: some URLGrammar
+    ) -> Result<WebRequest, GrammarError> {
+        do throws(GrammarError) {
+            return .success(try grammar.read(target, now: 1_000_000))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// RFC 4648, section 5, without padding.
+    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        return stride(from: 0, to: bytes.count, by: 3).flatMap { start in
+            let part = bytes[start..<min(start + 3, bytes.count)]
+            let bits = (0..<3).reduce(UInt32(0)) { bits, place in
+                bits << 8 | UInt32(place < part.count ? part[start + place] : 0)
+            }
+            return (0...part.count).map { digits[Int(bits >> UInt32(18 - 6 * $0)) & 63] }
+        }
+    }
+}

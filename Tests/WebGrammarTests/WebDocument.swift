@@ -1,0 +1,43 @@
+import TestKit
+
+/// The tables of `Proto/WEB.md`.
+struct WebDocument {
+    /// A row of a table of options.
+    struct Row: Sendable, CustomStringConvertible {
+        /// What stands between backticks in the first column.
+        let names: [String]
+        let example: String
+        let steps: [String]
+        let refused: [String]
+
+        var description: String { names.joined(separator: " ") }
+    }
+
+    private static let lines = (FileBytes.text(RepositoryRoot.file("Proto/WEB.md")) ?? "")
+        .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+
+    /// The rows of the table whose first column has that name, in the section of a number.
+    static func rows(of section: Int, headed name: String) -> [Row] {
+        let start = lines.firstIndex { $0.hasPrefix("## \(section) ") } ?? lines.endIndex
+        let ruled = lines[start...].drop { !$0.hasPrefix("| \(name) |") }
+        return ruled.dropFirst(2).prefix { $0.hasPrefix("|") }.map { line in
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false).map(
+                String.init)
+            return Row(
+                names: spans(in: cells[1]), example: spans(in: cells[2]).joined(),
+                steps: spans(in: cells[3]), refused: spans(in: cells[5]))
+        }
+    }
+
+    /// What stands between backticks in the paragraph that begins so, in the section of a number.
+    static func names(of section: Int, behind start: String) -> Set<String> {
+        let place = lines.firstIndex { $0.hasPrefix("## \(section) ") } ?? lines.endIndex
+        let paragraph = lines[place...].drop { !$0.hasPrefix(start) }.prefix { !$0.isEmpty }
+        return Set(spans(in: paragraph.joined(separator: " ")))
+    }
+
+    private static func spans(in text: String) -> [String] {
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false)
+        return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+    }
+}

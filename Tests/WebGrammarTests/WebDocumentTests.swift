@@ -1,0 +1,88 @@
+import ImageModel
+import Testing
+
+@testable import WebGrammar
+
+/// What `Proto/WEB.md` says of the grammars is what they do.
+@Suite struct WebDocumentTests {
+    private func imgproxy() throws -> ImgproxyGrammar {
+        var settings = ImgproxyGrammar.Settings()
+        settings.permitsUnsigned = true
+        settings.watermark = "https://h/m.png"
+        settings.presets = try ImgproxyPresets(["sharp": "sh:1"])
+        return try ImgproxyGrammar(settings)
+    }
+
+    private func thumbor() throws -> ThumborGrammar {
+        var settings = ThumborGrammar.Settings()
+        settings.permitsUnsigned = true
+        return try ThumborGrammar(settings)
+    }
+
+    private func check(
+        _ row: WebDocument.Row, by grammar: some URLGrammar, _ target: (String) -> String
+    ) throws {
+        #expect(try grammar.read(target(row.example)).image.steps.map(\.name) == row.steps)
+        #expect(!row.refused.isEmpty)
+        for text in row.refused {
+            #expect([400, 404, 501].contains(try grammar.refusal(target(text)).status), "\(text)")
+        }
+    }
+
+    @Test(arguments: WebDocument.rows(of: 2, headed: "options"))
+    func imgproxysOptionsAreAsTheTableSays(row: WebDocument.Row) throws {
+        try check(row, by: imgproxy()) { "/_/\($0)/plain/https://h/a.jpg" }
+        #expect(ImgproxyOption.all.contains { $0.names == row.names })
+    }
+
+    @Test(
+        arguments: WebDocument.rows(of: 3, headed: "part")
+            + WebDocument.rows(of: 3, headed: "filter"))
+    func thumborsPartsAreAsTheTablesSay(row: WebDocument.Row) throws {
+        try check(row, by: thumbor()) { "/unsafe/\($0)/https://h/a.jpg" }
+    }
+
+    @Test(arguments: WebDocument.rows(of: 4, headed: "parameter"))
+    func parametersOfIIIFAreAsTheTableSays(row: WebDocument.Row) throws {
+        try check(row, by: IIIFGrammar(IIIFGrammar.Settings(source: "https://h/{id}"))) {
+            "/a/\($0)"
+        }
+    }
+
+    @Test func theTablesHaveAllThatIsRead() {
+        #expect(
+            WebDocument.rows(of: 2, headed: "options").map(\.names)
+                == ImgproxyOption.all.map(\.names))
+        #expect(
+            WebDocument.rows(of: 3, headed: "filter").map(\.names)
+                == ThumborFilter.all.map { [$0.name] })
+        #expect(WebDocument.rows(of: 3, headed: "part").count == 13)
+        #expect(WebDocument.rows(of: 4, headed: "parameter").count == 12)
+    }
+
+    /// The document has one name of each; the short ones are beside them.
+    @Test func whatIsNotHereIsRefusedByName() throws {
+        let imgproxys = WebDocument.names(of: 2, behind: "Not here").subtracting(["enc/"])
+        #expect(imgproxys.count == 49 && imgproxys.isSubset(of: ImgproxyOption.absent))
+        for name in ImgproxyOption.absent {
+            let refusal = try imgproxy().refusal("/_/\(name):1/plain/https://h/a")
+            #expect(refusal.status == 501 && refusal.option == name)
+        }
+        #expect(WebDocument.names(of: 3, behind: "Not here") == ThumborFilter.absent)
+        for name in ThumborFilter.absent {
+            let refusal = try thumbor().refusal("/unsafe/filters:\(name)(1)/https://h/a")
+            #expect(refusal.status == 501 && refusal.option == name)
+        }
+    }
+
+    /// Secrets are compared by the binding alone.
+    @Test func signaturesAreComparedInConstantTime() {
+        let signatures = WebSources.lines(below: "Signatures")
+        #expect(signatures.contains { $0.contains("SecretBytes.areEqual(") })
+        let all = WebSources.lines(below: "")
+        let suspects = all.filter { line in
+            ["code", "signature", "digest"].contains { line.contains("\($0) ==") }
+        }
+        #expect(all.count > 1_000 && suspects.isEmpty)
+    }
+}

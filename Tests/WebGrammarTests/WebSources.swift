@@ -1,0 +1,15 @@
+import TestKit
+
+/// The source text of the room.
+enum WebSources {
+    /// All lines of the files in a folder of it; empty: in all.
+    static func lines(below folder: String) -> [Substring] {
+        let room = RepositoryRoot.file("Sources/Fronts/WebGrammar")
+        let folders = folder.isEmpty ? DirectoryEntries.names(room) : [folder]
+        return folders.flatMap { folder in
+            DirectoryEntries.names("\(room)/\(folder)").flatMap { name in
+                (FileBytes.text("\(room)/\(folder)/\(name)") ?? "").split(separator: "\n")
+            }
+        }
+    }
+}
