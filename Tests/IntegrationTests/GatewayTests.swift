@@ -25,7 +25,9 @@ extension RealProcesses {
 
         @Test func anImageIsWhatTheURLSays() async throws {
             origin.route(
-                "/a.jpg", .bytes(try Images.waves(width: 160, height: 80).jpeg(quality: 90)))
+                "/a.jpg",
+                .bytes(try Images.waves(width: 160, height: 80).jpeg(quality: 90))
+                    .with(header: "Cache-Control", "max-age=600"))
             try await withGateway { gateway, _ in
                 let image = try gateway.get(path("/a.jpg", "rs:fit:40:40", "@png"))
                 #expect(image.status == 200, "\(image.head)")
@@ -61,7 +63,7 @@ extension RealProcesses {
             origin.route("/500", .status(500))
             try await withGateway { gateway, _ in
                 for (target, status) in [
-                    (path("/none.jpg"), 404), (path("/500"), 502), (path("/page"), 415),
+                    (path("/none.jpg"), 404), (path("/500"), 502), (path("/page"), 422),
                     ("/unsafe/w:abc/plain/http://a/b", 400), ("/unsafe/plain/", 400),
                     ("/nobody/w:1/plain/http://a/b", 403),
                 ] {

@@ -46,7 +46,7 @@ extension ImageLimits {
     /// decoder keeps of the whole image.
     func checkPixelBytes(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
         let pixelBytes = source.header.bands * source.header.bytesPerBand
-        let bytes = Self.product(scale.size(source.storedSize).area, pixelBytes)
+        let bytes = Self.product(source.madeSize(at: scale).area, pixelBytes)
         guard bytes <= pixelBytesMax else {
             throw .over(
                 "pixelBytesMax",

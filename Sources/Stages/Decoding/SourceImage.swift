@@ -115,6 +115,14 @@ struct SourceImage {
         need.scale(for: info.size, of: decoder.format.traits.input?.scales ?? .whole)
     }
 
+    /// The size of the pixels that are made at a scale: libvips composes the frames of a WebP at
+    /// their own size, whatever it is asked for.
+    func madeSize(at scale: DecodeScale) -> PixelSize {
+        let isComposed =
+            decoder.format == .webp && HeaderBytes(Span(_unsafeBytes: bytes)).webPHasFrames
+        return isComposed ? storedSize : scale.size(storedSize)
+    }
+
     /// The image, nothing but its header read: it need not have its pixels.
     func openHeader() throws(ImageError) -> VipsImage {
         try ImageError.mapping { () throws(VipsError) in try decoder.header(bytes) }

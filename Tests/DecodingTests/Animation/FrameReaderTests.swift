@@ -100,8 +100,8 @@ import Vips
             try file.bytes.span.withUnsafeBytes { bytes throws(ImageError) in
                 let source = try SourceImage(bytes)
                 guard
-                    var reader = FrameReader(
-                        bytes, by: source.decoder, canvas: source.storedSize, framesMax: 1_000)
+                    var reader = try FrameReader(
+                        of: source, by: source.decoder, ImageLimits(), framesMax: 1_000)
                 else { return [] }
                 var frames: [[UInt8]] = []
                 for index in order ?? Array(reader.map.frames.indices) {

@@ -116,6 +116,9 @@ FILES = {
     "outside.apng": lambda: apng(outside((SIZE[0] - 3, SIZE[1] - 3, 9, 9))),
     "outside.webp": lambda: webp(outside((SIZE[0] // 2 * 2, SIZE[1] // 2 * 2, 9, 9))),
     "beyond.webp": lambda: tiny_webp(2, (1, 1), area=(0xFFFFFE, 0xFFFFFE, 5, 5)),
+    # Within the limit of pixels where they are reduced, and not as frames.
+    "wide.webp": lambda: tiny_webp(1, (14_000, 14_000), area=(0, 0, 8, 8)),
+    "wide-moving.webp": lambda: tiny_webp(2, (14_000, 14_000), area=(0, 0, 8, 8)),
     "huge.gif": lambda: tiny_gif(2, (30_000, 30_000)),
     "huge.apng": lambda: tiny_apng(2, size=(30_000, 30_000)),
     "huge.webp": lambda: tiny_webp(2, (30_000, 30_000)),

@@ -61,6 +61,11 @@ extension HeaderBytes {
         return nil
     }
 
+    /// Whether a WebP says that it is an animation (RFC 9649, 2.7.1).
+    package var webPHasFrames: Bool {
+        has("VP8X", at: 12) && byte(20).map { $0 & 2 != 0 } ?? false
+    }
+
     /// The logical screen (GIF89a, 18).
     package var gifSize: PixelSize? {
         guard has("GIF87a", at: 0) || has("GIF89a", at: 0),

@@ -17,8 +17,9 @@ struct AllFrames {
         guard source.pages > 1, source.decoder.format.traits.input?.pages == .frames else {
             return nil
         }
-        let found = FrameReader(
-            source.bytes, by: source.decoder, canvas: source.storedSize, framesMax: source.pages)
+        try limits.check(frames: source.pages, of: source)
+        let found = try FrameReader(
+            of: source, by: source.decoder, limits, framesMax: source.pages)
         guard let found else { return nil }
         guard found.map.end == .whole || found.map.frames.count == source.pages else {
             throw ImageError(
@@ -27,7 +28,6 @@ struct AllFrames {
                     + "ask for one of these by its number")
         }
         guard found.map.frames.count > 1 else { return nil }
-        try limits.check(source, at: .whole)
         try limits.check(frames: found.map.frames.count, of: source)
         (self.source, self.limits, reader) = (source, limits, found)
     }

@@ -13,18 +13,25 @@ struct FrameReader {
     private let sequence: AVIFFrames?
     private var canvas: FrameCanvas
 
+    /// Frames have the size of the whole image, at whatever scale a still one would be decoded: the
+    /// limits of that hold before its canvas is made.
+    ///
     /// - Parameters:
-    ///   - canvas: the size that the decoder of still images gives the file.
+    ///   - decoder: of whole files; that of the source may be of beginnings.
     ///   - framesMax: frames that are looked for at most.
     /// - Returns: nil for what has no frames of its own.
+    /// - Throws: `limitExceeded`.
     init?(
-        _ file: UnsafeRawBufferPointer, by decoder: any FormatDecoder, canvas: PixelSize,
+        of source: SourceImage, by decoder: any FormatDecoder, _ limits: ImageLimits,
         framesMax: Int
-    ) {
+    ) throws(ImageError) {
+        let (file, canvas) = (source.bytes, source.storedSize)
         let bytes = file.bindMemory(to: UInt8.self).span
         guard var map = AnimationMap(bytes, framesMax: framesMax), !map.frames.isEmpty else {
             return nil
         }
+        try limits.check(source, at: .whole)
+        try limits.check(frames: 1, of: source)
         sequence = map.format == .avif ? AVIFFrames(map.canvas) : nil
         map.canvas = canvas
         if sequence != nil { map.spreadFrames() }

@@ -25,8 +25,10 @@ final class KeptAnimation: Sendable {
         _ index: Int, of source: SourceImage, _ limits: ImageLimits, _ parts: KeptBytes,
         to output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
-        guard var found = take(source, limits) else {
+        guard var found = try take(source, limits) else {
             guard index == 0 else { throw .noFrame(index, of: source) }
+            try limits.check(source, at: .whole)
+            try limits.checkPixelBytes(source, at: .whole)
             return try source.pixels(at: .whole, cancellation: cancellation)
                 .write(to: output, with: parts)
         }
@@ -39,7 +41,9 @@ final class KeptAnimation: Sendable {
     }
 
     /// What was kept of the same bytes, or a beginning; nil for what has no frames.
-    private func take(_ source: SourceImage, _ limits: ImageLimits) -> Kept? {
+    private func take(
+        _ source: SourceImage, _ limits: ImageLimits
+    ) throws(ImageError) -> Kept? {
         let last = kept.withLock { kept in
             defer { kept = nil }
             return kept
@@ -47,11 +51,12 @@ final class KeptAnimation: Sendable {
         if let last, last.bytes.count == source.bytes.count,
             last.bytes.elementsEqual(source.bytes)
         {
+            try limits.check(source, at: .whole)
+            try limits.check(frames: 1, of: source)
             return last
         }
-        let reader = FrameReader(
-            source.bytes, by: source.decoder, canvas: source.storedSize,
-            framesMax: limits.pagesMax)
+        let reader = try FrameReader(
+            of: source, by: source.decoder, limits, framesMax: limits.pagesMax)
         return reader.map { Kept(bytes: Array(source.bytes), reader: $0) }
     }
 

@@ -75,20 +75,26 @@ struct PartialImage {
     /// Of an animated WebP no decoder makes rows: its first frame is shown when it is there.
     private func usualFrame(of map: AnimationMap) -> Int? { map.format == .webp ? 0 : nil }
 
-    /// A frame that is there as a whole, as it is shown.
+    /// A frame that is there as a whole, as it is shown; none where that takes more than it may:
+    /// the image itself may be reduced.
     private func composed(
         _ index: Int, to output: some OutputSpace
     ) throws(ImageError) -> DecodedImage.Frame? {
-        let reader = FrameReader(
-            source.bytes, by: decoder, canvas: source.storedSize, framesMax: index + 1)
-        guard var reader else { return nil }
-        try limits.check(source, at: .whole)
-        try limits.check(frames: 1, of: source)
+        guard var reader = try reader(framesMax: index + 1) else { return nil }
         // Their profile has been applied.
         let kept = try KeptBytes(of: source, work.keeps.intersection([.rights, .metadata]))
         let pixels = try reader.pixels(
             of: index, in: source.bytes, limits: limits, cancellation: cancellation)
         return try output.frame(
             pixels, of: reader.map.canvas, turned: source.orientation, with: kept)
+    }
+
+    private func reader(framesMax: Int) throws(ImageError) -> FrameReader? {
+        do throws(ImageError) {
+            return try FrameReader(of: source, by: decoder, limits, framesMax: framesMax)
+        } catch {
+            guard error.code == .limitExceeded else { throw error }
+            return nil
+        }
     }
 }
