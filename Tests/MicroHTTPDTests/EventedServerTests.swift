@@ -73,6 +73,7 @@ private final class MarkedOwner {
         return done.values[0]
     }
 
+    // Unchecked: made here, and used by its one thread alone.
     private final class Reader: @unchecked Sendable {
         private let client: RawClient
         init(_ client: consuming RawClient) { self.client = client }
