@@ -55,12 +55,15 @@ public final class WebPAnimation {
     /// - Parameters:
     ///   - end: when the last frame ends, in milliseconds.
     ///   - sink: takes all bytes at once, or answers false.
-    /// - Throws: `refused`, `outOfMemory`, `internal`.
+    ///   - isCancelled: asked on this thread where frames that are all the same are encoded anew.
+    /// - Throws: `refused`, `cancelled`, `outOfMemory`, `internal`.
     public func finish(
-        at end: Int, to sink: (UnsafeRawBufferPointer) -> Bool
+        at end: Int, to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
     ) throws(WebPError) {
-        let status = WebPCallbacks.withContext(sink, { false }) { context in
-            cwebp_animation_finish(animation, CInt(clamping: end), passToSink, context)
+        let status = WebPCallbacks.withContext(sink, isCancelled) { context in
+            cwebp_animation_finish(
+                animation, CInt(clamping: end),
+                cwebp_callbacks(sink: passToSink, stop: askWhetherCancelled, context: context))
         }
         guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }
     }

@@ -8,15 +8,18 @@ struct cwebp_animation {
     cwebp_encoding encoding;
     WebPAnimEncoder *encoder;
     WebPConfig config;
+    // Of the call that is under way; their context is gone when it returns.
     cwebp_callbacks callbacks;
     int is_stopped;
 };
 
-// The encoder makes pictures of its own of parts of a frame; they keep `user_data`.
+// The encoder makes pictures of its own of parts of a frame; they keep `user_data`, and those that
+// outlive a frame are encoded again in the end.
 static int on_progress(int percent, const WebPPicture *picture) {
     (void)percent;
     cwebp_animation *animation = picture->user_data;
-    if (animation->callbacks.stop(animation->callbacks.context))
+    const cwebp_callbacks *callbacks = &animation->callbacks;
+    if (callbacks->stop && callbacks->stop(callbacks->context))
         animation->is_stopped = 1;
     return !animation->is_stopped;
 }
@@ -64,9 +67,9 @@ cwebp_status cwebp_animation_add(cwebp_animation *animation, const uint8_t *pixe
                                  int milliseconds, cwebp_callbacks callbacks, int *code) {
     WebPPicture picture;
     *code = VP8_ENC_ERROR_INVALID_CONFIGURATION;
-    animation->callbacks = callbacks;
     if (!WebPPictureInit(&picture))
         return CWEBP_INTERNAL;
+    animation->callbacks = callbacks;
     picture.use_argb = 1;
     picture.width = animation->encoding.width;
     picture.height = animation->encoding.height;
@@ -75,20 +78,25 @@ cwebp_status cwebp_animation_add(cwebp_animation *animation, const uint8_t *pixe
     int is_fine = WebPPictureImportRGBA(&picture, pixels, stride) &&
                   WebPAnimEncoderAdd(animation->encoder, &picture, milliseconds,
                                      &animation->config);
+    animation->callbacks = (cwebp_callbacks){0};
     *code = picture.error_code;
     WebPPictureFree(&picture);
     return is_fine ? CWEBP_FINE : failure(animation, *code);
 }
 
-cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds, cwebp_sink sink,
-                                    void *context) {
+cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds,
+                                    cwebp_callbacks callbacks) {
     WebPData made;
     WebPDataInit(&made);
     cwebp_status status = CWEBP_FINE;
-    if (!WebPAnimEncoderAdd(animation->encoder, NULL, milliseconds, NULL) ||
-        !WebPAnimEncoderAssemble(animation->encoder, &made))
+    // Frames that are all the same become one, which is encoded as a still image beside.
+    animation->callbacks = callbacks;
+    int is_fine = WebPAnimEncoderAdd(animation->encoder, NULL, milliseconds, NULL) &&
+                  WebPAnimEncoderAssemble(animation->encoder, &made);
+    animation->callbacks = (cwebp_callbacks){0};
+    if (!is_fine)
         status = failure(animation, VP8_ENC_OK);
-    else if (!sink(context, made.bytes, made.size))
+    else if (!callbacks.sink(callbacks.context, made.bytes, made.size))
         status = CWEBP_REFUSED;
     WebPDataClear(&made);
     return status;

@@ -119,6 +119,9 @@ FILES = {
     # Within the limit of pixels where they are reduced, and not as frames.
     "wide.webp": lambda: tiny_webp(1, (14_000, 14_000), area=(0, 0, 8, 8)),
     "wide-moving.webp": lambda: tiny_webp(2, (14_000, 14_000), area=(0, 0, 8, 8)),
+    # Nothing moves: encoders make one frame of them.
+    "equal.gif": lambda: tiny_gif(2, (8, 8)),
+    "equal.webp": lambda: tiny_webp(2, (8, 8), area=(0, 0, 4, 4)),
     "huge.gif": lambda: tiny_gif(2, (30_000, 30_000)),
     "huge.apng": lambda: tiny_apng(2, size=(30_000, 30_000)),
     "huge.webp": lambda: tiny_webp(2, (30_000, 30_000)),

@@ -51,8 +51,8 @@ cwebp_animation *cwebp_animation_new(cwebp_encoding encoding, int loops);
 cwebp_status cwebp_animation_add(cwebp_animation *animation, const uint8_t *pixels, int stride,
                                  int milliseconds, cwebp_callbacks callbacks, int *code);
 // The file, whose last frame is shown until `milliseconds`, in one piece.
-cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds, cwebp_sink sink,
-                                    void *context);
+cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds,
+                                    cwebp_callbacks callbacks);
 void cwebp_animation_free(cwebp_animation *animation);
 
 typedef struct {

@@ -53,7 +53,9 @@ struct WebPFormatEncoder: FormatEncoder {
             }
             start += duration
         }
-        try animation.finish(at: start) { writer.append($0) }
+        try animation.finish(
+            at: start, to: { writer.append($0) },
+            isCancelled: { order.cancellation.isCancelled })
         return try hasAlpha(writer.bytes)
     }
 
