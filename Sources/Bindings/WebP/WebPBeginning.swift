@@ -15,10 +15,14 @@ public struct WebPBeginning {
     /// Reads the header.
     ///
     /// - Parameter bytes: the file from its start on; must stay valid and unchanged.
-    /// - Throws: `corrupt`, also for a header that is not there as a whole.
+    /// - Throws: `corrupt`, also for a header that is not there as a whole; `tooLarge` where more
+    ///   than 256 chunks stand in front of the pixels.
     public init(_ bytes: UnsafeRawBufferPointer) throws(WebPError) {
         var header = cwebp_header()
         let status = cwebp_read_header(Self.shim(bytes), &header)
+        guard status != CWEBP_TOO_LARGE else {
+            throw WebPError(kind: .tooLarge, text: "too many chunks in front of the pixels")
+        }
         guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }
         (width, height) = (Int(header.width), Int(header.height))
         (hasAlpha, isAnimated) = (header.has_alpha != 0, header.is_animated != 0)
@@ -34,7 +38,7 @@ public struct WebPBeginning {
     ///   - pixels: of the scaled image, without padding, exactly as large as it is.
     ///   - width: columns of the scaled image, at most those of the file.
     ///   - height: rows of it.
-    ///   - isCancelled: asked on this thread every few rows.
+    ///   - isCancelled: asked on this thread every few rows, and seldom in front of the first one.
     /// - Returns: how many rows were written. Damage behind them ends the reading.
     /// - Throws: `corrupt`, also for an animation; `cancelled`, `outOfMemory`, `internal`.
     public func read(

@@ -4,7 +4,8 @@ internal import CWebP
 public struct WebPError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What a caller decides by.
     public enum Kind: Sendable {
-        /// A side is longer than 16,383 pixels, or a part of the result than the format permits.
+        /// A side is longer than 16,383 pixels, or a part of the result than the format permits; or
+        /// a file has more chunks in front of its pixels than are looked at.
         case tooLarge
         /// The cancellation closure answered true.
         case cancelled

@@ -1,9 +1,13 @@
+#include <string.h>
 #include <webp/decode.h>
 
 #include "CWebP.h"
 
 // So many bytes are decoded before the caller is asked again whether to stop.
 enum { STEP_BYTES = 1 << 14 };
+// In front of the pixels at most: the format has five kinds of such chunks, of which each is once.
+enum { CHUNKS_MAX = 256 };
+enum { FILE_HEADER_BYTES = 12, CHUNK_HEADER_BYTES = 8 };
 
 static cwebp_status status_of(VP8StatusCode code) {
     switch (code) {
@@ -19,8 +23,42 @@ static cwebp_status status_of(VP8StatusCode code) {
     }
 }
 
+static size_t chunk_bytes(const uint8_t *chunk) {
+    const uint8_t *size = chunk + 4;
+    size_t count = size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
+    return CHUNK_HEADER_BYTES + count + (count & 1);
+}
+
+static int has_pixels(const uint8_t *chunk) {
+    return !memcmp(chunk, "VP8 ", 4) || !memcmp(chunk, "VP8L", 4) || !memcmp(chunk, "ANMF", 4);
+}
+
+// `start` gets where the chunk of the pixels begins, or the end of the bytes where it is not there.
+static cwebp_status find_pixels(cwebp_bytes file, size_t *start) {
+    if (file.count < FILE_HEADER_BYTES || memcmp(file.bytes, "RIFF", 4) ||
+        memcmp(file.bytes + 8, "WEBP", 4))
+        return CWEBP_CORRUPT;
+    *start = FILE_HEADER_BYTES;
+    for (int chunks = 0; file.count - *start >= CHUNK_HEADER_BYTES; chunks++) {
+        if (has_pixels(file.bytes + *start))
+            return CWEBP_FINE;
+        if (chunks == CHUNKS_MAX)
+            return CWEBP_TOO_LARGE;
+        size_t count = chunk_bytes(file.bytes + *start);
+        if (count > file.count - *start)
+            break;
+        *start += count;
+    }
+    *start = file.count;
+    return CWEBP_FINE;
+}
+
 cwebp_status cwebp_read_header(cwebp_bytes file, cwebp_header *header) {
     WebPBitstreamFeatures features;
+    size_t start;
+    cwebp_status status = find_pixels(file, &start);
+    if (status != CWEBP_FINE)
+        return status;
     VP8StatusCode code = WebPGetFeatures(file.bytes, file.count, &features);
     if (code != VP8_STATUS_OK)
         return status_of(code);
@@ -51,14 +89,27 @@ static int configure(WebPDecoderConfig *config, cwebp_bytes file, int width, int
     return 1;
 }
 
+// As long as there is no row, libwebp reads from the start again each time: all chunks in front of
+// the pixels, and what an image without loss says in front of its own. So the first step goes to the
+// pixels, and each one doubles what is there of them until there is a row.
 static cwebp_status read_all(WebPIDecoder *decoder, cwebp_bytes file, cwebp_stop stop,
-                             void *context) {
+                             void *context, int *rows) {
     VP8StatusCode code = VP8_STATUS_SUSPENDED;
-    for (size_t count = 0; count < file.count && code == VP8_STATUS_SUSPENDED;) {
+    size_t start, step = STEP_BYTES;
+    cwebp_status status = find_pixels(file, &start);
+    if (status != CWEBP_FINE)
+        return status;
+    for (size_t count = start; count < file.count && code == VP8_STATUS_SUSPENDED;) {
         if (stop(context))
             return CWEBP_STOPPED;
-        count = file.count - count < STEP_BYTES ? file.count : count + STEP_BYTES;
+        if (*rows > 0)
+            step = STEP_BYTES;
+        else if (count > start)
+            step = count - start;
+        count = file.count - count < step ? file.count : count + step;
         code = WebPIUpdate(decoder, file.bytes, count);
+        // NULL, and no row, before the first one.
+        WebPIDecGetRGB(decoder, rows, NULL, NULL, NULL);
     }
     return status_of(code);
 }
@@ -72,9 +123,7 @@ cwebp_status cwebp_read_beginning(cwebp_bytes file, int width, int height, int b
     WebPIDecoder *decoder = WebPIDecode(NULL, 0, &config);
     if (!decoder)
         return CWEBP_NO_MEMORY;
-    cwebp_status status = read_all(decoder, file, stop, context);
-    // NULL, and no row, before the first one.
-    WebPIDecGetRGB(decoder, rows, NULL, NULL, NULL);
+    cwebp_status status = read_all(decoder, file, stop, context, rows);
     WebPIDelete(decoder);
     return status == CWEBP_CORRUPT && *rows > 0 ? CWEBP_FINE : status;
 }

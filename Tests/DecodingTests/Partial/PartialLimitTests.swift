@@ -41,6 +41,19 @@ import Vips
         #expect(error?.code == .arenaFull)
     }
 
+    /// Each would be read again and again in front of pixels that may never come.
+    @Test func aWebPOfManyChunksIsRefused() throws {
+        let header = Array("RIFF".utf8) + [0, 0, 1, 0] + Array("WEBPVP8X".utf8)
+        let bytes = header + [10, 0, 0, 0] + [0, 0, 0, 0, 9, 0, 0, 9, 0, 0]
+        let empty = Array("none".utf8) + [0, 0, 0, 0]
+        for need in [DecodeNeed.header, .full] {
+            let error = #expect(throws: ImageError.self) {
+                try partial(bytes + Array(repeatElement(empty, count: 1_000).joined()), need)
+            }
+            #expect(error?.code == .limitExceeded, "\(String(describing: error))")
+        }
+    }
+
     /// A PNG or JPEG of that size whose pixels are missing.
     private static func png(side: Int) throws -> [UInt8] {
         let small = try Sources.encoded(.png(compression: 1), 8, 8) { x, _, _ in x }

@@ -71,7 +71,8 @@ typedef struct {
     int has_alpha;
     int is_animated;
 } cwebp_header;
-// CWEBP_CORRUPT also where the header is not there as a whole.
+// CWEBP_CORRUPT also where the header is not there as a whole; CWEBP_TOO_LARGE where more than 256
+// chunks stand in front of the pixels.
 cwebp_status cwebp_read_header(cwebp_bytes file, cwebp_header *header);
 // Writes the rows that `file`, a still image, has, and leaves the others as they are: 3 or 4 bands,
 // without padding, scaled to `width` × `height`. `rows` gets how many they are; what is corrupt
