@@ -5,6 +5,7 @@ import ImageModel
 extension AnimationMap {
     /// Chunks of one file at most.
     private static let chunksMax = 1 << 20
+    /// A file has one of each at most.
     private static let shared: [StaticString] = [
         "PLTE", "tRNS", "iCCP", "sRGB", "gAMA", "cHRM", "sBIT", "cICP",
     ]
@@ -47,15 +48,22 @@ extension AnimationMap {
                     return .broken
                 }
                 frames[frames.count - 1].parts.append(body.lowerBound + 4..<body.upperBound)
-            } else if frames.allSatisfy(\.parts.isEmpty),
-                Self.shared.contains(where: { file.has($0, at: kind) })
-            {
+            } else if frames.allSatisfy(\.parts.isEmpty), isShared(file, kind) {
                 if file.has("tRNS", at: kind) { isTransparent = true }
                 shared.append(offset..<body.upperBound + 4)
             }
             offset = body.upperBound + 4
         }
         return .limit
+    }
+
+    /// Whether each frame needs the chunk of that kind, which is the first one of it.
+    private func isShared(_ file: borrowing HeaderBytes, _ kind: Int) -> Bool {
+        for name in Self.shared where file.has(name, at: kind) {
+            for part in shared where file.has(name, at: part.lowerBound + 4) { return false }
+            return true
+        }
+        return false
     }
 
     /// Frame controls and frame data are numbered in one row.

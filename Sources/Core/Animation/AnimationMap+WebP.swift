@@ -27,7 +27,7 @@ extension AnimationMap {
             guard count == 0 || file.byte(body.upperBound - 1) != nil else { return .cut }
             if file.has("ANIM", at: offset) {
                 loops = file.littleEndian(2, at: body.lowerBound + 4) ?? 0
-            } else if file.has("ICCP", at: offset) {
+            } else if file.has("ICCP", at: offset), shared.isEmpty {
                 // The last chunk of a file may lack the byte that makes its length even.
                 let end = body.upperBound + count % 2
                 shared.append(offset..<(file.byte(end - 1) == nil ? body.upperBound : end))

@@ -24,7 +24,8 @@ package struct AnimationMap: Hashable, Sendable {
     package var frames: [FrameRecord] = []
     /// Whether more parts of the last frame may follow, of bytes that end within it.
     package var isLastOpen = false
-    /// Parts of the file that each frame needs besides its own.
+    /// Parts of the file that each frame needs besides its own: of each kind the first one, as
+    /// formats permit no more.
     package var shared: [Range<Int>] = []
     package var end = End.cut
 
@@ -49,6 +50,9 @@ package struct AnimationMap: Hashable, Sendable {
 
     /// How many frames are there as a whole for certain.
     package var wholeFrames: Int { frames.count - (isLastOpen ? 1 : 0) }
+
+    /// Bytes of the file that are read anew for each frame.
+    package var sharedBytes: Int { shared.reduce(0) { $0 + $1.count } }
 
     /// How long one loop takes, in microseconds.
     package var duration: Int { frames.reduce(0) { $0 + $1.duration } }

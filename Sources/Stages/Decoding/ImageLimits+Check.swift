@@ -81,6 +81,22 @@ extension ImageLimits {
         }
     }
 
+    /// Of all frames together, whatever an operator sets.
+    private static let sharedBytesMax = 256 << 20
+
+    /// Refuses frames that share more than can be read anew for each of them: a decoder of still
+    /// images gets it with every frame.
+    func check(shared bytes: Int, frames: Int) throws(ImageError) {
+        let all = Self.product(bytes, frames)
+        guard all <= Self.sharedBytesMax else {
+            throw .over(
+                "sharedBytesMax",
+                "each of \(frames) frames needs the \(bytes) bytes of profile and palette that they "
+                    + "share, \(all) in all, and \(Self.sharedBytesMax) are decoded together: ask "
+                    + "for one of the frames by its number, or send the file without its profile")
+        }
+    }
+
     /// Refuses frames of which more pixels are coded than displayed.
     func check(coded size: PixelSize) throws(ImageError) {
         guard let area = size.area, area <= pixelsMax else {

@@ -220,7 +220,7 @@ import Testing
 }
 
 extension [UInt8] {
-    fileprivate func place(of text: StaticString) -> Int? {
+    func place(of text: StaticString) -> Int? {
         text.withUTF8Buffer { text in
             indices.dropLast(text.count).first { self[$0...].starts(with: text) }
         }

@@ -9,7 +9,7 @@ import struct
 import sys
 import zlib
 
-from PIL import Image
+from PIL import Image, ImageCms
 
 sys.dont_write_bytecode = True
 from animations import FILES as MADE
@@ -30,10 +30,18 @@ def tiny_gif(count, size=(1, 1), tail=b";"):
     return head + frame * count + tail
 
 
-def tiny_apng(count, said=None, size=(1, 1), plays=0):
+def large_profile():
+    """4 MiB that say what sRGB is."""
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    return struct.pack(">I", 4 << 20) + profile[4:].ljust((4 << 20) - 4, b"\0")
+
+
+def tiny_apng(count, said=None, size=(1, 1), plays=0, profile=b""):
     body = zlib.compress(b"\0\0\0\0\xFF")
     first = zlib.compress((b"\0" + b"\0\0\0\xFF" * size[0]) * size[1]) if size[0] < 999 else body
     out = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", *size, 8, 6, 0, 0, 0))
+    if profile:
+        out += chunk(b"iCCP", b"large\0\0" + zlib.compress(profile))
     out += chunk(b"acTL", struct.pack(">II", count if said is None else said, plays))
     number, parts = 0, []
     for index in range(count):
@@ -48,14 +56,17 @@ def tiny_apng(count, said=None, size=(1, 1), plays=0):
     return out + b"".join(parts) + chunk(b"IEND", b"")
 
 
-def tiny_webp(count, size=(1, 1), length=None, area=(0, 0, 1, 1)):
+def tiny_webp(count, size=(1, 1), length=None, area=(0, 0, 1, 1), profile=b""):
     file = io.BytesIO()
     Image.new("RGBA", area[2:], (9, 9, 9, 255)).save(file, "WEBP", lossless=True)
     data = file.getvalue()[12:]
     x, y, width, height = area
     frame = le3(x // 2) + le3(y // 2) + le3(width - 1) + le3(height - 1) + le3(0) + b"\0" + data
     frame = b"ANMF" + struct.pack("<I", len(frame) if length is None else length) + frame
-    body = b"VP8X" + struct.pack("<IB3x", 10, 0x12) + le3(size[0] - 1) + le3(size[1] - 1)
+    flags = 0x32 if profile else 0x12
+    body = b"VP8X" + struct.pack("<IB3x", 10, flags) + le3(size[0] - 1) + le3(size[1] - 1)
+    if profile:
+        body += b"ICCP" + struct.pack("<I", len(profile)) + profile
     body += b"ANIM" + struct.pack("<IIH", 6, 0, 0xFFFF) + frame * count
     return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
 
@@ -111,6 +122,9 @@ FILES = {
     # Fewer frames on a canvas that makes them dear.
     "dear.gif": lambda: tiny_gif(900, (4000, 4000)),
     "dear.webp": lambda: tiny_webp(900, (4000, 4000)),
+    # Each frame needs what all share.
+    "profile.apng": lambda: tiny_apng(70, profile=large_profile()),
+    "profile.webp": lambda: tiny_webp(70, profile=large_profile()),
     "outside.gif": lambda: gif(outside((SIZE[0] - 3, SIZE[1] - 3, 9, 9))),
     "beyond.gif": lambda: gif(outside((60_000, 60_000, 9, 9))),
     "outside.apng": lambda: apng(outside((SIZE[0] - 3, SIZE[1] - 3, 9, 9))),

@@ -2,6 +2,7 @@ import Animation
 import ImageModel
 import Messages
 import StageContract
+import Vips
 
 /// All frames of an animation as they are shown, one behind the other in one block: 8-bit RGBA in
 /// sRGB, alpha straight, each as large as the canvas.
@@ -11,8 +12,8 @@ struct AllFrames {
     private var reader: FrameReader
 
     /// - Returns: nil for what has no frames, or but one.
-    /// - Throws: `limitExceeded` for too many frames, or too many pixels of all of them;
-    ///   `badImageData` where frames are missing.
+    /// - Throws: `limitExceeded` for too many frames, or too many pixels of all of them, or too much
+    ///   that each of them needs; `badImageData` where frames are missing.
     init?(of source: SourceImage, _ limits: ImageLimits) throws(ImageError) {
         guard source.pages > 1, source.decoder.format.traits.input?.pages == .frames else {
             return nil
@@ -29,6 +30,10 @@ struct AllFrames {
         }
         guard found.map.frames.count > 1 else { return nil }
         try limits.check(frames: found.map.frames.count, of: source)
+        // A PNG has it packed.
+        let profile = try source.openHeader().withProfile { $0.count } ?? 0
+        try limits.check(
+            shared: max(found.map.sharedBytes, profile), frames: found.map.frames.count)
         (self.source, self.limits, reader) = (source, limits, found)
     }
 
