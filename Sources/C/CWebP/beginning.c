@@ -90,8 +90,8 @@ static int configure(WebPDecoderConfig *config, cwebp_bytes file, int width, int
 }
 
 // As long as there is no row, libwebp reads from the start again each time: all chunks in front of
-// the pixels, and what an image without loss says in front of its own. So the first step goes to the
-// pixels, and each one doubles what is there of them until there is a row.
+// the pixels, and what an image without loss says in front of its own. So the first step goes to
+// the pixels, and each one doubles what is there of them until there is a row.
 static cwebp_status read_all(WebPIDecoder *decoder, cwebp_bytes file, cwebp_stop stop,
                              void *context, int *rows) {
     VP8StatusCode code = VP8_STATUS_SUSPENDED;

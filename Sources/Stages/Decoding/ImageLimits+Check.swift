@@ -91,9 +91,10 @@ extension ImageLimits {
         guard all <= Self.sharedBytesMax else {
             throw .over(
                 "sharedBytesMax",
-                "each of \(frames) frames needs the \(bytes) bytes of profile and palette that they "
-                    + "share, \(all) in all, and \(Self.sharedBytesMax) are decoded together: ask "
-                    + "for one of the frames by its number, or send the file without its profile")
+                "each of \(frames) frames needs the \(bytes) bytes of profile and palette that "
+                    + "they share, \(all) in all, and \(Self.sharedBytesMax) are decoded "
+                    + "together: ask for one of the frames by its number, or send the file "
+                    + "without its profile")
         }
     }
 

@@ -12,8 +12,8 @@ struct AllFrames {
     private var reader: FrameReader
 
     /// - Returns: nil for what has no frames, or but one.
-    /// - Throws: `limitExceeded` for too many frames, or too many pixels of all of them, or too much
-    ///   that each of them needs; `badImageData` where frames are missing.
+    /// - Throws: `limitExceeded` for too many frames, or too many pixels of all of them, or too
+    ///   much that each of them needs; `badImageData` where frames are missing.
     init?(of source: SourceImage, _ limits: ImageLimits) throws(ImageError) {
         guard source.pages > 1, source.decoder.format.traits.input?.pages == .frames else {
             return nil
