@@ -116,7 +116,7 @@ struct PartialTests {
     @Test func itIsNotDoneAgainWhereItsWorkerIsLost() {
         var (stack, _, token) = fetching()
         arrive(100, &stack)
-        stack.crash(stack.held(.decode)[0])
+        stack.kill(stack.held(.decode)[0].worker)
         stack.hire(.decode)
         #expect(stack.held(.decode).isEmpty)
         arrive(200, &stack)

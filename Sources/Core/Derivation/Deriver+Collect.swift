@@ -111,7 +111,7 @@ extension Deriver {
         case .transform(let node), .delivery(let node): tearDown(node, .fail(error))
         case .inquiry: tell(.answered(job.id, .failure(error)))
         case .renewal(let text): renewing.remove(text)
-        case .partial(let node): endPartial(node)
+        case .partial(let node): partialFailed(node, error)
         case .removal(let work, let isRepeated): if !isRepeated { removeAgain(work) }
         }
     }

@@ -1,4 +1,5 @@
 import Dispatching
+import ImageModel
 import Messages
 import Tables
 
@@ -9,6 +10,24 @@ extension Deriver {
         guard let node = partials.remove(partial) else { return }
         if results.contains(node.result) { results[node.result].partial = nil }
         if let job = node.job { abandon(job) }
+    }
+
+    /// Its job is over without a result. Who hung once with what has arrived will do so again.
+    mutating func partialFailed(_ partial: PartialNode.ID, _ error: ImageError) {
+        if error.code == .deadlineExceeded { return giveUpPartials(of: partials[partial].source) }
+        endPartial(partial)
+    }
+
+    /// A worker crashed with a partial image: no more are made of what has arrived of that source.
+    mutating func giveUpPartials(after departure: Departure) {
+        guard let job = dispatcher.crashed(departure), case .partial(let partial) = purposes[job]
+        else { return }
+        giveUpPartials(of: partials[partial].source)
+    }
+
+    private mutating func giveUpPartials(of node: SourceNode.ID) {
+        sources[node].early.isGivenUp = true
+        endPartials(of: node)
     }
 
     /// All bytes are there: the whole image overtakes what was made of some.

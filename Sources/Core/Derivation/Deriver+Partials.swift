@@ -23,10 +23,13 @@ extension Deriver {
         from node: SourceNode.ID
     ) {
         guard let arrived = progress.arrived, results[result].partial == nil,
+            !sources[node].early.isGivenUp,
             arrived.length > results[result].partialBytes,
             let need = early(of: result, progress.format, from: node)
         else { return }
         let key = results[result].name.key.decode
+        let suspect = suspect(sources[node].name.key, need, in: block)
+        guard !isSuspected(suspect, for: results[result].name) else { return }
         let work = DecodeWork(
             source: arrived, frame: key.frame, need: need, keeps: key.keeps,
             limits: limits.image.narrowed(by: key.limits), isPartial: true)
@@ -35,7 +38,8 @@ extension Deriver {
             PartialNode(result: result, source: node, progress: progress, need: need))
         results[result].partial = partial
         partials[partial].job = submit(
-            .decode(work), for: .partial(partial), reading: block, urgency(of: partial))
+            .decode(work), for: .partial(partial), reading: block, urgency(of: partial),
+            suspect: suspect)
     }
 
     /// What is to be made of the bytes: pixels, where somebody wants to see them and they can be
@@ -98,7 +102,8 @@ extension Deriver {
         }
         partials[partial].job = submit(
             .transform(work), for: .partial(partial), reading: block,
-            beside: overlays.map(\.block), urgency(of: partial))
+            beside: overlays.map(\.block), urgency(of: partial),
+            suspect: .transform(results[node.result].name.key))
     }
 
     private mutating func deliver(
@@ -109,7 +114,8 @@ extension Deriver {
             key: nil, source: image.reference, tiers: .none, delivers: true, waitsForDisk: false,
             metadata: StoredMetadata(info: image.info))
         partials[partial].job = submit(
-            .store(work), for: .partial(partial), reading: block, urgency(of: partial))
+            .store(work), for: .partial(partial), reading: block, urgency(of: partial),
+            maker: .transform(results[partials[partial].result].name.key))
     }
 
     private mutating func tellPartial(

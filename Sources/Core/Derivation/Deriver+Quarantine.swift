@@ -17,6 +17,12 @@ extension Deriver {
         return name.origin.isFetched && dispatcher.isQuarantined(.fetch(source))
     }
 
+    /// Whether a partial image is left, since such work on the bytes or for the result has killed a
+    /// worker: the whole image is enough to find out whether it does so again.
+    func isSuspected(_ suspect: Suspect, for name: ResultName) -> Bool {
+        dispatcher.isSuspected(suspect) || dispatcher.isSuspected(.transform(name.key))
+    }
+
     /// What is suspected where a decode of these bytes kills workers.
     func suspect(
         _ source: SourceKey, _ need: DecodeNeed, in block: BlockHandle

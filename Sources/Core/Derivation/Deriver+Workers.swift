@@ -11,6 +11,7 @@ extension Deriver {
     mutating func workerGone(_ departure: Departure) {
         let worker = departure.worker
         if departure.kind == .cache { cacheGone(worker) }
+        giveUpPartials(after: departure)
         for node in results.ids
         where results.contains(node) && results[node].product?.block.worker == worker {
             tearDown(node, .again)

@@ -27,6 +27,8 @@ extension Dispatcher {
         forget(job)
         if let maker = job.submission.maker { accuse(maker) }
         expel(job.inputs[input].worker, Self.otherImage)
+        // Others hang on what the producer made, and are torn down with it.
+        if job.isExpendable { complete(.failed(Completion.Ended(job), Self.otherImage)) }
     }
 
     /// The first of the job's inputs, from that one on, whose bytes may not be there.

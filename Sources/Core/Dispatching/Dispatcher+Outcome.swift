@@ -43,11 +43,7 @@ extension Dispatcher {
     private mutating func succeeded(
         _ job: ActiveJob, _ result: JobResult, _ microseconds: UInt64, at worker: WorkerID
     ) {
-        // What a transformer made is only seen when the cache has read it.
-        if let suspect = job.suspect, job.kind != .transform {
-            quarantine.acquit(suspect, at: now)
-        }
-        if let maker = job.submission.maker { quarantine.acquit(maker, at: now) }
+        acquit(job)
         if case .fetched(let body) = result, let account = body.account {
             figures.transfers.record(account, atMost: limits.jobMilliseconds[job.stage])
         }

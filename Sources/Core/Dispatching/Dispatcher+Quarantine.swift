@@ -22,9 +22,26 @@ extension Dispatcher {
         }
     }
 
+    /// The job went well: what was held against such work is void. What a transformer made is only
+    /// seen when the cache has read it. What is expendable was made of less than the whole, and says
+    /// nothing of that.
+    mutating func acquit(_ job: ActiveJob) {
+        guard !job.isExpendable else { return }
+        if let suspect = job.suspect, job.kind != .transform {
+            quarantine.acquit(suspect, at: now)
+        }
+        if let maker = job.submission.maker { quarantine.acquit(maker, at: now) }
+    }
+
     /// Whether such work is not tried now.
     package func isQuarantined(_ suspect: @autoclosure () -> Suspect) -> Bool {
         quarantine.holds(suspect(), at: now)
+    }
+
+    /// Whether such work has killed a worker, and no success made that void. What is done or left
+    /// is left then.
+    package func isSuspected(_ suspect: @autoclosure () -> Suspect) -> Bool {
+        quarantine.suspects(suspect(), at: now)
     }
 
     /// What is not tried now, in no order.

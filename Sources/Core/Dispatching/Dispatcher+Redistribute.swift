@@ -1,5 +1,5 @@
 import ImageModel
-import Messages
+package import Messages
 
 // Jobs of workers that are gone.
 extension Dispatcher {
@@ -10,17 +10,24 @@ extension Dispatcher {
         endDisputes(about: worker)
         // Each goes before the one that was put in front last.
         let held = jobs.values.filter { $0.worker == worker }.map(\.id)
+        let accused = crashed(departure)
         for id in held.sorted(by: >) {
             guard let job = jobs[id] else { continue }
             vacate(job)
             if let stoppedAt = job.stoppedAt {
                 figures.cancellations.ended(departure.pool, with: job.stage, since: stoppedAt)
             }
-            if let crash = departure.crash, crash.job == id, crash.attempt == job.attempt {
-                accuse(job, crash)
-            }
+            if let crash = departure.crash, id == accused { accuse(job, crash) }
             guard let left = jobs[id] else { continue }
             if left.isWanted { lost(id) } else { forget(left) }
         }
+    }
+
+    /// The job with which the worker crashed or hung: one that it held, whatever it wrote down.
+    package func crashed(_ departure: Departure) -> JobID? {
+        guard let crash = departure.crash, let id = crash.job, let job = jobs[id],
+            job.worker == departure.worker, job.attempt == crash.attempt
+        else { return nil }
+        return id
     }
 }

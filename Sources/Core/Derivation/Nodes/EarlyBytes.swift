@@ -4,6 +4,9 @@ import ImageModel
 struct EarlyBytes: Sendable {
     /// Whether anybody wants to look at what has arrived.
     var isWanted = false
+    /// Whether work on what has arrived crashed or hung a worker: nothing more is tried before the
+    /// whole is here.
+    var isGivenUp = false
     /// What the header says; the number of frames is that of those which have come. It never
     /// becomes less.
     private(set) var info: ImageInfo?

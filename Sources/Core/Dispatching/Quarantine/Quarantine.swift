@@ -33,6 +33,11 @@ struct Quarantine: Sendable {
         return Self.isCondemned(entry)
     }
 
+    /// Whether anything is held against it, be it too little to quarantine it.
+    func suspects(_ suspect: @autoclosure () -> Suspect, at now: Instant) -> Bool {
+        !table.isEmpty && table.entry(suspect(), at: now) != nil
+    }
+
     /// A worker crashed with it. Returns whether it is quarantined.
     mutating func accuse(_ suspect: Suspect, at now: Instant, numbers: inout UInt64) -> Bool {
         let crashes = (table.entry(suspect, at: now)?.value ?? 0) + 1
