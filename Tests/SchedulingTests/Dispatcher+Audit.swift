@@ -45,8 +45,11 @@ extension Dispatcher {
         for worker in roster.ids {
             let held = jobs.values.count { $0.worker == worker }
             check(roster[worker]?.jobs == held, "the jobs of a worker are counted")
-            let low = jobs.values.count { $0.worker == worker && $0.told.priority == .low }
+            let ours = jobs.values.filter { $0.worker == worker }
+            let low = ours.count { !$0.isExpendable && $0.told.priority == .low }
             check(roster[worker]?.lowJobs == low, "jobs of class low are counted")
+            let expendable = ours.count(where: \.isExpendable)
+            check(roster[worker]?.expendableJobs == expendable, "expendable jobs are counted")
         }
         for job in jobs.values {
             if let worker = job.worker {
@@ -54,6 +57,9 @@ extension Dispatcher {
             } else {
                 check(job.isWanted, "what nobody wants does not wait")
             }
+            check(
+                !job.isExpendable || !job.isWaiting || job.kind == .cache || isBehind,
+                "what is expendable waits for nobody")
             if job.place == .parked {
                 check(parked.ids.contains(job.id) && parked.since != nil, "a parked job is listed")
             }

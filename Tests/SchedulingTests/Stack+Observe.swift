@@ -113,7 +113,8 @@ extension Stack {
         countShares(of: job, record.kind)
     }
 
-    /// Neither one host nor class low has more than its share of a kind, dying jobs included.
+    /// Neither one host nor class low has more than its share of a kind, dying jobs included; what is
+    /// expendable counts for itself.
     private mutating func countShares(of job: Job, _ kind: WorkerKind) {
         if let host = HostName(job.work), scheduler.limits.dispatch.fetchesPerHostMax > 0 {
             let held = allHeld.count { HostName($0.job.work) == host }
@@ -126,8 +127,18 @@ extension Stack {
             scheduler.report.workers.filter { $0.kind == kind && !$0.isDraining }.map(\.id))
         let workers = workers.filter { taking.contains($0.key) }.values
         let credit = workers.reduce(0) { $0 + $1.window }
-        let low = workers.reduce(0) { $0 + $1.held.values.count { $0.priority == .low } }
-        if low > max(1, credit / 4) { fault("class low has \(low) of \(credit)") }
+        let low = workers.flatMap(\.held.values).filter { $0.priority == .low }
+        let expendable = low.count { isExpendable($0.job.id) }
+        let share = max(1, credit / 4)
+        if isExpendable(job.id), kind != .cache {
+            if expendable > share { fault("\(expendable) of \(credit) are expendable") }
+        } else if low.count - expendable > share {
+            fault("class low has \(low.count - expendable) of \(credit)")
+        }
+    }
+
+    private func isExpendable(_ job: JobID) -> Bool {
+        scheduler.deriver.dispatcher.jobs[job]?.isExpendable == true
     }
 
     /// Nobody takes a transfer who holds three for each that others could have, be it of all or of

@@ -17,23 +17,31 @@ extension Dispatcher {
         makeWay(in: pool)
     }
 
-    /// Expendable work ends where other work waits and no worker of the pool is free.
+    /// Expendable work ends where other work waits and no worker of the pool is free. It does not
+    /// wait itself, as what it reads is needed elsewhere; only the cache, which is soon free, has
+    /// it wait.
     private mutating func makeWay(in pool: PoolID) {
-        guard !jobs.expendable.isEmpty, roster.credit(of: pool).free == 0 else { return }
+        guard !jobs.expendable.isEmpty else { return }
         let ours = jobs.expendable.sorted().compactMap { jobs[$0] }.filter { $0.pool == pool }
-        guard jobs.queued(in: pool) > ours.count(where: \.isWaiting) else { return }
+        let isInTheWay =
+            roster.credit(of: pool).free == 0
+            && jobs.queued(in: pool) > ours.count(where: \.isWaiting)
         for job in ours where job.isWanted {
+            guard isInTheWay || (job.isWaiting && job.kind != .cache) else { continue }
             abandon(job.id)
             complete(.failed(Completion.Ended(job), Self.overtaken))
         }
     }
 
-    /// Whether a job of that kind would begin at once: a worker of the pool that every stack has is
-    /// free, and nothing waits for it.
+    /// Whether an expendable job of that kind would begin at once: a worker of the pool that every
+    /// stack has is free, nothing waits for it, and the share of class low has room beside what is
+    /// in it.
     package func isIdle(_ kind: WorkerKind) -> Bool {
         let pool = PoolID(kind)
-        return jobs.queued(in: pool) == 0 && roster.credit(of: pool).free > 0 && hasBudget(pool)
-            && isOpen(pool)
+        let credit = roster.credit(of: pool)
+        return jobs.queued(in: pool) == 0 && credit.free > 0
+            && credit.heldLow + credit.heldExpendable < lowShare(credit)
+            && hasBudget(pool) && isOpen(pool)
     }
 
     private static let overtaken = ImageError(.cancelled, "other work needs the worker")
@@ -45,15 +53,17 @@ extension Dispatcher {
     }
 
     /// Whether one more job of class low may be given out: it never has more than its share, so
-    /// that others find a worker which is free.
-    func hasLowShare(_ credit: WorkerCredit) -> Bool {
-        credit.heldLow < max(1, credit.window / max(1, limits.lowShareDivisor))
+    /// that others find a worker which is free. What is expendable takes nothing of it.
+    func hasLowShare(_ credit: WorkerCredit) -> Bool { credit.heldLow < lowShare(credit) }
+
+    private func lowShare(_ credit: WorkerCredit) -> Int {
+        max(1, credit.window / max(1, limits.lowShareDivisor))
     }
 
     private mutating func assign(_ next: StageQueue.Next, to worker: WorkerID) {
         guard let job = jobs.assign(next, to: worker, at: now) else { return }
         figures.assigned(job.stage, since: job.waitingSince, at: now)
-        roster.gave(worker, low: job.told.priority == .low)
+        roster.gave(worker, as: job.share)
         if job.stage == .fetch { complete(.began(job.id, numbers.transfer.next())) }
         actions.append(
             .assign(

@@ -73,7 +73,7 @@ extension Dispatcher {
     /// A worker holds the job no longer.
     mutating func vacate(_ job: ActiveJob) {
         guard let worker = job.worker else { return }
-        roster.tookBack(worker, low: job.told.priority == .low)
+        roster.tookBack(worker, as: job.share)
         jobs.vacated(job)
     }
 }

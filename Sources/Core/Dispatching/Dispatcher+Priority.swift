@@ -25,7 +25,7 @@ extension Dispatcher {
             since: min(new.deadline, told.deadline))
         guard new.priority != told.priority || moved > 1_000 else { return }
         jobs.told(id, new)
-        roster.changed(worker, from: told.priority, to: new.priority)
+        if let changed = jobs[id] { roster.changed(worker, from: job.share, to: changed.share) }
         adjust(job, to: new, at: worker)
     }
 

@@ -110,6 +110,12 @@ struct ActiveJob: Sendable {
         return nil
     }
 
+    /// As what it counts among the jobs of the worker that has it.
+    var share: PlaceShare {
+        if isExpendable { return .expendable }
+        return told.priority == .low ? .low : .full
+    }
+
     /// The urgency that a worker is told: nothing is held longer than the stage permits.
     var effective: Urgency {
         Urgency(

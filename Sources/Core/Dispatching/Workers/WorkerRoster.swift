@@ -62,24 +62,24 @@ struct WorkerRoster: Sendable {
     }
 
     /// A worker got a job: it is the next one's turn.
-    mutating func gave(_ worker: WorkerID, low: Bool) {
+    mutating func gave(_ worker: WorkerID, as share: PlaceShare) {
         guard let pool = workers[worker]?.pool else { return }
         workers[worker]?.jobs += 1
-        if low { workers[worker]?.lowJobs += 1 }
+        workers[worker]?.count(1, as: share)
         let index = pools[pool.index].members.firstIndex(of: worker)
         pools[pool.index].turn = (index ?? 0) + 1
     }
 
     /// A worker has one job less.
-    mutating func tookBack(_ worker: WorkerID, low: Bool) {
+    mutating func tookBack(_ worker: WorkerID, as share: PlaceShare) {
         workers[worker]?.jobs -= 1
-        if low { workers[worker]?.lowJobs -= 1 }
+        workers[worker]?.count(-1, as: share)
     }
 
     /// A worker was told another class of a job that it has.
-    mutating func changed(_ worker: WorkerID, from old: Priority, to new: Priority) {
-        let step = (new == .low ? 1 : 0) - (old == .low ? 1 : 0)
-        if step != 0 { workers[worker]?.lowJobs += step }
+    mutating func changed(_ worker: WorkerID, from old: PlaceShare, to new: PlaceShare) {
+        workers[worker]?.count(-1, as: old)
+        workers[worker]?.count(1, as: new)
     }
 
     /// Of the workers of a pool that take jobs.
@@ -90,6 +90,7 @@ struct WorkerRoster: Sendable {
             credit.window += worker.window
             credit.held += worker.jobs
             credit.heldLow += worker.lowJobs
+            credit.heldExpendable += worker.expendableJobs
         }
         return credit
     }
