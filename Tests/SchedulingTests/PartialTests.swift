@@ -17,22 +17,6 @@ struct PartialTests {
         return (stack, client, token)
     }
 
-    /// So many bytes have arrived; the block that names them.
-    @discardableResult
-    private func arrive(
-        _ bytes: UInt64, _ stack: inout Stack, as format: ImageFormat = .jpeg
-    ) -> BlockID {
-        let held = stack.held(.fetch)[0]
-        let block = stack.block(of: held.worker, length: bytes)
-        stack.send(
-            .progress(
-                held.worker,
-                JobProgress(
-                    id: held.job.id, attempt: held.job.attempt, received: bytes, expected: 1_000,
-                    arrived: block, format: format)))
-        return block.block
-    }
-
     private func partials(_ stack: Stack, _ token: Token) -> [UInt64] {
         (stack.replies[token] ?? []).compactMap(\.arrivedBytes)
     }
@@ -44,21 +28,21 @@ struct PartialTests {
     @Test func whatHasArrivedIsDecodedEncodedAndShown() throws {
         var (stack, _, token) = fetching(wantsInfo: true)
         #expect(stack.held(.fetch)[0].job.wantsArrived)
-        let block = arrive(100, &stack)
+        let block = stack.arrive(10_000)
         let decode = try #require(stack.held(.decode).first)
         guard case .decode(let work) = decode.job.work else { return }
-        #expect(work.isPartial && work.source.length == 100 && decode.priority == .low)
+        #expect(work.isPartial && work.source.length == 10_000 && decode.priority == .low)
         #expect(!isReleased(block, stack))
         stack.finish(.decode)
         #expect(isReleased(block, stack), "the next bytes may be handed out")
         #expect(stack.progress[token]?.last?.info?.size == PixelSize(width: 40, height: 30))
         stack.run(.transform, .store)
-        #expect(partials(stack, token) == [100])
+        #expect(partials(stack, token) == [10_000])
         #expect(stack.waiting[token] != nil, "the load goes on")
-        arrive(300, &stack)
+        stack.arrive(30_000)
         stack.run(.decode, .transform, .store)
         stack.finishAll()
-        #expect(partials(stack, token) == [100, 300])
+        #expect(partials(stack, token) == [10_000, 30_000])
         #expect(stack.image(token) != nil && stack.reply(token)?.isTerminal == true)
         #expect(stack.faults == [])
     }
@@ -66,16 +50,16 @@ struct PartialTests {
     /// No more than one is under way: bytes that come meanwhile are given back at once.
     @Test func oneIsUnderWayAtATime() {
         var (stack, _, token) = fetching()
-        arrive(100, &stack)
-        let second = arrive(200, &stack)
+        stack.arrive(10_000)
+        let second = stack.arrive(20_000)
         #expect(isReleased(second, stack) && stack.held(.decode).count == 1)
         stack.run(.decode, .transform, .store)
-        #expect(partials(stack, token) == [100])
+        #expect(partials(stack, token) == [10_000])
     }
 
     @Test func theWholeBodyOvertakesWhatIsMadeOfAPart() {
         var (stack, _, token) = fetching()
-        arrive(100, &stack)
+        stack.arrive(10_000)
         let partial = stack.held(.decode)[0]
         stack.finish(.fetch)
         #expect(stack.actions.contains(.cancelJob(partial.worker, partial.job.id)))
@@ -91,7 +75,7 @@ struct PartialTests {
         var (stack, client) = Stack.staffed { $0.dispatch.creditMax.decode = 1 }
         let token = stack.load(
             .image("a", size: 5, [.progressiveLoad, .fromLoaderOnly]), by: client)
-        arrive(100, &stack)
+        stack.arrive(10_000)
         let partial = stack.held(.decode)[0]
         let other = stack.load(.image("b", size: 5, .fromLoaderOnly), by: client)
         let fetch = try #require(
@@ -106,7 +90,7 @@ struct PartialTests {
         let whole = try #require(stack.held(.decode).first)
         guard case .decode(let work) = whole.job.work else { return }
         #expect(!work.isPartial)
-        let busy = arrive(200, &stack)
+        let busy = stack.arrive(20_000)
         #expect(isReleased(busy, stack) && stack.held(.decode).count == 1)
         stack.finishAll()
         #expect(stack.image(other) != nil && stack.image(token) != nil)
@@ -115,28 +99,29 @@ struct PartialTests {
 
     @Test func itIsNotDoneAgainWhereItsWorkerIsLost() {
         var (stack, _, token) = fetching()
-        arrive(100, &stack)
+        stack.arrive(10_000)
         stack.kill(stack.held(.decode)[0].worker)
         stack.hire(.decode)
         #expect(stack.held(.decode).isEmpty)
-        arrive(200, &stack)
+        stack.pass(milliseconds: 200)
+        stack.arrive(20_000)
         stack.run(.decode, .transform, .store)
         stack.finishAll()
-        #expect(partials(stack, token) == [200] && stack.image(token) != nil)
+        #expect(partials(stack, token) == [20_000] && stack.image(token) != nil)
     }
 
     /// Without partial images the header is read once, of any format; nothing is shown of formats
     /// that cannot be.
     @Test func whoWantsTheHeaderGetsThatOnce() throws {
         var (stack, _, token) = fetching(.fromLoaderOnly, wantsInfo: true)
-        arrive(50, &stack, as: .avif)
+        stack.arrive(5_000, as: .avif)
         guard case .decode(let work) = try #require(stack.held(.decode).first).job.work else {
             return
         }
         #expect(work.isPartial && work.need == .header)
         stack.finish(.decode)
         #expect(stack.progress[token]?.last?.info != nil)
-        let next = arrive(100, &stack, as: .avif)
+        let next = stack.arrive(10_000, as: .avif)
         #expect(isReleased(next, stack) && stack.held(.decode).isEmpty)
         stack.finishAll()
         #expect(partials(stack, token) == [])
@@ -146,7 +131,7 @@ struct PartialTests {
         var (stack, client) = Stack.staffed()
         stack.load(.image("a", size: 5, .fromLoaderOnly), by: client, wantsProgress: true)
         #expect(!stack.held(.fetch)[0].job.wantsArrived)
-        let block = arrive(100, &stack)
+        let block = stack.arrive(10_000)
         #expect(isReleased(block, stack) && stack.held(.decode).isEmpty)
         stack.load(.image("a", size: 9, [.fromLoaderOnly, .progressiveLoad]), by: client)
         #expect(stack.held(.fetch)[0].wantsArrived, "who joins may want it")
@@ -159,6 +144,37 @@ struct PartialTests {
         let held = stack.held(.fetch)[0]
         var block = stack.block(of: held.worker, length: 10)
         block.offset = 1 << 40
+        stack.send(
+            .progress(
+                held.worker,
+                JobProgress(
+                    id: held.job.id, attempt: held.job.attempt, received: 10, expected: 0,
+                    arrived: block)))
+        #expect(stack.expelled.map(\.0) == [held.worker])
+    }
+
+    /// What is handed out is no more than has come, and than the job permits.
+    @Test func moreThanCanHaveComeEndsTheSession() {
+        var (stack, _, _) = fetching()
+        let held = stack.held(.fetch)[0]
+        stack.arrive(10_000, received: 9_999)
+        #expect(stack.expelled.map(\.0) == [held.worker] && stack.held(.decode).isEmpty)
+        for (bytes, isBelieved) in [(5_000, true), (5_001, false)] as [(UInt64, Bool)] {
+            var (stack, client) = Stack.staffed { $0.derivation.bodyBytesMax = 5_000 }
+            stack.load(
+                .image("a", size: 5, [.progressiveLoad, .fromLoaderOnly]), by: client)
+            stack.arrive(bytes)
+            #expect(stack.expelled.isEmpty == isBelieved)
+            #expect(stack.held(.decode).count == (isBelieved ? 1 : 0))
+        }
+    }
+
+    /// Only a transfer has bytes that arrive.
+    @Test func whoHandsOutOfOtherJobsLosesItsSession() {
+        var (stack, _, _) = fetching()
+        stack.finish(.fetch)
+        let held = stack.held(.decode)[0]
+        let block = stack.block(of: held.worker, length: 10)
         stack.send(
             .progress(
                 held.worker,

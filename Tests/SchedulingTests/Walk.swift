@@ -390,11 +390,11 @@ struct Walk {
     private mutating func progress() {
         guard let held = pick(stack.held(.fetch)) else { return }
         var progress = JobProgress(
-            id: held.job.id, attempt: held.job.attempt, received: UInt64(draw(0...9)), expected: 9)
+            id: held.job.id, attempt: held.job.attempt,
+            received: max(1, 2_000 * UInt64(draw(0...9))), expected: 18_000)
         // Sometimes nobody looks at it any more.
         if held.wantsArrived || random.oneIn(8) {
-            progress.arrived = stack.block(
-                of: held.worker, length: max(1, 100 * progress.received))
+            progress.arrived = stack.block(of: held.worker, length: progress.received)
             progress.format = pick([.jpeg, .png, .avif, nil] as [ImageFormat?]) ?? nil
         }
         stack.send(.progress(held.worker, progress))

@@ -18,6 +18,20 @@ extension Dispatcher {
         return result.with(try ledger.check(references, from: worker))
     }
 
+    /// What a worker hands out of a transfer: bytes that it has, no more of them than it says have
+    /// come, and no more than the job permits in all. Throws what ends the session.
+    func check(
+        _ arrived: BlockReference, of progress: JobProgress, from worker: WorkerID
+    ) throws(ImageError) -> BlockReference {
+        guard arrived.length <= progress.received else { throw Self.tooMuch }
+        if let job = jobs[progress.id], job.worker == worker, job.attempt == progress.attempt {
+            guard case .fetch(let work) = job.work, arrived.length <= work.bodyBytesMax else {
+                throw Self.tooMuch
+            }
+        }
+        return try ledger.check(arrived, from: worker, in: .stage)
+    }
+
     /// Whether the pool may decode that. Our own decoders read the signature: where they find
     /// another format than they are granted, whoever made the bytes said it wrong (`misnamed`).
     private func isGranted(_ format: ImageFormat, to pool: PoolID) -> Bool {
@@ -40,6 +54,8 @@ extension Dispatcher {
 
     private static let notGranted = ImageError(
         .protocolViolation, "an outcome is of a format that the pool of its worker is not granted")
+    private static let tooMuch = ImageError(
+        .protocolViolation, "a worker handed out more of a transfer than can have come")
     private static let lie = ImageError(
         .protocolViolation, "an outcome does not answer the job that it names")
 }

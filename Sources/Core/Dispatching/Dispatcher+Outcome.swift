@@ -86,7 +86,7 @@ extension Dispatcher {
         var (progress, block) = (progress, BlockHandle?.none)
         if let arrived = progress.arrived {
             do throws(ImageError) {
-                let checked = try ledger.check(arrived, from: worker, in: .stage)
+                let checked = try check(arrived, of: progress, from: worker)
                 progress.arrived = checked
                 block = ledger.take(checked, from: worker, as: progress.format)
             } catch {
