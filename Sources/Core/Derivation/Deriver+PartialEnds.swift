@@ -6,8 +6,12 @@ import Tables
 // Partial images that are not made any more.
 extension Deriver {
     /// It is over, and its job is of no use.
-    mutating func endPartial(_ partial: PartialNode.ID) {
+    mutating func endPartial(_ partial: PartialNode.ID, _ end: PartialPace.End = .left) {
         guard let node = partials.remove(partial) else { return }
+        if sources.contains(node.source) {
+            let took = (node.made ?? now).milliseconds(since: node.began)
+            sources[node.source].early.pace.ended(end, after: took, at: now)
+        }
         if results.contains(node.result) { results[node.result].partial = nil }
         if let job = node.job { abandon(job) }
     }
@@ -15,7 +19,7 @@ extension Deriver {
     /// Its job is over without a result. Who hung once with what has arrived will do so again.
     mutating func partialFailed(_ partial: PartialNode.ID, _ error: ImageError) {
         if error.code == .deadlineExceeded { return giveUpPartials(of: partials[partial].source) }
-        endPartial(partial)
+        endPartial(partial, error.code == .cancelled ? .left : .fruitless)
     }
 
     /// A worker crashed with a partial image: no more are made of what has arrived of that source.

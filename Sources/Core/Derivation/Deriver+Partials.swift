@@ -5,25 +5,28 @@ import Tables
 
 // Images of what has arrived so far, while the rest comes (SEMANTICS §2.11).
 extension Deriver {
-    /// Bytes have arrived. Each result that wants to see something begins a partial image of them,
-    /// unless it has one under way, or no decoder is free. Who has seen least goes first.
+    /// Bytes have arrived. Where it is time to look at them, each result that wants to see something
+    /// begins a partial image of them, as long as a decoder is free. Who has seen least goes first.
     mutating func lookAt(
         _ progress: JobProgress, _ block: BlockHandle, of node: SourceNode.ID
     ) {
+        guard let arrived = progress.arrived, !sources[node].early.isGivenUp,
+            sources[node].early.pace.permits(arrived.length, of: progress.expected, at: now),
+            dispatcher.isIdle(.decode)
+        else { return }
         let eager = sources[node].consumers.members.flatMap { decodes[$0].results }
             .sorted { results[$0].partialBytes < results[$1].partialBytes }
         for result in eager {
             guard dispatcher.isIdle(.decode) else { return }
-            beginPartial(of: result, progress, block, from: node)
+            beginPartial(of: result, progress, arrived, block, from: node)
         }
     }
 
     private mutating func beginPartial(
-        of result: ResultNode.ID, _ progress: JobProgress, _ block: BlockHandle,
-        from node: SourceNode.ID
+        of result: ResultNode.ID, _ progress: JobProgress, _ arrived: BlockReference,
+        _ block: BlockHandle, from node: SourceNode.ID
     ) {
-        guard let arrived = progress.arrived, results[result].partial == nil,
-            !sources[node].early.isGivenUp,
+        guard results[result].partial == nil,
             arrived.length > results[result].partialBytes,
             let need = early(of: result, progress.format, from: node)
         else { return }
@@ -34,8 +37,10 @@ extension Deriver {
             source: arrived, frame: key.frame, need: need, keeps: key.keeps,
             limits: limits.image.narrowed(by: key.limits), isPartial: true)
         results[result].partialBytes = arrived.length
+        sources[node].early.pace.begins(of: arrived.length)
         let partial = partials.insert(
-            PartialNode(result: result, source: node, progress: progress, need: need))
+            PartialNode(
+                result: result, source: node, progress: progress, need: need, began: now))
         results[result].partial = partial
         partials[partial].job = submit(
             .decode(work), for: .partial(partial), reading: block, urgency(of: partial),
@@ -77,8 +82,8 @@ extension Deriver {
             if let block = blocks.first { deliver(partial, image, block) }
         case .stored(let report):
             tellPartial(partial, report, job)
-            endPartial(partial)
-        default: endPartial(partial)
+            endPartial(partial, .shown)
+        default: endPartial(partial, .fruitless)
         }
         // A job that follows holds what it reads.
         dispatcher.drop(blocks)
@@ -91,14 +96,15 @@ extension Deriver {
         if sources[node.source].early.learn(image.info) {
             tellProgress(node.progress, of: node.source)
         }
-        guard let frame = image.frames.first, let block = blocks.first,
-            dispatcher.isIdle(.transform)
-        else { return endPartial(partial) }
+        guard let frame = image.frames.first, let block = blocks.first else {
+            return endPartial(partial, node.need == .header ? .shown : .fruitless)
+        }
+        guard dispatcher.isIdle(.transform) else { return endPartial(partial) }
         let overlays = overlays(of: node.result)
         let info = node.need.info(ofPixels: image.info)
         let work = transformWork(of: node.result, frame, info, over: overlays)
         guard work.refusal(atMost: limits.encodingCostMax) == nil else {
-            return endPartial(partial)
+            return endPartial(partial, .fruitless)
         }
         partials[partial].job = submit(
             .transform(work), for: .partial(partial), reading: block,
@@ -110,6 +116,7 @@ extension Deriver {
         _ partial: PartialNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
         partials[partial].info = image.info
+        partials[partial].made = now
         let work = StoreWork(
             key: nil, source: image.reference, tiers: .none, delivers: true, waitsForDisk: false,
             metadata: StoredMetadata(info: image.info))

@@ -7,6 +7,8 @@ struct EarlyBytes: Sendable {
     /// Whether work on what has arrived crashed or hung a worker: nothing more is tried before the
     /// whole is here.
     var isGivenUp = false
+    /// When it is looked at again.
+    var pace = PartialPace()
     /// What the header says; the number of frames is that of those which have come. It never
     /// becomes less.
     private(set) var info: ImageInfo?

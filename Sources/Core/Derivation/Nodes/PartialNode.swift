@@ -21,6 +21,9 @@ struct PartialNode: Tabled {
     let progress: JobProgress
     /// What is asked of the decoder.
     let need: DecodeNeed
+    /// When it was begun, and when its image was made of the pixels.
+    let began: Instant
+    var made: Instant?
     /// The job that is being done for it.
     var job: JobID?
     /// What it is, once it is encoded.
