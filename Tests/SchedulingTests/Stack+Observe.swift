@@ -113,8 +113,8 @@ extension Stack {
         countShares(of: job, record.kind)
     }
 
-    /// Neither one host nor class low has more than its share of a kind, dying jobs included; what is
-    /// expendable counts for itself.
+    /// Neither one host nor class low has more than its share of a kind, dying jobs included; what
+    /// is expendable counts for itself.
     private mutating func countShares(of job: Job, _ kind: WorkerKind) {
         if let host = HostName(job.work), scheduler.limits.dispatch.fetchesPerHostMax > 0 {
             let held = allHeld.count { HostName($0.job.work) == host }

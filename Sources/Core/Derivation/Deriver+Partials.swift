@@ -5,8 +5,9 @@ import Tables
 
 // Images of what has arrived so far, while the rest comes (SEMANTICS §2.11).
 extension Deriver {
-    /// Bytes have arrived. Where it is time to look at them, each result that wants to see something
-    /// begins a partial image of them, as long as a decoder is free. Who has seen least goes first.
+    /// Bytes have arrived. Where it is time to look at them, each result that wants to see
+    /// something begins a partial image of them, as long as a decoder is free. Who has seen least
+    /// goes first.
     mutating func lookAt(
         _ progress: JobProgress, _ block: BlockHandle, of node: SourceNode.ID
     ) {

@@ -23,8 +23,8 @@ extension Dispatcher {
     }
 
     /// The job went well: what was held against such work is void. What a transformer made is only
-    /// seen when the cache has read it. What is expendable was made of less than the whole, and says
-    /// nothing of that.
+    /// seen when the cache has read it. What is expendable was made of less than the whole, and
+    /// says nothing of that.
     mutating func acquit(_ job: ActiveJob) {
         guard !job.isExpendable else { return }
         if let suspect = job.suspect, job.kind != .transform {
