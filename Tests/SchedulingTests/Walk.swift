@@ -397,7 +397,10 @@ struct Walk {
             progress.arrived = stack.block(of: held.worker, length: progress.received)
             progress.format = pick([.jpeg, .png, .avif, nil] as [ImageFormat?]) ?? nil
         }
+        let isLie = progress.arrived != nil && random.oneIn(40)
+        if isLie { progress.received -= 1 }
         stack.send(.progress(held.worker, progress))
+        if isLie, stack.workers[held.worker] != nil { stack.fault("bytes to come were believed") }
     }
 
     private mutating func publish() {

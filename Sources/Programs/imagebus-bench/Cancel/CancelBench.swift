@@ -93,7 +93,7 @@ struct CancelBench: BenchKind {
     private func window(_ phase: CancelPhase) async throws(ImageError) -> ClosedRange<Double> {
         // Nothing to measure: it is in its stage from the first moment on.
         if phase.source == .stalled { return 2...50 }
-        // It comes to no end. Something is being decoded from the header on.
+        // It comes to no end. What is here first is decoded from the header on.
         if phase.source == .arriving { return 20...400 }
         // The first one also warms the workers up.
         _ = try await setting.client.load(phase.request(url: url(phase))).response

@@ -13,7 +13,7 @@ struct CancelPhase: Hashable, Sendable {
         case smallJPEG
         /// 6 megapixels.
         case png
-        /// 18 megapixels, progressive, of which two thirds arrive: what has arrived is decoded.
+        /// 18 megapixels, progressive, of which two thirds arrive: what is here first is decoded.
         case arriving
     }
 
