@@ -18,6 +18,9 @@ package final class WebFront: EventedHandler {
     private let visitors = VisitorNumbers()
     private let mailbox: Mailbox<Ended>
     private var loads: [UInt64: Load] = [:]
+    /// Loads whose end was not taken yet, those among them that nobody waits for any more: each has
+    /// a place in the mailbox.
+    private var pending = 0
     private var lastNumber: UInt64 = 0
     /// Whether `/ready` says no: the process is about to end.
     package var isEnding = false
@@ -88,10 +91,11 @@ package final class WebFront: EventedHandler {
         guard !isEnding else {
             return refuse(exchange, 503, "shutting down: ask again", retryAfter: 2)
         }
-        guard loads.count < Self.loadsMax else {
+        guard pending < Self.loadsMax else {
             return refuse(exchange, 429, "too many requests wait: ask again", retryAfter: 1)
         }
         lastNumber += 1
+        pending += 1
         let (number, mailbox) = (lastNumber, mailbox)
         let task = client.load(
             plan.request.image, on: .inline, visitor: visitor(of: exchange)
@@ -131,7 +135,7 @@ package final class WebFront: EventedHandler {
         guard let load = loads.removeValue(forKey: number.value) else { return }
         load.task.cancel()
         abandoned += 1
-        log.info("abandoned", ["url": .string(load.plan.request.image.url)])
+        log.debug("abandoned", ["url": .string(load.plan.request.image.url)])
     }
 
     // MARK: - Answers
@@ -140,6 +144,7 @@ package final class WebFront: EventedHandler {
     package func takeEnds() {
         var ends: [Ended] = []
         mailbox.drain(into: &ends)
+        pending -= ends.count
         for end in ends {
             guard let load = loads.removeValue(forKey: end.number) else { continue }
             load.exchange.note = nil
