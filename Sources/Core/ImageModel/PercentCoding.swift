@@ -1,7 +1,7 @@
 /// Percent-encoded text as bytes, and bytes as percent-encoded text (RFC 3986 §2.1).
-enum PercentCoding {
+package enum PercentCoding {
     /// `nil` where a percent sign is not followed by two hexadecimal digits.
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var rest = text.makeIterator()
@@ -24,7 +24,7 @@ enum PercentCoding {
     }
 
     /// All but the bytes that are kept becomes `%XX`.
-    static func encode(
+    package static func encode(
         _ bytes: some Collection<UInt8>, keeping isKept: (UInt8) -> Bool
     ) -> String {
         let digits = Array("0123456789ABCDEF".utf8)

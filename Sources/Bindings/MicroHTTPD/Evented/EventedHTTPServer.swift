@@ -52,7 +52,6 @@ public struct EventedHTTPServer: ~Copyable {
             if set >= 0 { close(set) }
             throw HTTPListenError(errno: error)
         }
-        state.daemon = daemon
         _ = cmicrohttpd_set_add(set, cmicrohttpd_epoll(daemon))
         _ = cmicrohttpd_set_add(set, state.leaving)
         (self.port, descriptor) = (cmicrohttpd_port_of(socket), set)

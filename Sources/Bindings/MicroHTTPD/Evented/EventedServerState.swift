@@ -6,7 +6,6 @@ final class EventedServerState {
     let limits: HTTPLimits
     /// Watches connections that wait, whose peers libmicrohttpd does not look at.
     let leaving: Int32
-    var daemon: OpaquePointer?
     /// Exchanges that wait, by their addresses: these are what the watch says.
     private var waiting: [UnsafeMutableRawPointer: EventedExchange] = [:]
 

@@ -31,13 +31,6 @@ package enum FileDisposition {
 
     /// As RFC 8187 §3.2 wants it.
     private static func percent(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF")
-        return text.utf8.prefix(nameBytesMax).reduce(into: "") { result, byte in
-            if isPlain(byte) {
-                result.append(Character(UnicodeScalar(byte)))
-            } else {
-                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-            }
-        }
+        PercentCoding.encode(text.utf8.prefix(nameBytesMax), keeping: isPlain)
     }
 }

@@ -88,7 +88,7 @@ struct IIIFTemplate: Hashable, Sendable {
         else {
             throw .malformed("identifier", "it has empty parts or dots between slashes: use a name")
         }
-        let path = PercentText.encode(Array(identifier.utf8), keeping: Self.isOfPath)
+        let path = PercentCoding.encode(identifier.utf8, keeping: Self.isOfPath)
         return start + Array(path.utf8) + end
     }
 

@@ -59,7 +59,7 @@ extension ImgproxyOptions {
                 throw .malformed(said.option, "the name is no Base64: encode it so, or say 0")
             }
             name = try PercentText.text(
-                PercentText.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
+                PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
                 of: said.option)
         }
         guard name.utf8.count <= GrammarLimits.textBytesMax, !name.contains(where: Self.isOfPaths)

@@ -20,7 +20,7 @@ public struct SourceSchemes: Hashable, Sendable {
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw GrammarError(.malformed, "the URL of the source has control characters")
         }
-        let text = PercentText.encode(bytes) { (0x21...0x7E).contains($0) }
+        let text = PercentCoding.encode(bytes) { (0x21...0x7E).contains($0) }
         do throws(ImageError) {
             let url = try SourceURL(text)
             guard names.contains(url.scheme) else { throw Self.refused(url.scheme) }
