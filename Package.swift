@@ -309,8 +309,8 @@ let testing: [Target] = [
     tests(
         "DecodingTests",
         [
-            "Decoding", "Animation", "Vips", "StageContract", "Messages", "ImageModel", "StageKit",
-            "TestKit",
+            "Decoding", "Animation", "Vips", "Linux", "StageContract", "Messages", "ImageModel",
+            "StageKit", "TestKit",
         ]),
     tests(
         "TransformingTests",

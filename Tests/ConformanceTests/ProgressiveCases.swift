@@ -11,27 +11,31 @@ extension Conformance {
     @Suite struct ProgressiveCases {
         private let origin = OriginServer()
 
-        /// Whose bytes come in sixty steps of 100 ms until the test has seen enough.
-        private static let steps = 60
-
-        private func serve(_ path: String, _ bytes: [UInt8], until gate: Gate) -> String {
-            let chunk = (bytes.count + Self.steps - 1) / Self.steps
-            origin.route(
-                path, .slow(bytes, chunk: chunk, every: .milliseconds(100), until: gate))
-            return origin.url(path)
+        private func serve(_ path: String, _ bytes: [UInt8]) -> Arrival {
+            Arrival(of: bytes, at: path, from: origin)
         }
 
-        /// Loads it slowly until there are so many partial images, and then the rest.
+        /// Loads it until there are so many partial images, and then the rest. More bytes come
+        /// with each partial image.
         private func load(
-            _ request: ImageRequest, showing count: Int, until gate: Gate
+            _ request: ImageRequest, showing count: Int, of arrival: Arrival,
+            after percent: Int = 28
         ) async throws -> Story {
             var request = request
             request.options.insert(.progressiveLoad)
+            // A busy machine takes its time for each look, and rests three times as long.
+            request.timeoutMilliseconds = 120_000
+            arrival.letCome(percent: percent)
             let task = try SharedStack.current.client().load(request, wantsInfo: true)
             var story = Story()
             for await event in task.events {
+                let shown = story.partials.count
                 story.take(event)
-                if story.partials.count >= count { gate.open() }
+                if story.partials.count >= count {
+                    arrival.letCome(percent: 100)
+                } else if story.partials.count > shown {
+                    arrival.letCome(percent: 12)
+                }
             }
             return story
         }
@@ -39,9 +43,8 @@ extension Conformance {
         @Test(arguments: ["scans.jpg", "rows.jpg", "rows.png", "passes.png", "lossy.webp"])
         func case029_whatHasArrivedIsShownBeforeTheImage(name: String) async throws {
             let bytes = try Photograph.file(name)
-            let gate = Gate()
-            let url = serve("/\(name)", bytes, until: gate)
-            let story = try await load(ImageRequest(url: url), showing: 4, until: gate)
+            let arrival = serve("/\(name)", bytes)
+            let story = try await load(ImageRequest(url: arrival.url), showing: 4, of: arrival)
             let image = try #require(try story.end?.get())
             #expect(image.bytes?.array == bytes && image.arrivedBytes == nil)
             #expect(story.partials.count >= 3)
@@ -64,14 +67,14 @@ extension Conformance {
         @Test(arguments: ["scans.jpg", "rows.jpg", "rows.png", "lossy.webp"])
         func theHeaderIsToldBeforeATenthOfTheBytes(name: String) async throws {
             let bytes = try Photograph.file(name)
-            let gate = Gate()
-            let url = serve("/header-\(name)", bytes, until: gate)
+            let arrival = serve("/header-\(name)", bytes)
+            arrival.letCome(percent: 8)
             let task = try SharedStack.current.client().load(
-                ImageRequest(url: url), wantsInfo: true)
+                ImageRequest(url: arrival.url), wantsInfo: true)
             var story = Story()
             for await event in task.events {
                 story.take(event)
-                if !story.infos.isEmpty { gate.open() }
+                if !story.infos.isEmpty { arrival.letCome(percent: 100) }
             }
             let info = try #require(story.infos.first)
             #expect(info.size == PixelSize(width: 640, height: 480))
@@ -83,11 +86,11 @@ extension Conformance {
         @Test func partialImagesAreScaledDownAsTheWholeOneIs() async throws {
             let bytes = try Images.waves(width: 1_000, height: 1_000)
                 .jpeg(quality: 90, progressive: true)
-            let gate = Gate()
-            var request = ImageRequest(url: serve("/scaled.jpg", bytes, until: gate))
+            let arrival = serve("/scaled.jpg", bytes)
+            var request = ImageRequest(url: arrival.url)
             let limit = try ContextSetting(.imageScaleDownLimitBytes, "\(500 * 500 * 4)")
             ContextSetting.apply([limit], to: &request)
-            let story = try await load(request, showing: 2, until: gate)
+            let story = try await load(request, showing: 2, of: arrival)
             #expect(story.partials.count >= 2)
             for image in story.partials + [try #require(try story.end?.get())] {
                 #expect(image.info?.size == PixelSize(width: 500, height: 500))
@@ -96,10 +99,12 @@ extension Conformance {
 
         @Test func case044_partialImagesAreOfTheStepsOfTheirOwnLoad() async throws {
             let bytes = try Photograph.file("scans.jpg")
-            let gate = Gate()
-            let url = serve("/steps.jpg", bytes, until: gate)
+            let arrival = serve("/steps.jpg", bytes)
+            arrival.letCome(percent: 60)
+            let url = arrival.url
             let client = try SharedStack.current.client()
             let sides = [64, 100]
+            let shown = Recorder<Int>()
             let stories = try await withThrowingTaskGroup(of: (Int, Story).self) { group in
                 for side in sides {
                     group.addTask {
@@ -107,7 +112,13 @@ extension Conformance {
                         request.output.format = .webp
                         request.options = .progressiveLoad
                         var story = Story()
-                        for await event in client.load(request).events { story.take(event) }
+                        for await event in client.load(request).events {
+                            story.take(event)
+                            if story.partials.count == 1 { shown.append(side) }
+                            if Set(shown.values).count == sides.count {
+                                arrival.letCome(percent: 100)
+                            }
+                        }
                         return (side, story)
                     }
                 }
@@ -126,9 +137,9 @@ extension Conformance {
         @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
         func case099_theFramesOfAnAnimationGrowAsItArrives(name: String) async throws {
             let file = try AnimatedFile(made: name)
-            let gate = Gate()
-            let url = serve("/\(name)", file.bytes, until: gate)
-            let story = try await load(ImageRequest(url: url), showing: 20, until: gate)
+            let arrival = serve("/\(name)", file.bytes)
+            let request = ImageRequest(url: arrival.url)
+            let story = try await load(request, showing: 20, of: arrival, after: 50)
             let pages = story.infos.map(\.pages)
             #expect(pages == pages.sorted() && Set(pages).count > 1, "\(pages)")
             #expect(pages.allSatisfy { $0 <= file.frames.count })
@@ -139,11 +150,11 @@ extension Conformance {
         /// None is found by another load, and a hit shows none.
         @Test func whatIsPartialIsNotKept() async throws {
             let bytes = try Photograph.file("scans.jpg")
-            let gate = Gate()
-            let request = ImageRequest(serve("/kept.jpg", bytes, until: gate), fit: 80)
-            let first = try await load(request, showing: 2, until: gate)
+            let arrival = serve("/kept.jpg", bytes)
+            let request = ImageRequest(arrival.url, fit: 80)
+            let first = try await load(request, showing: 2, of: arrival)
             let made = try #require(try first.end?.get())
-            let second = try await load(request, showing: 0, until: gate)
+            let second = try await load(request, showing: 0, of: arrival)
             let found = try #require(try second.end?.get())
             #expect(second.partials.isEmpty && found.cacheType == .memory)
             #expect(found.bytes?.array == made.bytes?.array)
@@ -152,9 +163,9 @@ extension Conformance {
         @Test func aCancelAfterAPartialImageEndsAllWork() async throws {
             let stack = try SharedStack.current
             let bytes = try Photograph.file("scans.jpg")
-            let gate = Gate()
-            let url = serve("/cancelled.jpg", bytes, until: gate)
-            var request = ImageRequest(url, fit: 300)
+            let arrival = serve("/cancelled.jpg", bytes)
+            arrival.letCome(percent: 50)
+            var request = ImageRequest(arrival.url, fit: 300)
             request.options = .progressiveLoad
             let task = try stack.client().load(request)
             var story = Story()
@@ -175,19 +186,22 @@ extension Conformance {
 
         @Test func theCommandWritesThemAsFiles() async throws {
             let bytes = try Photograph.file("scans.jpg")
-            let gate = Gate()
-            let url = serve("/files.jpg", bytes, until: gate)
+            let arrival = serve("/files.jpg", bytes)
+            let url = arrival.url
             let folder = TemporaryDirectory()
             let stack = try SharedStack.current
             let run = try stack.startGet([
                 url, "--partials", folder.file("so-far"), "--resize", "200x200", "--json", "-o",
                 folder.file("whole.jpg"),
             ])
-            let third = folder.file("so-far/partial-0003.jpg")
-            _ = try await stack.awaitStatus("a third partial image") { _ in
-                FileBytes.read(third) != nil
+            for number in 1...3 {
+                arrival.letCome(percent: 28)
+                let file = folder.file("so-far/partial-000\(number).jpg")
+                _ = try await stack.awaitStatus("a partial image") { _ in
+                    FileBytes.read(file) != nil
+                }
             }
-            gate.open()
+            arrival.letCome(percent: 100)
             let end = try run.end()
             #expect(end.exitStatus == 0, "\(end)")
             let partials = try #require(try end.json()["partials"])
@@ -207,6 +221,29 @@ extension Conformance {
             #expect(hit?["files"]?.array?.isEmpty == true)
             #expect(FileBytes.read(folder.file("whole.jpg")) != nil)
         }
+    }
+}
+
+/// Bytes of an origin that come in fifty steps, as the test lets them.
+private final class Arrival: Sendable {
+    let url: String
+    private let turnstile = Turnstile()
+    private let chunk: Int
+    private static let steps = 50
+    /// No partial image is made for fewer new bytes, unless they are the last (SEMANTICS §2.11).
+    private static let growth = 1_024
+
+    init(of bytes: [UInt8], at path: String, from origin: OriginServer) {
+        url = origin.url(path)
+        chunk = (bytes.count + Self.steps - 1) / Self.steps
+        origin.route(path, .stepped(bytes, chunk: chunk, by: turnstile))
+    }
+
+    /// Lets so many percent of the bytes come, besides those that came already; of a small file as
+    /// many as can be seen.
+    func letCome(percent: Int) {
+        let growth = (Self.growth + chunk - 1) / chunk
+        turnstile.admit(max(Self.steps * percent / 100, growth))
     }
 }
 

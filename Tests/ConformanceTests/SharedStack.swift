@@ -19,7 +19,8 @@ struct SharedStack: SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let arguments = ["--allow-private-networks", "--log-format", "json"]
+        // An origin that a test holds back is not too slow, however long a busy machine takes.
+        let arguments = ["--allow-private-networks", "--log-format", "json", "--low-speed", "0"]
         try await withStack(arguments, decoders: 1) { stack in
             try await Self.$lent.withValue(Lent(stack)) { try await function() }
         }

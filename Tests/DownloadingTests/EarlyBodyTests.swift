@@ -64,6 +64,27 @@ import Testing
         gate.open()
     }
 
+    /// Whoever had no time for the bytes gets them again, as long as nothing more comes.
+    @Test func theSameBytesComeAgainWhereNothingElseDoes() async throws {
+        let bench = try DownloadBench {
+            ($0.progressIntervalMilliseconds, $0.handOutAgainMilliseconds) = (1, 1)
+        }
+        let turnstile = Turnstile()
+        let bytes = Array(repeating: UInt8(5), count: 20)
+        bench.origin.route("/a", .stepped(bytes, chunk: 10, by: turnstile))
+        bench.start("/a", wantsProgress: false, wantsArrived: true)
+        turnstile.admit()
+        for time in 1...7 {
+            let part = try #require(await bench.progress.wait(count: time)?.last?.arrived)
+            #expect(part.length == 10 && bench.space.bytes(part) == Array(bytes[..<10]))
+            bench.space.free(part.block)
+        }
+        turnstile.admit()
+        #expect(await bench.outcome() != nil)
+        let blocks = bench.progress.values.compactMap(\.arrived?.block)
+        #expect(blocks.count >= 7 && Set(blocks).count == blocks.count)
+    }
+
     @Test func whoLooksLaterGetsWhatIsThereAtOnce() async throws {
         let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
         let turnstile = Turnstile()

@@ -48,7 +48,7 @@ final class BodySink: TransferSink {
     init(
         _ job: Job, _ work: FetchAdmission, accepting accepted: AcceptedResponses,
         space: any SharingSpace,
-        progressIntervalMilliseconds: Int, onProgress: @escaping @Sendable (JobProgress) -> Void
+        pace: EarlyBody.Pace, onProgress: @escaping @Sendable (JobProgress) -> Void
     ) {
         self.job = job
         bodyBytesMax = work.bodyBytesMax
@@ -56,10 +56,8 @@ final class BodySink: TransferSink {
         self.accepted = accepted
         terms = work.terms
         self.space = space
-        progress = ProgressPacer(
-            job, intervalMilliseconds: progressIntervalMilliseconds, report: onProgress)
-        early = EarlyBody(
-            intervalMilliseconds: progressIntervalMilliseconds, isWanted: job.wantsArrived)
+        progress = ProgressPacer(job, intervalMilliseconds: pace.interval, report: onProgress)
+        early = EarlyBody(pace, isWanted: job.wantsArrived)
     }
 
     func receive(_ head: ResponseHead) -> Bool {
@@ -273,7 +271,7 @@ final class BodySink: TransferSink {
     }
 
     /// Whether what has arrived waits for its turn to be handed out.
-    var holdsBack: Bool { early.isBehind && terms.decryptors.isEmpty }
+    var holdsBack: Bool { early.isBehind(body) && terms.decryptors.isEmpty }
 
     /// Hands that out, if its turn has come.
     func handOut() { advance(at: MonotonicClock.now()) }

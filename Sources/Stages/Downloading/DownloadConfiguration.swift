@@ -32,9 +32,16 @@ public struct DownloadConfiguration: Hashable, Sendable {
     public var continuationsMax = 3
     /// Milliseconds between two progress reports of a transfer at least.
     public var progressIntervalMilliseconds = 100
+    /// Milliseconds after which bytes that were looked at are handed out once more where no others
+    /// have come. Whoever looked may have had no time for them.
+    public var handOutAgainMilliseconds = 200
 
     /// The defaults suit images from the public internet; `version` goes into `User-Agent`.
     public init(version: String) {
         userAgent = "Imagebus/\(version)"
+    }
+
+    var handingOut: EarlyBody.Pace {
+        EarlyBody.Pace(interval: progressIntervalMilliseconds, again: handOutAgainMilliseconds)
     }
 }

@@ -96,8 +96,7 @@ final class DownloadLoop {
             let work = try FetchAdmission(job, through: proxied)
             let sink = BodySink(
                 job, work, accepting: configuration.accepted, space: space,
-                progressIntervalMilliseconds: configuration.progressIntervalMilliseconds,
-                onProgress: onProgress)
+                pace: configuration.handingOut, onProgress: onProgress)
             let transfer = try start(work, into: sink, after: 0)
             active[job.id] = ActiveDownload(
                 job: job, work: work, transfer: transfer, sink: sink,
