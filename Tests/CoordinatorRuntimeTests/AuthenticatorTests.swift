@@ -30,6 +30,7 @@ import Testing
         }
         #expect(listeners.allSatisfy { keeper.refusal(of: nil, at: $0)?.code == .addressForbidden })
         #expect(keeper.refusal(of: nil, at: .front) == nil)
+        #expect(keeper.refusal(of: nil, at: .web) == nil)
     }
 
     /// Further pools have secrets under their names; a file that names others is another stack's.
@@ -43,7 +44,7 @@ import Testing
         let pools = WorkerPools([raw, WorkerPool(name: names[1], kind: .download)])
         let keeper = try Authenticator(inherited: secrets.bytes, pools: pools)
         for (pool, secret) in secrets.workers {
-            for listener in Listener.all(pools) where listener != .front {
+            for listener in Listener.all(pools) where !listener.isOfClients {
                 let isOwn = listener == .back(pool)
                 #expect(
                     (keeper.refusal(of: secret, at: listener) == nil) == isOwn,
@@ -71,7 +72,7 @@ import Testing
 
     @Test func withoutSecretsNoListenerAsks() throws {
         let keeper = try Authenticator(inherited: nil)
-        for listener in listeners + [.front] {
+        for listener in listeners + [.front, .web] {
             #expect(keeper.refusal(of: nil, at: listener) == nil)
             #expect(keeper.refusal(of: ListenerSecret(bytes.prefix(32)), at: listener) == nil)
         }

@@ -26,7 +26,7 @@ enum GatewayProgram {
     ) throws -> Int32 {
         let client = try ImagebusClient(
             ClientConfiguration(
-                endpoint: bootstrap.paths.frontSocket,
+                endpoint: bootstrap.paths.webSocket,
                 resultsDirectory: bootstrap.paths.resultsDirectory))
         let log = bootstrap.log
         let front = try WebFront(options.front, client: client, log: log)

@@ -44,7 +44,7 @@ struct Authenticator {
 
     private func wanted(at listener: Listener) -> ListenerSecret? {
         switch listener {
-        case .front: nil
+        case .front, .web: nil
         case .admin: secrets?.admin
         case .back(let pool): secrets?.workers[pool]
         }
@@ -56,7 +56,7 @@ struct Authenticator {
 
     private func advice(_ listener: Listener) -> String {
         switch listener {
-        case .front, .admin:
+        case .front, .web, .admin:
             "a hello at admin/ needs the bytes of admin/secret: connect as the user of the stack"
         case .back(let pool) where isForeign(pool):
             "a hello at back/\(pool)/ needs the bytes of back/\(pool)/secret: run the worker as "

@@ -119,6 +119,11 @@ struct ConfigurationStore {
             || image.options.contains(.scaleDownLargeImages)
     }
 
+    /// The profile of loads of strangers, if the file has one for them.
+    var profileForStrangers: String? {
+        configuration.profiles[RestrictedFront.profile] == nil ? nil : RestrictedFront.profile
+    }
+
     /// See `Configuration.cacheText`.
     func cacheText(of name: String?) throws(ImageError) -> String {
         try configuration.cacheText(of: name)

@@ -23,6 +23,7 @@ struct ConnectionLimits: Hashable {
     ) {
         switch listener {
         case .admin: self.init(sessionsMax: Self.operators)
+        case .web: self.init(sessionsMax: Self.frontEnds, sessionsPerProcessMax: perProcess)
         case .back: self.init(sessionsMax: Self.workersOfAPool)
         case .front:
             let left = Int(clamping: descriptors) - Self.reserved(for: listeners)
@@ -47,6 +48,7 @@ struct ConnectionLimits: Hashable {
     }
 
     private static let operators = 64
+    private static let frontEnds = 64
     private static let workersOfAPool = 256
     private static let clientsMin = 64
     private static let clientsMax = 8_192

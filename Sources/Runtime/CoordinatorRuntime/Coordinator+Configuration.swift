@@ -149,7 +149,7 @@ extension Coordinator {
     /// What a reload may have changed is found out anew.
     private mutating func forgetNames() {
         // Its tickets have fallen; what it holds of requests is not kept longer than they are.
-        hitMemo = HitMemo()
+        hitMemos = HitMemos()
         scheduler.reconfigured()
         renewLateResolution()
     }

@@ -11,7 +11,7 @@ extension Coordinator {
     mutating func answerAgain(
         _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> Bool {
-        guard let (hit, token) = gateway.find(in: hitMemo),
+        guard let (hit, token) = gateway.find(in: hitMemos[gateway.listener]),
             let id = peers.id(at: gateway.listener, sender), peers.takesReferences(id),
             scheduler.answer(hit.ticket, again: token, of: ClientID(id), at: now)
         else { return false }
@@ -30,7 +30,11 @@ extension Coordinator {
         guard requestLog.permitsShortWay, load.trace == nil, !resolved.mayChange,
             let ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
         else { return }
-        if let known = gateway.find(in: hitMemo)?.hit, known.ticket == ticket { return }
-        gateway.withBody { hitMemo.learn(load, $0, ticket, &encoder) }
+        if let known = gateway.find(in: hitMemos[gateway.listener])?.hit, known.ticket == ticket {
+            return
+        }
+        gateway.withBody {
+            hitMemos[gateway.listener].learn(load, $0, ticket, &encoder)
+        }
     }
 }

@@ -12,9 +12,23 @@ extension Coordinator {
             let resolved = resolve(request, entry: key)
             return handle(.load(client, resolved.load, resolved.terms), at: now)
         }
-        let resolved = resolve(request)
+        let resolved = gateway.listener == .web ? resolve(restricted: request) : resolve(request)
         handle(.load(client, resolved.load, resolved.terms), at: now)
         if !inPieces { learn(request, resolved, gateway) }
+    }
+
+    /// A front end that speaks for strangers has the profile that is meant for those.
+    private func resolve(restricted load: LoadRequest) -> Resolved {
+        do throws(ImageError) {
+            try RestrictedFront.check(load)
+            var load = load
+            load.image.context.profile = configuration.profileForStrangers
+            return resolve(load)
+        } catch {
+            var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: true)
+            resolved.terms.refusal = error
+            return resolved
+        }
     }
 
     /// An operator reads the entry of a key, as replies show that: nothing is fetched or stored,

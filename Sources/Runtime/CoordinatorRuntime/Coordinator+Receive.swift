@@ -23,7 +23,7 @@ extension Coordinator {
             let header = try gateway.header()
             kind = header.kind
             switch gateway.listener {
-            case .front, .admin:
+            case .front, .web, .admin:
                 if header.kind == .load, answerAgain(sender, gateway, at: now) { return true }
                 let message = try gateway.clientMessage(header.kind, &decoder)
                 try receive(message, from: sender, gateway, at: now)
@@ -48,7 +48,7 @@ extension Coordinator {
             return refuseStranger(error, sender, gateway)
         }
         switch gateway.listener {
-        case .front, .admin:
+        case .front, .web, .admin:
             let token = Self.token(of: error)
             send(.toClient(.refused(error.imageError, token)), to: id, at: now)
             if kind == .prefetch, let token {
@@ -83,7 +83,7 @@ extension Coordinator {
         if case .versionRefused = error { return }
         let refusal: Outbox.Message =
             switch gateway.listener {
-            case .front, .admin: .toClient(.refused(error.imageError, Self.token(of: error)))
+            case .front, .web, .admin: .toClient(.refused(error.imageError, Self.token(of: error)))
             case .back: .toWorker(.refused(error.imageError))
             }
         tell(refusal, sender, gateway)
@@ -107,11 +107,14 @@ extension Coordinator {
         }
         let client = ClientID(id)
         replacementAskers.remove(id)
+        if gateway.listener == .web { try RestrictedFront.check(message) }
         switch message {
         case .hello: return
         case .load(let request):
             leaveSlot(for: request, of: client, at: now)
-            guard request.uploadBytes == 0 else { return beginUpload(request, for: id, at: now) }
+            if request.uploadBytes > 0, gateway.listener != .web {
+                return beginUpload(request, for: id, at: now)
+            }
             load(request, for: id, gateway, at: now)
         case .cancel(let token):
             cancelPieces(by: client, gateway, at: now) { $0.token == token }
@@ -362,7 +365,7 @@ extension Coordinator {
         _ error: ImageError, _ sender: RoutingID, _ gateway: Gateway
     ) {
         switch gateway.listener {
-        case .front, .admin: tell(.toClient(.refused(error, nil)), sender, gateway)
+        case .front, .web, .admin: tell(.toClient(.refused(error, nil)), sender, gateway)
         case .back: tell(.toWorker(.refused(error)), sender, gateway)
         }
     }

@@ -109,7 +109,7 @@ extension Coordinator {
     }
 
     private var listenerCounters: [StatusReport.Counter] {
-        let clients = peers.all.filter { $0.listener == .front }
+        let clients = peers.all.filter { $0.listener.isOfClients }
         return [
             StatusReport.Counter(name: "clients", value: UInt64(clients.count)),
             StatusReport.Counter(name: "malformedMessages", value: counters.malformedMessages),

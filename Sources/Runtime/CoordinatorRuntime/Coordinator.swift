@@ -32,7 +32,7 @@ public struct Coordinator: ~Copyable {
     var prefetchReports: [ClientID: [Token: PrefetchReport]] = [:]
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
-    var hitMemo = HitMemo()
+    var hitMemos = HitMemos()
     var requestLog: RequestLog
     /// For lines about messages that were refused.
     var refusalLines = LineBudget(linesPerSecond: 10)

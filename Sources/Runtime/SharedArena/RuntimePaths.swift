@@ -25,13 +25,13 @@ public struct RuntimePaths: Hashable, Sendable {
     }
 
     /// Finds the runtime directory of an endpoint: `ipc://DIRECTORY/front/front.sock`, or the path
-    /// alone; a socket of `admin/` as well.
+    /// alone; a socket of `web/` or `admin/` as well.
     public init(endpoint: String) throws(RuntimePathsError) {
         let path =
             endpoint.hasPrefix(Self.scheme)
             ? String(endpoint.dropFirst(Self.scheme.count)) : endpoint
         guard path.utf8.first == UInt8(ascii: "/") else { throw .notAnEndpoint(endpoint) }
-        for known in ["/front/front.sock", Self.adminSuffix] where path.hasSuffix(known) {
+        for known in ["/front/front.sock", "/web/web.sock", Self.adminSuffix] where path.hasSuffix(known) {
             try self.init(resolving: String(path.dropLast(known.count)))
             return
         }
@@ -40,6 +40,8 @@ public struct RuntimePaths: Hashable, Sendable {
 
     /// Clients connect in it.
     public var frontDirectory: String { "\(root)/front" }
+    /// Front ends that speak for strangers connect in it: they may do less than clients.
+    public var webDirectory: String { "\(root)/web" }
     /// Operators connect in it.
     public var adminDirectory: String { "\(root)/admin" }
     /// Workers of the pool that every stack has of a kind connect in it.
@@ -54,6 +56,8 @@ public struct RuntimePaths: Hashable, Sendable {
 
     /// The socket of clients.
     public var frontSocket: String { "\(frontDirectory)/front.sock" }
+    /// The socket of front ends that speak for strangers.
+    public var webSocket: String { "\(webDirectory)/web.sock" }
     /// The socket of operators.
     public var adminSocket: String { "\(adminDirectory)/admin.sock" }
     /// What operators show at their socket, where `serve` runs all kinds as one user.
@@ -67,6 +71,8 @@ public struct RuntimePaths: Hashable, Sendable {
 
     /// The same as ZeroMQ names it.
     public var frontEndpoint: String { Self.scheme + frontSocket }
+    /// The same as ZeroMQ names it.
+    public var webEndpoint: String { Self.scheme + webSocket }
     /// The same as ZeroMQ names it.
     public var adminEndpoint: String { Self.scheme + adminSocket }
     /// The same as ZeroMQ names it.

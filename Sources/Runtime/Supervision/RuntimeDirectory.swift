@@ -122,7 +122,7 @@ extension RuntimeDirectory {
         guard root.utf8.first == UInt8(ascii: "/") else { throw .notAbsolute(root) }
         let paths = RuntimePaths(root: root)
         let sockets = pools.map { paths.backSocket($0) }
-        for socket in sockets + [paths.frontSocket, paths.adminSocket]
+        for socket in sockets + [paths.frontSocket, paths.webSocket, paths.adminSocket]
         where socket.utf8.count > socketPathBytesMax {
             let longest = sockets.max { $0.utf8.count < $1.utf8.count } ?? socket
             throw .pathTooLong(longest, bytes: longest.utf8.count)
@@ -140,12 +140,13 @@ extension RuntimeDirectory {
         return try SharedMemoryRoot.choose(for: top, sharedMemory: sharedMemory)
     }
 
-    /// `front/`, `admin/` and `back/<pool>/`, without the sockets and the secrets of an earlier
+    /// `front/`, `web/`, `admin/` and `back/<pool>/`, without the sockets and the secrets of an earlier
     /// life.
     private static func makeSocketDirectories(
         _ pools: [PoolName], in top: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) {
         try removeSockets(in: top.directory("front"))
+        try removeSockets(in: top.directory("web"))
         try removeSockets(in: top.directory("admin", .secret), and: RuntimePaths.secretFileName)
         let back = try top.directory("back", .above)
         for pool in pools {

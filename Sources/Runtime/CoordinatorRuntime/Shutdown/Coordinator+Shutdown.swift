@@ -23,7 +23,7 @@ extension Coordinator {
 
     private var census: ShutdownCensus {
         ShutdownCensus(
-            clients: peers.count { $0.listener == .front || replacementAskers.contains($0.id) },
+            clients: peers.count { $0.listener.isOfClients || replacementAskers.contains($0.id) },
             jobs: scheduler.liveJobs, workers: peers.count(where: \.isWorker))
     }
 
