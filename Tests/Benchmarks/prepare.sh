@@ -95,6 +95,7 @@ start_nginx() {
     sed -e "s|@WORK@|$work|; s|@USER@|$(id -un)|; s|@CACHE_PORT@|$cache_port|
         s|@ORIGIN_PORT@|$origin_port|" "$here/nginx.conf" >"$work/nginx.conf"
     start_server "$work/nginx.out" nginx -p "$work" -c "$work/nginx.conf" -e "$work/nginx.log"
+    nginx=$server
     if ! await_port "$cache_port" || ! await_port "$origin_port"; then
         tail -n 3 "$work/nginx.out" "$work/nginx.log" >&2
         say "nginx does not start"
@@ -120,7 +121,7 @@ make_result() {
 start_thumbor() {
     local venv=$kept/thumbor
     thumbor= thumbor_unsafe= thumbor_missing=
-    [[ " ${rows[*]} " =~ " "(cold|in|anim)- ]] || return 0
+    [[ " ${rows[*]} " =~ " "(cold-|in-|anim-|web-cold) ]] || return 0
     if [[ ! -x $venv/bin/thumbor ]]; then
         say "installing thumbor with pip"
         if ! { python3 -m venv "$venv" && timeout 180 "$venv/bin/pip" install --quiet \

@@ -177,6 +177,44 @@ def cancel(samples):
             less_is_better=True)
 
 
+def web_hit(samples):
+    """By the rate and by the CPU of the process that answers alone."""
+    for name, title, target in (("web-hit", "HTTP hit", 0.8), ("web-304", "HTTP 304", 1)):
+        yield Row(
+            f"{title}, 64 connections", "/s", samples.median(f"{name}.ours", "rps"),
+            samples.median(f"{name}.nginx", "rps"), "nginx proxy_cache", target,
+            spread=samples.spread(f"{name}.ours", "rps"))
+        yield Row(
+            "  CPU of the front a request", "µs", samples.median(f"{name}.ours", "cpu_us"),
+            samples.median(f"{name}.nginx", "cpu_us"), "nginx", less_is_better=True)
+    counts = samples.values("web-hit.ours", "requests")
+    yield Row("  requests in all", "", sum(counts) if counts else None)
+
+
+def web_cold(samples):
+    yield Row(
+        "HTTP cold, to JPEG", "/s", samples.median("web-cold.ours", "rps"),
+        samples.median("web-cold.thumbor", "rps"), "thumbor", 1.7,
+        spread=samples.spread("web-cold.ours", "rps"))
+
+
+def web_idle(samples):
+    yield Row(
+        "connections that stay open", "", samples.median("web-idle", "connections"), limit=10_000)
+    yield Row("  memory of each", "kB", samples.median("web-idle", "kilobytes_each"))
+    yield Row("  a hit beside them, p50", "µs", samples.median("web-idle", "p50_us"))
+
+
+def web_fair(samples):
+    yield Row(
+        "a visitor beside one with 5,000 requests, p99", "ms",
+        samples.median("web-fair", "beside_p99_ms"), samples.median("web-fair", "alone_p99_ms"),
+        "the visitor alone", 3, less_is_better=True)
+    yield Row(
+        "  p50", "ms", samples.median("web-fair", "beside_p50_ms"),
+        samples.median("web-fair", "alone_p50_ms"), "the visitor alone", less_is_better=True)
+
+
 def storm(samples):
     requests = samples.median("storm", "requests")
     yield Row(
@@ -245,6 +283,10 @@ BY_NAME = {
     "anim-webp": lambda samples: animation(samples, "anim-webp", "60 frames, GIF to WebP"),
     "play": play,
     "cancel": cancel,
+    "web-hit": web_hit,
+    "web-cold": web_cold,
+    "web-idle": web_idle,
+    "web-fair": web_fair,
     "storm": storm,
     "idle": idle,
     "start": start,

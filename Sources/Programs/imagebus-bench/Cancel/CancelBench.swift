@@ -93,12 +93,27 @@ struct CancelBench: BenchKind {
     private func window(_ phase: CancelPhase) async throws(ImageError) -> ClosedRange<Double> {
         // Nothing to measure: it is in its stage from the first moment on.
         if phase.source == .stalled { return 2...50 }
-        // It comes to no end. What is here first is decoded from the header on.
-        if phase.source == .arriving { return 20...400 }
+        if phase.source == .arriving { return try await windowOfArriving(phase) }
         // The first one also warms the workers up.
         _ = try await setting.client.load(phase.request(url: url(phase))).response
         let image = try await setting.client.load(phase.request(url: url(phase))).response
         return phase.window(image.timings)
+    }
+
+    /// The same of a load that comes to no end: it shows what has arrived. The first look is at the
+    /// first bytes, the last one at all that come, and the longest by far.
+    private func windowOfArriving(
+        _ phase: CancelPhase
+    ) async throws(ImageError) -> ClosedRange<Double> {
+        let came = setting.origin.bytes("arriving.jpg")?.count ?? 0
+        let began = MonotonicClock.now()
+        let task = setting.client.load(phase.request(url: url(phase)))
+        defer { task.cancel() }
+        for await image in task.partials where Int(image.arrivedBytes ?? 0) >= came / 2 {
+            let shown = Double(MonotonicClock.now() - began) / 1e6
+            return shown * 0.4...shown * 0.8
+        }
+        throw ImageError(.internalError, "nothing was shown of what has arrived")
     }
 
     private func cancel(
