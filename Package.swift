@@ -171,7 +171,7 @@ let fronts: [Target] = [
         "Fronts", "WebFront",
         [
             "WebGrammar", "Imagebus", "ImageModel", "Messages", "MicroHTTPD", "EventLoop", "Linux",
-            "Observability",
+            "Observability", "JSON", "Nettle",
         ]),
 ]
 
@@ -281,7 +281,9 @@ let testing: [Target] = [
             "ZeroMQ", "Linux", "Observability", "ConfigurationFile", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
-    tests("WebFrontTests", ["WebFront", "WebGrammar", "Messages", "ImageModel"]),
+    tests(
+        "WebFrontTests",
+        ["WebFront", "WebGrammar", "Messages", "ImageModel", "JSON"]),
     tests("WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"]),
     tests("ReportingTests", ["Reporting", "Messages", "TestKit"]),
     tests(

@@ -283,6 +283,49 @@ struct FreshnessTests {
         #expect(expiry.remaining(at: answered + 48_000) == 0)
     }
 
+    /// RFC 9111 §4.2.2: a lifetime is assumed where nothing is said of one, and nothing forbids it.
+    @Test(
+        arguments: [
+            (nil, nil, 100, 110, 120), ("public", nil, 100, 110, 120),
+            ("stale-while-revalidate=5", nil, 100, 105, 120),
+            ("max-age=7", nil, 7, 7, 7), ("max-age=x", nil, 0, 0, 0), ("s-maxage=7", nil, 7, 7, 7),
+            ("no-cache", nil, 0, 0, 0), ("no-store", nil, 0, 0, 0),
+            ("must-revalidate", nil, 100, 100, 100),
+            (nil, "Tue, 14 Nov 2023 22:13:50 GMT", 30, 30, 30), (nil, "0", 0, 0, 0),
+        ] as [(String?, String?, Int64, Int64, Int64)])
+    func whatNothingIsSaidOfIsAsAssumed(
+        control: String?, expires: String?, fresh: Int64, stale: Int64, error: Int64
+    ) {
+        let answered = Self.answered * 1_000
+        let age = ResponseAge(
+            date: Self.date, age: nil, expires: expires, asked: answered, answered: answered)
+        let limits = HTTPExpiry.Limits().assuming(
+            AssumedLifetime(fresh: 100, whileRevalidate: 10, ifError: 20))
+        let expiry = HTTPExpiry(CacheControl(control), age, .shared, limits)
+        #expect(expiry.freshUntil == answered + fresh * 1_000)
+        #expect(expiry.staleUntil == answered + stale * 1_000)
+        #expect(expiry.errorUntil == answered + error * 1_000)
+    }
+
+    /// What was kept without an assumption may have been `no-cache`: a 304 that says nothing makes
+    /// nothing fresh.
+    @Test(arguments: [("no-cache", 0), ("max-age=60", 60)] as [(String, Int64)])
+    func anAssumptionIsNoneOfWhatIsKept(old: String, fresh: Int64) {
+        let age = ResponseAge(bornMilliseconds: 1_000)
+        let limits = HTTPExpiry.Limits().assuming(AssumedLifetime(fresh: 100))
+        let before = HTTPExpiry(CacheControl(old), age, .shared, limits)
+        #expect(before.renewed(CacheControl(nil), age, .shared, limits).freshFor == fresh * 1_000)
+    }
+
+    @Test(
+        arguments: [(-1, 0, 0), (0, 31_536_001, 0), (0, 0, Int64.max)] as [(Int64, Int64, Int64)])
+    func anAssumptionHasItsLimits(fresh: Int64, stale: Int64, error: Int64) throws {
+        try AssumedLifetime(fresh: 31_536_000).check()
+        #expect(throws: ImageError.self) {
+            try AssumedLifetime(fresh: fresh, whileRevalidate: stale, ifError: error).check()
+        }
+    }
+
     /// RFC 9111 §4.3.4 and §3.2: 304 replaces what it says, and leaves what it does not.
     @Test(
         arguments: [

@@ -10,6 +10,11 @@ private final class TestHandler: EventedHandler {
     var seen: [EventedExchange] = []
     var ends: [HTTPEnd] = []
     let answer: (EventedExchange) -> HTTPReply?
+    var admit: ((EventedExchange) -> BodyAdmission)?
+
+    func admitBody(of exchange: EventedExchange) -> BodyAdmission {
+        admit?(exchange) ?? .take(bytesMax: exchange.method == "POST" ? .max : 0)
+    }
 
     init(_ answer: @escaping (EventedExchange) -> HTTPReply?) { self.answer = answer }
 
@@ -195,6 +200,38 @@ private final class MarkedOwner {
                 + "Content-Length: \(count)\r\n\r\n\(body)")
         #expect(response.head.first?.contains(" \(status)") == true, "\(response.head)")
         #expect(handler.seen.count == (status == 200 ? 1 : 0))
+    }
+
+    /// Nobody waits for bytes that are not wanted: the answer comes before them.
+    @Test(arguments: ["Content-Length: 99999999\r\n", "Transfer-Encoding: chunked\r\n"])
+    func aBodyThatIsNotAdmittedIsNotRead(length: String) throws {
+        var limits = HTTPLimits()
+        limits.bodyBytes = 1 << 20
+        let handler = TestHandler { _ in HTTPReply() }
+        handler.admit = { .refuse(HTTPReply(status: 401, body: .bytes(Array($0.method.utf8)))) }
+        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let response = try responses(
+            server, to: "POST / HTTP/1.1\r\nHost: a\r\n\(length)\r\n")
+        #expect(response.status == 401 && response.body == Array("POST".utf8))
+        #expect(handler.seen.isEmpty && handler.ends.isEmpty)
+    }
+
+    /// Those that are on their way count until their requests are over, however they end.
+    @Test func onlySoManyBodiesAreKeptAtATime() throws {
+        var limits = HTTPLimits()
+        (limits.bodyBytes, limits.bodies) = (8, 1)
+        let handler = TestHandler { HTTPReply(body: .bytes($0.body)) }
+        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let post = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n"
+        do {
+            let first = try RawClient(port: server.port)
+            first.send(post + "a")
+            try run(server) { server.connectionCount == 1 }
+            let second = try responses(server, to: post + "bc")
+            #expect(second.status == 503 && second.field("Retry-After") == "1")
+        }
+        try run(server) { server.connectionCount == 0 }
+        #expect(try responses(server, to: post + "de").body == Array("de".utf8))
     }
 
     @Test func aHeadBeyondItsLimitIsRefused() throws {

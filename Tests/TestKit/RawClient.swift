@@ -34,9 +34,18 @@ public struct RawClient: ~Copyable {
     public struct ConnectionRefused: Error {}
 
     /// Says a text as it is.
-    public func send(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    public func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Says these bytes, as far as the peer takes them.
+    public func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
     }
 
     /// Asks for a target; `more` are further header lines, each with its end.

@@ -16,12 +16,13 @@ import WebGrammar
         var (request, answers) = (request, ImageAnswer())
         change(&request, &answers)
         let image = DeliveredFacts(
-            format: .jpeg, byteCount: 100, digest: Self.digest, validity: validity,
-            fallbackFor: fallback)
-        return answers.head(
-            of: image, for: request,
-            Conditions(ifNoneMatch: ifNoneMatch, ifRange: nil, range: range), varies: varies,
-            now: 10_000)
+            ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), byteCount: 100,
+            digest: Self.digest, validity: validity,
+            fallbackFor: fallback.map { ImageError($0, "text") })
+        var plan = RequestPlan(request)
+        plan.conditions = Conditions(ifNoneMatch: ifNoneMatch, ifRange: nil, range: range)
+        plan.varies = varies
+        return answers.head(of: image, for: plan, now: 10_000)
     }
 
     @Test func anImageHasItsFields() {
@@ -81,6 +82,37 @@ import WebGrammar
         #expect(head.field("Cache-Control") == "public, max-age=60")
     }
 
+    /// An image in the place of an error that keeps the error's status has no parts, and is not
+    /// known by a tag: both would be statuses of their own.
+    @Test(
+        arguments: [(.blacklisted, 404), (.badImageData, 422), (.timedOut, 504)]
+            as [(ErrorCode, UInt16)])
+    func aFallbackMayKeepTheStatusOfTheError(code: ErrorCode, status: UInt16) {
+        let tag = ImageAnswer.tag(Self.digest!)
+        let head = head(ifNoneMatch: tag, range: "bytes=0-9", fallback: code) { _, answers in
+            (answers.fallbackStatus, answers.fallbackSeconds) = (nil, 7)
+        }
+        #expect(head.status == status && head.bytes == 0..<100)
+        #expect(head.field("Cache-Control") == "public, max-age=7")
+        let usual = self.head(ifNoneMatch: tag, fallback: code)
+        #expect(usual.status == 304)
+    }
+
+    /// Browsers may keep an answer for a shorter time than caches of several.
+    @Test(
+        arguments: [
+            (30, nil, "public, max-age=30, s-maxage=60"), (90, nil, "public, max-age=60"),
+            (0, nil, "public, max-age=0, s-maxage=60"),
+            (30, 45, "public, max-age=30, s-maxage=45"),
+        ] as [(Int, Int?, String)])
+    func browsersAreToldLess(most: Int, cap: Int?, text: String) {
+        let head = head(Validity(expiry: HTTPExpiry(born: 0, freshFor: 70_000))) { _, answers in
+            answers.caching.browserSeconds = most
+            if let cap { answers.caching.mostSeconds = cap }
+        }
+        #expect(head.field("Cache-Control") == text)
+    }
+
     @Test func otherOriginsAreToldWhereThatIsPermitted() {
         let head = head { _, answers in answers.allowedOrigin = "*" }
         #expect(head.field("Access-Control-Allow-Origin") == "*")
@@ -107,28 +139,5 @@ import WebGrammar
         let made = FileDisposition.text(name, format, isAttachment: isAttachment)
         #expect(made == text)
         #expect(!made.contains("\n") && !made.contains("/"))
-    }
-
-    @Test(arguments: ErrorCode.allCases)
-    func everyErrorHasAStatus(code: ErrorCode) {
-        let failure = FailureStatus(ImageError(code, "text"))
-        #expect((400...599).contains(failure.status))
-        let isWorthIt = [.busy, .shuttingDown, .unavailable, .arenaFull].contains(code)
-        #expect((failure.retryAfter != nil) == isWorthIt)
-    }
-
-    @Test(arguments: [
-        ("2.2", 3), ("0", 1), ("1e300", 3_600), ("-4", 2), ("nan", 2), ("soon", 2),
-    ])
-    func secondsToWaitAreWhole(said: String, seconds: Int) {
-        let error = ImageError(.busy, "full", details: ["retryAfter": said])
-        #expect(FailureStatus(error).status == 429)
-        #expect(FailureStatus(error).retryAfter == seconds)
-    }
-
-    @Test(arguments: [("404", 404), ("410", 410), ("401", 502), ("500", 502), ("", 502)])
-    func whatTheOriginDoesNotHaveIsNotHere(said: String, status: UInt16) {
-        let error = ImageError(.invalidDownloadStatusCode, "", details: ["httpStatus": said])
-        #expect(FailureStatus(error).status == status)
     }
 }

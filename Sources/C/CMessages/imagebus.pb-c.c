@@ -817,6 +817,51 @@ void   imagebus__v1__wanted_facts__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__wanted_facts__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__assumed_lifetime__init
+                     (Imagebus__V1__AssumedLifetime         *message)
+{
+  static const Imagebus__V1__AssumedLifetime init_value = IMAGEBUS__V1__ASSUMED_LIFETIME__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__assumed_lifetime__get_packed_size
+                     (const Imagebus__V1__AssumedLifetime *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__assumed_lifetime__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__assumed_lifetime__pack
+                     (const Imagebus__V1__AssumedLifetime *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__assumed_lifetime__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__assumed_lifetime__pack_to_buffer
+                     (const Imagebus__V1__AssumedLifetime *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__assumed_lifetime__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__AssumedLifetime *
+       imagebus__v1__assumed_lifetime__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__AssumedLifetime *)
+     protobuf_c_message_unpack (&imagebus__v1__assumed_lifetime__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__assumed_lifetime__free_unpacked
+                     (Imagebus__V1__AssumedLifetime *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__assumed_lifetime__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__image_request__init
                      (Imagebus__V1__ImageRequest         *message)
 {
@@ -6689,7 +6734,71 @@ const ProtobufCMessageDescriptor imagebus__v1__wanted_facts__descriptor =
   (ProtobufCMessageInit) imagebus__v1__wanted_facts__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[17] =
+static const ProtobufCFieldDescriptor imagebus__v1__assumed_lifetime__field_descriptors[3] =
+{
+  {
+    "fresh",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__AssumedLifetime, fresh),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "while_revalidate",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__AssumedLifetime, while_revalidate),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "if_error",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__AssumedLifetime, if_error),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__assumed_lifetime__field_indices_by_name[] = {
+  0,   /* field[0] = fresh */
+  2,   /* field[2] = if_error */
+  1,   /* field[1] = while_revalidate */
+};
+static const ProtobufCIntRange imagebus__v1__assumed_lifetime__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__assumed_lifetime__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.AssumedLifetime",
+  "AssumedLifetime",
+  "Imagebus__V1__AssumedLifetime",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__AssumedLifetime),
+  3,
+  imagebus__v1__assumed_lifetime__field_descriptors,
+  imagebus__v1__assumed_lifetime__field_indices_by_name,
+  1,  imagebus__v1__assumed_lifetime__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__assumed_lifetime__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[18] =
 {
   {
     "url",
@@ -6895,8 +7004,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descrip
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "assumed_lifetime",
+    18,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ImageRequest, assumed_lifetime),
+    &imagebus__v1__assumed_lifetime__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
+  17,   /* field[17] = assumed_lifetime */
   12,   /* field[12] = context */
   14,   /* field[14] = facts */
   16,   /* field[16] = frame */
@@ -6918,7 +7040,7 @@ static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__image_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 17 }
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
 {
@@ -6928,7 +7050,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   "Imagebus__V1__ImageRequest",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageRequest),
-  17,
+  18,
   imagebus__v1__image_request__field_descriptors,
   imagebus__v1__image_request__field_indices_by_name,
   1,  imagebus__v1__image_request__number_ranges,

@@ -46,6 +46,27 @@ extension ImagebusClient {
         return try task.waitForResponse()
     }
 
+    /// The same; calls `completion` once with how it ended, where `executor` says. `visitor` as in
+    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)`.
+    @discardableResult
+    public func load(
+        _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
+        on executor: CallbackExecutor, visitor: UInt64 = 0,
+        completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
+    ) -> LoadTask {
+        let callbacks = LoadCallbacks(on: executor, progress: nil, completion: completion)
+        let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
+        if let refusal = Self.refusal(of: request, bytes) {
+            task.finish(.failure(refusal))
+            return task
+        }
+        let load = LoadRequest(
+            token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count),
+            visitor: visitor)
+        post(.upload(load, task, bytes), task)
+        return task
+    }
+
     private static func refusal(of request: ImageRequest, _ bytes: [UInt8]) -> ImageError? {
         if !request.url.isEmpty {
             return ImageError(.invalidRequest, "an image that is uploaded has no URL")

@@ -157,6 +157,7 @@ extension Configuration {
         terms.sources = sourceTexts
         (terms.tags, terms.takesOriginTags) = (draft.tags, draft.takesOriginTags)
         (terms.limits, terms.staleLimits) = (draft.limits, draft.staleLimits)
+        terms.assumedLifetime = draft.request.countedLifetime
         terms.blocks = draft.blocks
         terms.serializer = try serializer(context.serializer)
         terms.scope = context.profile.map { $0 == Self.defaultName ? "" : $0 } ?? ""

@@ -11,7 +11,7 @@ extension Deriver {
     }
 
     private func staleLimits(_ terms: FetchTerms) -> HTTPExpiry.Limits {
-        limits.expiry.replaced(by: terms.staleLimits)
+        limits.expiry.replaced(by: terms.staleLimits).assuming(terms.assumedLifetime)
     }
 
     /// The origin has nothing new. What is kept with the marks of the source's waiters lives anew.

@@ -23,6 +23,9 @@ public struct ImageRequest: Hashable, Sendable {
     public var facts: WantedFacts
     /// Whether the response says how the image came about. It changes no key, and no work.
     public var wantsExplanation: Bool
+    /// How long the image may be used where its origin does not say; counts under
+    /// `RequestOptions.respectCacheControl`.
+    public var assumedLifetime: AssumedLifetime
     /// SDWebImage's option bits.
     public var options: RequestOptions
     /// Tiers asked for the result. Upstream's default is all.
@@ -49,6 +52,7 @@ public struct ImageRequest: Hashable, Sendable {
         infoOnly = false
         facts = WantedFacts()
         wantsExplanation = false
+        assumedLifetime = .none
         options = []
         queryCacheTypes = .all
         storeCacheTypes = .all
@@ -68,6 +72,11 @@ public struct ImageRequest: Hashable, Sendable {
 
     /// Whether facts are wanted that no cache keeps: the bytes are read for them.
     package var wantsFacts: Bool { infoOnly && !facts.kinds.isEmpty }
+
+    /// What is assumed of its origin's answers; nothing where freshness does not count.
+    package var countedLifetime: AssumedLifetime {
+        options.contains(.respectCacheControl) ? assumedLifetime : .none
+    }
 
     /// All steps that change pixels, the thumbnail first.
     public var allSteps: [TransformStep] { (thumbnail.map { [$0.step] } ?? []) + steps }

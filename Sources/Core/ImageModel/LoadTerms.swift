@@ -27,6 +27,8 @@ public struct LoadTerms: Hashable, Sendable {
     public var takesOriginTags: Bool
     /// How long what is stale may be served at most, where the configuration says so.
     public var staleLimits: StaleLimits
+    /// What who asks assumes of answers that say nothing of their lifetimes.
+    public var assumedLifetime: AssumedLifetime
     /// Limits that the configuration sets for it, narrower than those of the process.
     public var limits: LimitSettings
     /// Which failures put the URL on the blacklist, and which do not, against the loader's own
@@ -58,6 +60,7 @@ public struct LoadTerms: Hashable, Sendable {
         transfer = TransferTerms()
         tags = []
         staleLimits = StaleLimits()
+        assumedLifetime = .none
         takesOriginTags = false
         limits = LimitSettings()
         blocks = [:]

@@ -17,6 +17,7 @@ public struct Resolution: Hashable, Sendable {
         self.request = request
         terms = LoadTerms()
         terms.overlays = request.preparedOverlays
+        terms.assumedLifetime = request.countedLifetime
         identityName = nil
         secretHeaders = []
     }

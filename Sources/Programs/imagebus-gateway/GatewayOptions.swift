@@ -10,11 +10,11 @@ struct GatewayOptions {
     var port: UInt16 = 8_080
     var front: WebFrontSettings
 
-    static let valued: Set<String> = [
+    static let valued = valuedOfAnswers.union([
         "listen", "grammar", "keys", "presets", "iiif-source", "offer", "visitor-field",
         "max-age", "allow-origin",
-    ]
-    static let flags: Set<String> = ["unsigned", "only-presets", "immutable"]
+    ])
+    static let flags = flagsOfAnswers.union(["unsigned", "only-presets", "immutable"])
 
     init(_ arguments: ProgramArguments) throws {
         front = WebFrontSettings(try Self.grammar(arguments))
@@ -25,6 +25,7 @@ struct GatewayOptions {
         front.answers.caching.usualSeconds = try arguments.number(
             "max-age", else: front.answers.caching.usualSeconds)
         front.answers.caching.isImmutable = arguments.has("immutable")
+        try takeAnswers(arguments)
     }
 
     /// `ADDRESS:PORT`, `:PORT` for every address, `[IPv6]:PORT`.
@@ -50,14 +51,31 @@ struct GatewayOptions {
 
     // MARK: - Grammars
 
-    private static func grammar(_ arguments: ProgramArguments) throws -> any URLGrammar {
+    /// What the paths of a grammar are for.
+    enum Use: Hashable {
+        case images
+        /// Behind `/info`: no preset changes anything.
+        case facts
+        /// A token stands for the signature, and the body for the source.
+        case uploads
+        /// A preset of this name holds where the path says nothing.
+        case saving(preset: String)
+    }
+
+    static func grammar(
+        _ arguments: ProgramArguments, for use: Use = .images
+    ) throws -> any URLGrammar {
         do throws(GrammarError) {
             switch arguments.value("grammar") ?? "imgproxy" {
-            case "imgproxy": return try imgproxy(arguments)
+            case "imgproxy": return try imgproxy(arguments, use)
             case "thumbor":
                 var settings = ThumborGrammar.Settings()
                 settings.keys = try keys(arguments).map(textKey)
-                settings.permitsUnsigned = arguments.has("unsigned")
+                settings.permitsUnsigned = arguments.has("unsigned") || use == .uploads
+                if use == .uploads {
+                    settings.schemes = SourceSchemes([UploadSettings.scheme])
+                    settings.usualScheme = UploadSettings.scheme
+                }
                 return try ThumborGrammar(settings)
             case "iiif":
                 guard let source = arguments.value("iiif-source") else {
@@ -77,16 +95,32 @@ struct GatewayOptions {
     }
 
     private static func imgproxy(
-        _ arguments: ProgramArguments
+        _ arguments: ProgramArguments, _ use: Use
     ) throws(GrammarError) -> ImgproxyGrammar {
         var settings = ImgproxyGrammar.Settings()
         settings.keys = try keys(arguments).map(hexKey)
-        settings.permitsUnsigned = arguments.has("unsigned")
-        settings.onlyPresets = arguments.has("only-presets")
-        if let path = arguments.value("presets") {
-            settings.presets = try ImgproxyPresets(lines: try text(path))
+        settings.permitsUnsigned = arguments.has("unsigned") || use == .uploads
+        settings.onlyPresets = arguments.has("only-presets") && use != .facts
+        if use == .uploads { settings.schemes = SourceSchemes([UploadSettings.scheme]) }
+        if let path = arguments.value("presets"), use != .facts {
+            var lines = try text(path)
+            if case .saving(let preset) = use { lines = try Self.lines(lines, saving: preset) }
+            settings.presets = try ImgproxyPresets(lines: lines)
         }
         return try ImgproxyGrammar(settings)
+    }
+
+    /// The preset holds behind that of the name `default`, which every path has.
+    private static func lines(
+        _ text: String, saving preset: String
+    ) throws(GrammarError) -> String {
+        let lines = text.split(whereSeparator: \.isNewline)
+        let isUsual = { (line: Substring) in
+            line.split(separator: "=").first?.trimmedOfBlanks == "default"
+        }
+        guard lines.contains(where: isUsual) else { return text + "\ndefault=pr:\(preset)\n" }
+        return lines.map { isUsual($0) ? "\($0.trimmedOfBlanks)/pr:\(preset)" : String($0) }
+            .joined(separator: "\n")
     }
 
     /// Lines of the key file, without empty ones and those that begin with #.
@@ -112,12 +146,17 @@ struct GatewayOptions {
         return key
     }
 
+    /// Of a file that is named.
     private static let fileBytesMax = 1 << 20
 
     private static func text(_ path: String) throws(GrammarError) -> String {
+        String(decoding: try bytes(path), as: UTF8.self)
+    }
+
+    static func bytes(_ path: String) throws(GrammarError) -> [UInt8] {
         do throws(Errno) {
             let file = try FileDescriptor.open(path)
-            return String(decoding: try file.readToEnd(bytesMax: fileBytesMax), as: UTF8.self)
+            return try file.readToEnd(bytesMax: fileBytesMax)
         } catch {
             throw GrammarError(.malformed, "\(path) cannot be read: \(error)")
         }

@@ -48,7 +48,8 @@ enum GatewayProgram {
     ) throws(ConfigurationError) -> EventedHTTPServer {
         do throws(HTTPListenError) {
             return try EventedHTTPServer(
-                address: options.address, port: options.port, handler: front)
+                address: options.address, port: options.port, limits: options.limits,
+                handler: front)
         } catch {
             throw ConfigurationError(
                 "cannot listen at \(options.address):\(options.port): \(error.text); --listen "

@@ -27,6 +27,9 @@ extension ImageRequest: WireMessage {
             &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "ImageRequest.facts")
         map.flag(
             &wantsExplanation, &wire.pointee.wants_explanation, "ImageRequest.wants_explanation")
+        try map.part(
+            &assumedLifetime, unless: assumedLifetime == .none, &wire.pointee.assumed_lifetime,
+            "ImageRequest.assumed_lifetime")
         try map.number(
             &frame, within: 0...RequestLimits.framesMax, &wire.pointee.frame,
             if: &wire.pointee.maybe_frame_case, 17, "ImageRequest.frame")
@@ -54,5 +57,19 @@ extension Thumbnail: WireMessage {
         map.flag(
             &preservesAspectRatio, &wire.pointee.preserves_aspect_ratio,
             "Thumbnail.preserves_aspect_ratio")
+    }
+}
+
+extension AssumedLifetime: WireMessage {
+    typealias Form = Imagebus__V1__AssumedLifetime
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__assumed_lifetime__init }
+    static var blank: Self { .none }
+
+    /// What a request may say is for admission.
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.number(&fresh, &wire.pointee.fresh, "AssumedLifetime.fresh")
+        try map.number(
+            &whileRevalidate, &wire.pointee.while_revalidate, "AssumedLifetime.while_revalidate")
+        try map.number(&ifError, &wire.pointee.if_error, "AssumedLifetime.if_error")
     }
 }

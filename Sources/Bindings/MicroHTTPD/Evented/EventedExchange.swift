@@ -22,6 +22,10 @@ public final class EventedExchange {
     var isSuspended = false
     /// Whether the handler knows of it.
     var isTold = false
+    /// Bytes of its body that are kept at most.
+    var bodyBytesMax = 0
+    /// Whether it counts as one of the bodies that are kept.
+    var keepsBody = false
     let connection: OpaquePointer
     unowned let server: EventedServerState
 
@@ -51,6 +55,12 @@ public final class EventedExchange {
         guard standing == .waiting, self.reply == nil else { return }
         self.reply = reply
         server.wake(self)
+    }
+
+    /// Whether the head announces a body (RFC 9112 §6.3).
+    var announcesBody: Bool {
+        if header("Transfer-Encoding") != nil { return true }
+        return header("Content-Length").map { $0 != "0" } ?? false
     }
 
     var socket: Int32 { cmicrohttpd_socket(connection) }

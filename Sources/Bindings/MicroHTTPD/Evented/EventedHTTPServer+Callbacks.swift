@@ -29,7 +29,7 @@ func answerEvented(
     let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeUnretainedValue()
     if exchange.method.isEmpty {
         exchange.method = String(cString: method)
-        return .YES
+        return begin(exchange, state, connection)
     }
     if count.pointee > 0 {
         guard let bytes else { return .NO }
@@ -46,6 +46,15 @@ func answerEvented(
     return queue(reply, connection)
 }
 
+/// The library closes the connection behind an answer that comes before its body was read.
+private func begin(
+    _ exchange: EventedExchange, _ state: EventedServerState, _ connection: OpaquePointer
+) -> MHD_Result {
+    guard exchange.announcesBody, let refusal = state.refusalOfBody(exchange) else { return .YES }
+    exchange.standing = .answered
+    return queue(refusal, connection)
+}
+
 /// A body beyond its limit is read to its end, but not kept.
 private func take(
     _ bytes: UnsafeRawBufferPointer, _ count: UnsafeMutablePointer<Int>,
@@ -53,7 +62,7 @@ private func take(
 ) -> MHD_Result {
     count.pointee = 0
     guard exchange.reply == nil else { return .YES }
-    if exchange.body.count + bytes.count > exchange.server.limits.bodyBytes {
+    if exchange.body.count + bytes.count > exchange.bodyBytesMax {
         exchange.body = []
         exchange.reply = HTTPReply(status: 413)
     } else {

@@ -2,10 +2,20 @@ internal import CMicroHTTPD
 
 /// Who answers the requests of an `EventedHTTPServer`; called on the thread that runs it.
 public protocol EventedHandler: AnyObject {
+    /// The head of a request with a body was read, and nothing of the body yet. Who says nothing
+    /// takes what the limits of the server permit.
+    func admitBody(of exchange: EventedExchange) -> BodyAdmission
     /// A request has come as a whole. It is answered here or later.
     func handle(_ exchange: EventedExchange)
     /// It is over, however it ended: nobody wants an answer any more. Once for each.
     func ended(_ exchange: EventedExchange, _ end: HTTPEnd)
+}
+
+extension EventedHandler {
+    /// As the limits say.
+    public func admitBody(of exchange: EventedExchange) -> BodyAdmission {
+        .take(bytesMax: exchange.server.limits.bodyBytes)
+    }
 }
 
 /// An HTTP/1.1 server without a thread of its own: its owner waits for `descriptor`, and at most

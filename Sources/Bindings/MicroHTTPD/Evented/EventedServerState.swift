@@ -17,6 +17,25 @@ final class EventedServerState {
 
     deinit { close(leaving) }
 
+    /// Bodies that are kept now.
+    private var bodies = 0
+
+    /// Whether the body of a request is read; what it is answered with where it is not.
+    func refusalOfBody(_ exchange: EventedExchange) -> HTTPReply? {
+        switch handler.admitBody(of: exchange) {
+        case .refuse(let reply): return reply
+        case .take(let bytesMax):
+            exchange.bodyBytesMax = min(bytesMax, limits.bodyBytes)
+            guard exchange.bodyBytesMax > 0 else { return nil }
+            guard bodies < limits.bodies else {
+                return HTTPReply(status: 503, headers: [("Retry-After", "1")])
+            }
+            bodies += 1
+            exchange.keepsBody = true
+            return nil
+        }
+    }
+
     var waitingCount: Int { waiting.count }
 
     /// The handler has not answered: the connection waits.
@@ -55,6 +74,7 @@ final class EventedServerState {
     func end(_ exchange: EventedExchange, _ end: HTTPEnd) {
         guard exchange.standing != .over else { return }
         exchange.standing = .over
+        if exchange.keepsBody { bodies -= 1 }
         if exchange.isTold { handler.ended(exchange, end) }
     }
 

@@ -11,6 +11,9 @@ public struct HTTPLimits: Hashable, Sendable {
     public var headBytes = 32 << 10
     /// Bytes of a body; more is refused with 413.
     public var bodyBytes = 0
+    /// Bodies that are kept at a time, from their first byte to the end of their requests; one more
+    /// is refused with 503.
+    public var bodies = 16
 
     /// The limits above.
     public init() {}

@@ -33,6 +33,7 @@ typedef struct Imagebus__V1__Fallback Imagebus__V1__Fallback;
 typedef struct Imagebus__V1__EncodeOptions Imagebus__V1__EncodeOptions;
 typedef struct Imagebus__V1__Context Imagebus__V1__Context;
 typedef struct Imagebus__V1__WantedFacts Imagebus__V1__WantedFacts;
+typedef struct Imagebus__V1__AssumedLifetime Imagebus__V1__AssumedLifetime;
 typedef struct Imagebus__V1__ImageRequest Imagebus__V1__ImageRequest;
 typedef struct Imagebus__V1__ImageInfo Imagebus__V1__ImageInfo;
 typedef struct Imagebus__V1__ImageFacts Imagebus__V1__ImageFacts;
@@ -800,6 +801,21 @@ struct  Imagebus__V1__WantedFacts
     , 0, IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_COLUMNS__NOT_SET, {0}, IMAGEBUS__V1__WANTED_FACTS__MAYBE_BLUR_HASH_ROWS__NOT_SET, {0} }
 
 
+/*
+ * Seconds for which an answer may be used whose origin says nothing of that.
+ */
+struct  Imagebus__V1__AssumedLifetime
+{
+  ProtobufCMessage base;
+  uint32_t fresh;
+  uint32_t while_revalidate;
+  uint32_t if_error;
+};
+#define IMAGEBUS__V1__ASSUMED_LIFETIME__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__assumed_lifetime__descriptor) \
+    , 0, 0, 0 }
+
+
 typedef enum {
   IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET = 0,
   IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES_QUERY_CACHE_TYPES = 8
@@ -866,6 +882,10 @@ struct  Imagebus__V1__ImageRequest
    * how the image came about, in DeliveredImage
    */
   protobuf_c_boolean wants_explanation;
+  /*
+   * absent: nothing is assumed
+   */
+  Imagebus__V1__AssumedLifetime *assumed_lifetime;
   Imagebus__V1__ImageRequest__MaybeQueryCacheTypesCase maybe_query_cache_types_case;
   union {
     /*
@@ -918,7 +938,7 @@ struct  Imagebus__V1__ImageRequest
 };
 #define IMAGEBUS__V1__IMAGE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_request__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, 0, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, 0, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET, {0} }
 
 
 typedef enum {
@@ -4044,6 +4064,25 @@ Imagebus__V1__WantedFacts *
 void   imagebus__v1__wanted_facts__free_unpacked
                      (Imagebus__V1__WantedFacts *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__AssumedLifetime methods */
+void   imagebus__v1__assumed_lifetime__init
+                     (Imagebus__V1__AssumedLifetime         *message);
+size_t imagebus__v1__assumed_lifetime__get_packed_size
+                     (const Imagebus__V1__AssumedLifetime   *message);
+size_t imagebus__v1__assumed_lifetime__pack
+                     (const Imagebus__V1__AssumedLifetime   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__assumed_lifetime__pack_to_buffer
+                     (const Imagebus__V1__AssumedLifetime   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__AssumedLifetime *
+       imagebus__v1__assumed_lifetime__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__assumed_lifetime__free_unpacked
+                     (Imagebus__V1__AssumedLifetime *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__ImageRequest methods */
 void   imagebus__v1__image_request__init
                      (Imagebus__V1__ImageRequest         *message);
@@ -6010,6 +6049,9 @@ typedef void (*Imagebus__V1__Context_Closure)
 typedef void (*Imagebus__V1__WantedFacts_Closure)
                  (const Imagebus__V1__WantedFacts *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__AssumedLifetime_Closure)
+                 (const Imagebus__V1__AssumedLifetime *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__ImageRequest_Closure)
                  (const Imagebus__V1__ImageRequest *message,
                   void *closure_data);
@@ -6393,6 +6435,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__fallback__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__encode_options__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__context__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__wanted_facts__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__assumed_lifetime__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_info__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__image_facts__descriptor;

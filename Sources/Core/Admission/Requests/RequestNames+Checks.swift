@@ -120,6 +120,7 @@ extension RequestNames {
 extension ImageRequest {
     /// Throws the first thing that is wrong with how it is to be loaded.
     func checkWishes() throws(ImageError) {
+        try assumedLifetime.check()
         guard options.isSubset(of: .known) else {
             throw ImageError(.invalidRequest, "an option is unknown to this version")
         }

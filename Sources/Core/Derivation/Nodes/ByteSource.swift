@@ -77,12 +77,15 @@ package struct FetchTerms: Hashable, Sendable {
     let takesTags: Bool
     /// How long what is stale may be served at most, where the configuration says so.
     let staleLimits: StaleLimits
+    /// What is assumed where the answer says nothing of its lifetime.
+    let assumedLifetime: AssumedLifetime
 
     package init(_ terms: LoadTerms) {
         (permitted, role) = (terms.sources, terms.cacheRole)
         bodyBytesMax = terms.limits[.body]
         loader = terms.loader
         (takesTags, staleLimits) = (terms.takesOriginTags, terms.staleLimits)
+        assumedLifetime = terms.assumedLifetime
         (askedURL, transfer) = (terms.askedURL, terms.transfer)
     }
 }

@@ -38,14 +38,17 @@ public struct HTTPExpiry: Hashable, Sendable {
     /// From then on its origin has to be asked and has to answer, since 1970.
     package var lastUse: Int64 { max(staleUntil, errorUntil) }
 
-    /// How long what is stale may be served at most, in seconds, whatever origins say.
+    /// How long what is stale may be served at most, in seconds, whatever origins say; and what
+    /// is assumed where they say nothing.
     public struct Limits: Hashable, Sendable {
         /// While the origin is asked.
         public var whileRevalidate: Int64
         /// Where it fails.
         public var ifError: Int64
+        /// Of an answer that says nothing of its lifetime.
+        package var assumed = AssumedLifetime.none
 
-        /// A day, and a week.
+        /// A day, and a week; nothing is assumed.
         public init(whileRevalidate: Int64 = 86_400, ifError: Int64 = 604_800) {
             (self.whileRevalidate, self.ifError) = (whileRevalidate, ifError)
         }
@@ -56,23 +59,33 @@ public struct HTTPExpiry: Hashable, Sendable {
                 whileRevalidate: choice.whileRevalidate ?? whileRevalidate,
                 ifError: choice.ifError ?? ifError)
         }
+
+        /// With what who asks assumes.
+        package func assuming(_ lifetime: AssumedLifetime) -> Limits {
+            var limits = self
+            limits.assumed = lifetime
+            return limits
+        }
     }
 
-    /// That of an answer, for a cache of that role. Without an explicit lifetime it is stale at
-    /// once: nothing is guessed (RFC 9111 §4.2.2). So is one that nobody may keep, whatever else it
-    /// says.
+    /// That of an answer, for a cache of that role. Without an explicit lifetime it is as the limits
+    /// assume, which is stale at once unless who asks says otherwise (RFC 9111 §4.2.2). One that
+    /// nobody may keep is stale at once, whatever else it says.
     package init(
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) {
         let isFreshAtAll = !control.mustAlwaysRevalidate && !control.forbidsStoring
-        let lifetime = control.lifetime(role) ?? age.expiresInSeconds ?? 0
+        let said = control.lifetime(role) ?? age.expiresInSeconds
+        let assumed = said == nil ? limits.assumed : .none
+        let lifetime = said ?? assumed.fresh
         let mayBeStale = control.permitsStale(role)
-        let stale = mayBeStale ? min(control.staleWhileRevalidate ?? 0, limits.whileRevalidate) : 0
-        let error = mayBeStale ? min(control.staleIfError ?? 0, limits.ifError) : 0
+        let stale = control.staleWhileRevalidate ?? assumed.whileRevalidate
+        let error = control.staleIfError ?? assumed.ifError
         self.init(
             born: age.bornMilliseconds,
             freshFor: (isFreshAtAll ? lifetime : 0) * 1_000,
-            staleFor: stale * 1_000, errorFor: error * 1_000)
+            staleFor: mayBeStale ? min(stale, limits.whileRevalidate) * 1_000 : 0,
+            errorFor: mayBeStale ? min(error, limits.ifError) * 1_000 : 0)
     }
 
     /// That of an answer once its origin has confirmed it: what 304 says takes the place of what

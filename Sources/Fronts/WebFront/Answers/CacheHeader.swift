@@ -6,6 +6,9 @@ package struct CacheHeader: Hashable, Sendable {
     package var usualSeconds = 3_600
     /// Seconds that no answer is kept beyond, whatever its origin says.
     package var mostSeconds = 31_536_000
+    /// Seconds that browsers keep an answer at most; caches of several are told the whole time
+    /// (`s-maxage`). `nil`: both the same.
+    package var browserSeconds: Int?
     /// Whether an answer never changes under its URL.
     package var isImmutable = false
 
@@ -16,8 +19,8 @@ package struct CacheHeader: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - expiry: what the origin says; `nil` where it says nothing.
-    ///   - said: seconds that the URL says (imgproxy's `expires`, thumbor's `max_age`).
-    ///   - until: seconds since 1970 after which the URL is no longer good.
+    ///   - said: seconds that the URL says (thumbor's `max_age`).
+    ///   - until: seconds since 1970 after which the URL is no longer good (imgproxy's `expires`).
     ///   - now: milliseconds since 1970.
     package func text(
         _ expiry: HTTPExpiry?, said: Int? = nil, until: Int? = nil, now: Int64
@@ -26,7 +29,8 @@ package struct CacheHeader: Hashable, Sendable {
         if let until { seconds = min(seconds, max(0, until - Int(now / 1_000))) }
         seconds = min(max(0, seconds), mostSeconds)
         guard seconds > 0 else { return "no-cache" }
-        var words = ["public", "max-age=\(seconds)"]
+        var words = ["public", "max-age=\(min(seconds, browserSeconds ?? seconds))"]
+        if browserSeconds.map({ $0 < seconds }) ?? false { words.append("s-maxage=\(seconds)") }
         if isImmutable { words.append("immutable") }
         if let expiry, expiry.staleFor > 0 {
             words.append("stale-while-revalidate=\(min(Int(expiry.staleFor / 1_000), mostSeconds))")

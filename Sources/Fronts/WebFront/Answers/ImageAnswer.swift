@@ -1,53 +1,8 @@
 package import ImageModel
-package import Messages
-package import WebGrammar
+import Messages
+import WebGrammar
 
-/// What is known of a delivered image when its answer is made.
-package struct DeliveredFacts: Hashable, Sendable {
-    package var format: ImageFormat?
-    package var byteCount: Int
-    package var digest: ContentDigest?
-    package var validity: Validity?
-    package var timings: StageTimings
-    /// Why it is the fallback of the one that was asked for.
-    package var fallbackFor: ErrorCode?
-
-    package init(
-        format: ImageFormat?, byteCount: Int, digest: ContentDigest? = nil,
-        validity: Validity? = nil, timings: StageTimings = StageTimings(),
-        fallbackFor: ErrorCode? = nil
-    ) {
-        (self.format, self.byteCount, self.digest) = (format, byteCount, digest)
-        (self.validity, self.timings, self.fallbackFor) = (validity, timings, fallbackFor)
-    }
-}
-
-/// The head of an answer, and which bytes of the image follow it.
-package struct AnswerHead: Hashable, Sendable {
-    package var status: UInt16
-    package var fields: [Field]
-    /// Of the image; `nil`: nothing follows.
-    package var bytes: Range<Int>?
-
-    /// A name and a value.
-    package struct Field: Hashable, Sendable {
-        package let name: String
-        package let value: String
-
-        package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
-    }
-
-    package init(_ status: UInt16, _ fields: [Field] = [], bytes: Range<Int>? = nil) {
-        (self.status, self.fields, self.bytes) = (status, fields, bytes)
-    }
-
-    /// The value of a field; of several the first.
-    package func field(_ name: String) -> String? {
-        fields.first { $0.name.lowercased() == name.lowercased() }?.value
-    }
-}
-
-/// How images are answered.
+/// How images, and what is known of them, are answered.
 package struct ImageAnswer: Sendable {
     /// How long answers may be kept.
     package var caching = CacheHeader()
@@ -55,6 +10,10 @@ package struct ImageAnswer: Sendable {
     package var allowedOrigin: String?
     /// Seconds for which a fallback may be kept.
     package var fallbackSeconds = 60
+    /// The status of a fallback; `nil`: that of the error in whose place it stands.
+    package var fallbackStatus: UInt16? = 200
+    /// Names of fields that clients are asked to send (`Accept-CH`); none: they are not asked.
+    package var wantedHints: [String] = []
 
     package init() {}
 
@@ -67,30 +26,27 @@ package struct ImageAnswer: Sendable {
         AnswerHead.Field("Cross-Origin-Resource-Policy", "cross-origin"),
     ]
 
+    // MARK: - Images
+
     /// The head of an answer with an image.
     ///
-    /// - Parameters:
-    ///   - varies: names of request fields on which the choice of the image depended.
-    ///   - now: milliseconds since 1970.
+    /// - Parameter now: milliseconds since 1970.
     package func head(
-        of image: DeliveredFacts, for request: WebRequest, _ conditions: Conditions,
-        varies: [String], now: Int64
+        of image: DeliveredFacts, for plan: RequestPlan, now: Int64
     ) -> AnswerHead {
-        let tag = image.digest.map { Self.tag($0) }
-        var fields = Self.guards + origin
-        if !varies.isEmpty {
-            fields.append(AnswerHead.Field("Vary", varies.joined(separator: ", ")))
-        }
+        let (request, tag) = (plan.request, image.digest.map { Self.tag($0) })
+        var fields = Self.guards + common(plan)
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
-        if let date = image.validity?.lastModified {
-            fields.append(AnswerHead.Field("Last-Modified", date))
+        fields += dated(image)
+        fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
+        var status: UInt16 = 200
+        if let error = image.fallbackFor {
+            fields.append(AnswerHead.Field("X-Imagebus-Fallback", "\(error.code)"))
+            status = fallbackStatus ?? FailureStatus(error).status
         }
-        fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: request, now)))
-        fields.append(AnswerHead.Field("Server-Timing", image.timings.serverTiming))
-        if let code = image.fallbackFor {
-            fields.append(AnswerHead.Field("X-Imagebus-Fallback", "\(code)"))
+        if status == 200, let tag, plan.conditions.isUnmodified(tag) {
+            return AnswerHead(304, fields)
         }
-        if let tag, conditions.isUnmodified(tag) { return AnswerHead(304, fields) }
         fields.append(
             AnswerHead.Field("Content-Type", image.format?.mimeType ?? "application/octet-stream"))
         fields.append(
@@ -99,8 +55,11 @@ package struct ImageAnswer: Sendable {
                 FileDisposition.text(
                     request.fileName, image.format,
                     isAttachment: request.isAttachment || image.format == nil)))
+        guard status == 200, plan.upload == nil else {
+            return AnswerHead(status, fields, bytes: 0..<(image.byteCount ?? 0))
+        }
         fields.append(AnswerHead.Field("Accept-Ranges", "bytes"))
-        return part(of: image, conditions, tag ?? "", fields)
+        return part(of: image.byteCount ?? 0, plan.conditions, tag ?? "", fields)
     }
 
     /// The strong entity tag of bytes: half of their digest, which nobody can meet twice.
@@ -113,47 +72,101 @@ package struct ImageAnswer: Sendable {
         return "\"\(text)\""
     }
 
+    /// What an uploaded image became is for who sent it (RFC 9110 §9.3.3).
+    private func caching(
+        of image: DeliveredFacts, for plan: RequestPlan, _ now: Int64
+    ) -> String {
+        guard plan.isKept else { return "no-store" }
+        guard image.fallbackFor == nil else { return "public, max-age=\(fallbackSeconds)" }
+        return caching.text(
+            image.validity?.expiry, said: plan.request.maxAge, until: plan.request.expires,
+            now: now)
+    }
+
+    private func part(
+        of count: Int, _ conditions: Conditions, _ tag: String, _ fields: [AnswerHead.Field]
+    ) -> AnswerHead {
+        switch conditions.part(of: count, under: tag) {
+        case .whole: return AnswerHead(200, fields, bytes: 0..<count)
+        case .bytes(let range):
+            let text = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+            return AnswerHead(
+                206, fields + [AnswerHead.Field("Content-Range", text)], bytes: range)
+        case .none:
+            return AnswerHead(416, [AnswerHead.Field("Content-Range", "bytes */\(count)")])
+        }
+    }
+
+    // MARK: - Documents and sentences
+
+    /// An answer with a document that says what is known of an image.
+    ///
+    /// - Parameters:
+    ///   - digest: of the text.
+    ///   - now: milliseconds since 1970.
+    package func document(
+        _ text: [UInt8], _ type: String, digest: ContentDigest?, of image: DeliveredFacts,
+        for plan: RequestPlan, now: Int64
+    ) -> TextAnswer {
+        var fields = common(plan)
+        fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
+        let tag = digest.map { Self.tag($0) }
+        if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
+        fields += dated(image)
+        fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
+        if let tag, plan.conditions.isUnmodified(tag) {
+            return TextAnswer(AnswerHead(304, fields), [])
+        }
+        fields.append(AnswerHead.Field("Content-Type", type))
+        return TextAnswer(AnswerHead(200, fields), text)
+    }
+
+    /// An answer of one sentence for people, such as why there is no image.
+    ///
+    /// - Parameter varies: names of request fields on which it depends.
+    package func sentence(
+        _ status: UInt16, _ text: String, _ more: [AnswerHead.Field] = [],
+        retryAfter: Int? = nil, varies: [String] = []
+    ) -> TextAnswer {
+        var fields = origin + hints
+        fields.append(AnswerHead.Field("Content-Type", "text/plain; charset=utf-8"))
+        fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
+        fields.append(AnswerHead.Field("Cache-Control", "no-store"))
+        if let retryAfter { fields.append(AnswerHead.Field("Retry-After", "\(retryAfter)")) }
+        fields += Self.vary(varies) + more
+        return TextAnswer(AnswerHead(status, fields), Array((text + "\n").utf8))
+    }
+
+    // MARK: - Fields
+
+    private func common(_ plan: RequestPlan) -> [AnswerHead.Field] {
+        origin + hints + Self.vary(plan.varies)
+    }
+
+    private static func vary(_ names: [String]) -> [AnswerHead.Field] {
+        names.isEmpty ? [] : [AnswerHead.Field("Vary", names.joined(separator: ", "))]
+    }
+
+    private var hints: [AnswerHead.Field] {
+        wantedHints.isEmpty
+            ? [] : [AnswerHead.Field("Accept-CH", wantedHints.joined(separator: ", "))]
+    }
+
+    private func dated(_ image: DeliveredFacts) -> [AnswerHead.Field] {
+        let date = image.validity?.lastModified.map { AnswerHead.Field("Last-Modified", $0) }
+        return [date, AnswerHead.Field("Server-Timing", image.timings.serverTiming)].compactMap {
+            $0
+        }
+    }
+
     private var origin: [AnswerHead.Field] {
         guard let allowedOrigin else { return [] }
         return [
             AnswerHead.Field("Access-Control-Allow-Origin", allowedOrigin),
             AnswerHead.Field("Timing-Allow-Origin", allowedOrigin),
             AnswerHead.Field(
-                "Access-Control-Expose-Headers", "Content-Length, Retry-After, Server-Timing"),
+                "Access-Control-Expose-Headers",
+                "Content-Length, ETag, Retry-After, Server-Timing, X-Imagebus-Fallback"),
         ]
-    }
-
-    private func caching(
-        of image: DeliveredFacts, for request: WebRequest, _ now: Int64
-    ) -> String {
-        guard image.fallbackFor == nil else { return "public, max-age=\(fallbackSeconds)" }
-        return caching.text(
-            image.validity?.expiry, said: request.maxAge, until: request.expires, now: now)
-    }
-
-    private func part(
-        of image: DeliveredFacts, _ conditions: Conditions, _ tag: String,
-        _ fields: [AnswerHead.Field]
-    ) -> AnswerHead {
-        switch conditions.part(of: image.byteCount, under: tag) {
-        case .whole: return AnswerHead(200, fields, bytes: 0..<image.byteCount)
-        case .bytes(let range):
-            let text = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(image.byteCount)"
-            return AnswerHead(
-                206, fields + [AnswerHead.Field("Content-Range", text)], bytes: range)
-        case .none:
-            return AnswerHead(
-                416, [AnswerHead.Field("Content-Range", "bytes */\(image.byteCount)")])
-        }
-    }
-
-    /// The head of an answer that says why there is no image; its text is for people.
-    package func head(status: UInt16, retryAfter: Int? = nil) -> AnswerHead {
-        var fields = origin
-        fields.append(AnswerHead.Field("Content-Type", "text/plain; charset=utf-8"))
-        fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
-        fields.append(AnswerHead.Field("Cache-Control", "no-store"))
-        if let retryAfter { fields.append(AnswerHead.Field("Retry-After", "\(retryAfter)")) }
-        return AnswerHead(status, fields)
     }
 }

@@ -4,6 +4,9 @@ package struct Conditions: Hashable, Sendable {
     private let ifRange: String?
     private let range: String?
 
+    /// None.
+    package init() { self.init(ifNoneMatch: nil, ifRange: nil, range: nil) }
+
     /// Takes the fields as they came.
     package init(ifNoneMatch: String?, ifRange: String?, range: String?) {
         (self.ifNoneMatch, self.ifRange, self.range) = (ifNoneMatch, ifRange, range)

@@ -1,28 +1,127 @@
-import ImageModel
+package import ImageModel
 package import WebGrammar
 
-/// What is asked of the stack for one request, and on which of its fields that depends.
+/// What is asked of the stack for one request, on which of its fields that depends, and how the
+/// answer is to be.
 package struct RequestPlan: Hashable, Sendable {
     package var request: WebRequest
     /// Names for `Vary`.
     package var varies: [String] = []
+    package var conditions = Conditions()
+    /// Where facts are answered: how.
+    package var facts: FactsPlan?
+    /// Where the format of the image is left to the client: what that accepts.
+    package var accept: AcceptHeader?
+    /// Which bytes go along with it, in the place of a URL.
+    package var upload: Upload?
+    /// Why it loads the fallback of the image that was asked for.
+    package var fallbackFor: ImageError?
 
-    /// Chooses what the path leaves open.
-    ///
-    /// - Parameter accept: the field `Accept`.
-    package init(_ request: WebRequest, accept: String?, _ settings: WebFrontSettings) {
-        self.request = request
-        self.request.image.timeoutMilliseconds = settings.timeoutMilliseconds
-        if request.kind == .image { self.request.image.options.insert(.respectCacheControl) }
-        guard request.negotiatesFormat, !settings.offered.isEmpty else { return }
-        varies = ["Accept"]
-        let header = AcceptHeader(accept)
-        // Who does not name them may not be able to show them, whatever `*/*` says.
-        let chosen = header.accepted(of: settings.offered.filter { header.names($0) })
-        guard let format = chosen.first else { return }
-        self.request.image.output.format = format
-        self.request.image.output.quality =
-            request.formatQualities[format]
-            ?? request.image.output.quality
+    /// Bytes that the stack does not have to fetch.
+    package enum Upload: Hashable, Sendable {
+        /// The body of the request.
+        case body
+        /// The listener's own file.
+        case fallback([UInt8])
+    }
+
+    /// A request as its path says.
+    package init(_ request: WebRequest) { self.request = request }
+
+    /// Whether anybody may keep the answer.
+    var isKept: Bool { upload != .body }
+}
+
+// What a path leaves open is chosen for the client.
+extension RequestPlan {
+    /// As the listener loads everything.
+    mutating func apply(_ settings: WebFrontSettings) {
+        request.image.timeoutMilliseconds = settings.timeoutMilliseconds
+        guard upload == nil else { return }
+        request.image.options.insert(.respectCacheControl)
+        request.image.assumedLifetime = settings.assumedLifetime
+    }
+
+    /// The format, by the field `Accept`.
+    mutating func negotiate(_ field: String?, offered: [ImageFormat]) {
+        guard request.negotiatesFormat else { return }
+        varies.append("Accept")
+        let header = AcceptHeader(field)
+        accept = header
+        let chosen = header.better(of: offered)
+        guard let best = chosen.first else { return }
+        // One that is accepted gives way where the image is too large for it; what else is said of
+        // a format needs one that is named.
+        if OutputOptions.acceptable.contains(best), request.formatQualities.isEmpty,
+            !request.image.output.keepsHDR
+        {
+            request.image.output.accepted = [best]
+        } else {
+            request.image.output.format = best
+            request.image.output.quality =
+                request.formatQualities[best] ?? request.image.output.quality
+        }
+    }
+
+    /// The size, where the path says none; the pixels a point, where it says a size; the quality
+    /// of those who save data. The sizes of IIIF are what they say.
+    mutating func heed(_ hints: ClientHints, _ settings: HintSettings) {
+        guard request.kind == .image else { return }
+        if settings.looksAtSaving { varies.append(HintSettings.ofSaving) }
+        if hints.savesData, request.image.output.quality == nil, request.formatQualities.isEmpty {
+            request.image.output.quality = settings.savingQuality
+        }
+        guard request.identifier == nil else { return }
+        if request.image.steps.contains(where: \.isResize) {
+            guard !request.saysPixelRatio else { return }
+            varies += HintSettings.ofRatio
+            request.image.pixelRatio = hints.ratio ?? 1
+        } else {
+            varies += HintSettings.ofWidth
+            guard let width = hints.width else { return }
+            let place = request.image.steps.firstIndex { !$0.isBeforeResize }
+            request.image.steps.insert(
+                .resize(PixelSize(width: width, height: 0), .fit),
+                at: place ?? request.image.steps.endIndex)
+        }
+    }
+
+    /// The same image in another format, which is accepted.
+    func asking(for format: ImageFormat) -> RequestPlan {
+        var plan = self
+        plan.accept = nil
+        plan.request.image.output.accepted = []
+        plan.request.image.output.format = format
+        plan.request.image.output.quality =
+            request.formatQualities[format] ?? request.image.output.quality
+        return plan
+    }
+
+    /// The load of what is shown in its place.
+    func falling(back settings: FallbackSettings, after error: ImageError) -> RequestPlan {
+        var plan = self
+        plan.fallbackFor = error
+        switch settings.image {
+        case .url(let url): plan.request.image = request.image.loading(fallback: url)
+        case .bytes(let bytes):
+            plan.request.image = request.image.loading(fallback: "")
+            plan.upload = .fallback(bytes)
+        }
+        return plan
+    }
+}
+
+extension TransformStep {
+    fileprivate var isResize: Bool {
+        if case .resize = self { return true }
+        return false
+    }
+
+    /// Whether imgproxy does it before it scales.
+    fileprivate var isBeforeResize: Bool {
+        switch self {
+        case .trim, .rotate, .flip, .crop, .cropTo: true
+        default: false
+        }
     }
 }

@@ -13,6 +13,8 @@ import WebGrammar
 /// A request whose peer leaves is cancelled, so that the work ends unless others wait for it.
 package final class WebFront: EventedHandler {
     private let settings: WebFrontSettings
+    private let reader: RequestReader
+    private let maker: AnswerMaker
     private let client: ImagebusClient
     private let log: Log
     private let visitors = VisitorNumbers()
@@ -39,7 +41,6 @@ package final class WebFront: EventedHandler {
         let exchange: EventedExchange
         let plan: RequestPlan
         let task: LoadTask
-        let conditions: Conditions
     }
 
     /// The note of an exchange: which load it waits for.
@@ -55,6 +56,7 @@ package final class WebFront: EventedHandler {
         _ settings: WebFrontSettings, client: ImagebusClient, log: Log
     ) throws(Errno) {
         (self.settings, self.client, self.log) = (settings, client, log)
+        (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
         mailbox = try Mailbox(elementsMax: Self.loadsMax + 1)
     }
 
@@ -67,48 +69,64 @@ package final class WebFront: EventedHandler {
     // MARK: - Requests
 
     package func handle(_ exchange: EventedExchange) {
-        guard ["GET", "HEAD"].contains(exchange.method) else {
-            return refuse(exchange, 405, "only GET and HEAD are answered", [("Allow", "GET, HEAD")])
-        }
         if answersHealth(exchange) { return }
-        do throws(GrammarError) {
-            let target = Array(exchange.target.utf8)
-            let read = try settings.grammar.read(target, now: Int(WallClock.seconds()))
-            begin(RequestPlan(read, accept: exchange.header("Accept"), settings), exchange)
-        } catch {
-            refuse(exchange, UInt16(clamping: error.status), error.message)
+        switch reader.verdict(on: Self.head(of: exchange), now: Int(WallClock.seconds())) {
+        case .load(let plan): begin(plan, exchange)
+        case .answer(let answer): reply(exchange, answer)
         }
     }
 
-    private func begin(_ plan: RequestPlan, _ exchange: EventedExchange) {
-        switch plan.request.kind {
-        case .image, .source: break
-        case .redirect(let path):
-            return refuse(exchange, 303, "see \(path)", [("Location", path)])
-        case .facts:
-            return refuse(exchange, 501, "facts are not answered by this version")
+    package func admitBody(of exchange: EventedExchange) -> BodyAdmission {
+        if let refusal = reader.refusalOfBody(Self.head(of: exchange)) {
+            answered += 1
+            return .refuse(Self.reply(refusal))
         }
+        return .take(bytesMax: settings.uploads?.bytesMax ?? 0)
+    }
+
+    private static func head(of exchange: EventedExchange) -> RequestHead {
+        RequestHead(exchange.method, exchange.target) { exchange.header($0) }
+    }
+
+    private func begin(_ plan: RequestPlan, _ exchange: EventedExchange) {
+        let answers = settings.answers
         guard !isEnding else {
-            return refuse(exchange, 503, "shutting down: ask again", retryAfter: 2)
+            return reply(
+                exchange, answers.sentence(503, "shutting down: ask again", retryAfter: 2))
         }
         guard pending < Self.loadsMax else {
-            return refuse(exchange, 429, "too many requests wait: ask again", retryAfter: 1)
+            return reply(
+                exchange, answers.sentence(429, "too many requests wait: ask again", retryAfter: 1))
         }
+        load(plan, exchange)
+    }
+
+    private func load(_ plan: RequestPlan, _ exchange: EventedExchange) {
         lastNumber += 1
         pending += 1
         let (number, mailbox) = (lastNumber, mailbox)
-        let task = client.load(
-            plan.request.image, on: .inline, visitor: visitor(of: exchange)
-        ) { result in
+        let task = task(plan, exchange) { result in
             // There is a place for each load.
             _ = mailbox.post(Ended(number: number, result: result))
         }
         exchange.note = Number(number)
-        loads[number] = Load(
-            exchange: exchange, plan: plan, task: task,
-            conditions: Conditions(
-                ifNoneMatch: exchange.header("If-None-Match"),
-                ifRange: exchange.header("If-Range"), range: exchange.header("Range")))
+        loads[number] = Load(exchange: exchange, plan: plan, task: task)
+    }
+
+    private func task(
+        _ plan: RequestPlan, _ exchange: EventedExchange,
+        _ completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
+    ) -> LoadTask {
+        let (image, visitor) = (plan.request.image, visitor(of: exchange))
+        let bytes: [UInt8]
+        switch plan.upload {
+        case nil:
+            return client.load(image, on: .inline, visitor: visitor, completion: completion)
+        case .body: bytes = exchange.body
+        case .fallback(let file): bytes = file
+        }
+        return client.load(
+            image, uploading: bytes, on: .inline, visitor: visitor, completion: completion)
     }
 
     private func visitor(of exchange: EventedExchange) -> UInt64 {
@@ -118,11 +136,16 @@ package final class WebFront: EventedHandler {
 
     /// The paths that say whether the process is there and can answer.
     private func answersHealth(_ exchange: EventedExchange) -> Bool {
+        guard ["GET", "HEAD"].contains(exchange.method) else { return false }
+        let answers = settings.answers
         switch exchange.target {
-        case "/live", "/health": refuse(exchange, 200, "live")
+        case "/live", "/health": reply(exchange, answers.sentence(200, "live"))
         case "/ready":
-            isEnding
-                ? refuse(exchange, 503, "ending", retryAfter: 2) : refuse(exchange, 200, "ready")
+            reply(
+                exchange,
+                isEnding
+                    ? answers.sentence(503, "ending", retryAfter: 2)
+                    : answers.sentence(200, "ready"))
         default: return false
         }
         return true
@@ -153,53 +176,54 @@ package final class WebFront: EventedHandler {
     }
 
     private func answer(_ load: Load, _ result: Result<ImageResponse, ImageError>) {
-        do throws(ImageError) {
-            let image = try result.get()
-            guard let bytes = image.bytes else {
-                return refuse(load.exchange, 404, "no cache has it")
-            }
-            let facts = DeliveredFacts(
-                format: image.info?.format, byteCount: bytes.count, digest: image.digest,
-                validity: image.validity, timings: image.timings,
-                fallbackFor: image.fallbackFor?.code)
-            let head = settings.answers.head(
-                of: facts, for: load.plan.request, load.conditions, varies: load.plan.varies,
-                now: WallClock.nanoseconds() / 1_000_000)
-            reply(load.exchange, head, bytes)
-        } catch {
-            let failure = FailureStatus(error)
-            refuse(
-                load.exchange, failure.status, "\(error.code): \(error.message)",
-                retryAfter: failure.retryAfter)
+        let move = maker.move(
+            after: result.map { DeliveredFacts($0) }, of: load.plan,
+            now: WallClock.nanoseconds() / 1_000_000)
+        switch move {
+        case .load(let plan): self.load(plan, load.exchange)
+        case .text(let answer): reply(load.exchange, answer)
+        case .image(let head): reply(load.exchange, head, (try? result.get())?.bytes)
         }
     }
 
-    private func reply(_ exchange: EventedExchange, _ head: AnswerHead, _ bytes: ImageBytes) {
-        let fields = head.fields.map { (name: $0.name, value: $0.value) }
+    private func reply(_ exchange: EventedExchange, _ head: AnswerHead, _ bytes: ImageBytes?) {
         answered += 1
-        guard let range = head.bytes else {
-            return exchange.answer(HTTPReply(status: head.status, headers: fields))
+        guard let range = head.bytes, let bytes else {
+            return exchange.answer(HTTPReply(status: head.status, headers: head.pairs))
         }
         guard let all = bytes.lastingBytes else {
             return exchange.answer(
                 HTTPReply(
-                    status: head.status, headers: fields, body: .bytes(Array(bytes.array[range]))))
+                    status: head.status, headers: head.pairs,
+                    body: .bytes(Array(bytes.array[range]))))
         }
         let part = UnsafeRawBufferPointer(rebasing: all[range])
         exchange.answer(
-            HTTPReply(status: head.status, headers: fields, body: .memory(part, owner: bytes)))
+            HTTPReply(
+                status: head.status, headers: head.pairs, body: .memory(part, owner: bytes)))
     }
 
-    /// An answer of one sentence.
-    private func refuse(
-        _ exchange: EventedExchange, _ status: UInt16, _ sentence: String,
-        _ more: [(name: String, value: String)] = [], retryAfter: Int? = nil
-    ) {
-        let head = settings.answers.head(status: status, retryAfter: retryAfter)
+    private func reply(_ exchange: EventedExchange, _ answer: TextAnswer) {
         answered += 1
-        exchange.answer(
-            HTTPReply(
-                status: status, headers: head.fields.map { ($0.name, $0.value) } + more,
-                body: .bytes(Array((sentence + "\n").utf8))))
+        exchange.answer(Self.reply(answer))
+    }
+
+    private static func reply(_ answer: TextAnswer) -> HTTPReply {
+        HTTPReply(
+            status: answer.head.status, headers: answer.head.pairs, body: .bytes(answer.body))
+    }
+}
+
+extension AnswerHead {
+    fileprivate var pairs: [(name: String, value: String)] {
+        fields.map { (name: $0.name, value: $0.value) }
+    }
+}
+
+extension DeliveredFacts {
+    fileprivate init(_ image: ImageResponse) {
+        self.init(
+            image.info, facts: image.facts, byteCount: image.bytes?.count, digest: image.digest,
+            validity: image.validity, timings: image.timings, fallbackFor: image.fallbackFor)
     }
 }

@@ -5,11 +5,26 @@ package import WebGrammar
 package struct WebFrontSettings: Sendable {
     /// How its paths are read.
     package var grammar: any URLGrammar
+    /// How paths behind `/info` are read, which ask for facts; `nil`: there are none, since the
+    /// grammar has a word of its own for them.
+    package var infoGrammar: (any URLGrammar)?
+    /// How facts are answered.
+    package var facts = FactsSettings()
     /// How images are answered.
     package var answers = ImageAnswer()
     /// Formats that are offered where the client may choose, those that make the smallest files
     /// first. Empty: the format of the source.
     package var offered: [ImageFormat] = [.avif, .webp]
+    /// What is looked at of what clients say of themselves; `nil`: nothing.
+    package var hints: HintSettings?
+    /// What is shown in the place of what cannot be had; `nil`: the error.
+    package var fallback: FallbackSettings?
+    /// Who may send images; `nil`: nobody.
+    package var uploads: UploadSettings?
+    /// How long an image may be used where its origin does not say: an hour, ten minutes more while
+    /// the origin is asked, and a day more where that fails.
+    package var assumedLifetime = AssumedLifetime(
+        fresh: 3_600, whileRevalidate: 600, ifError: 86_400)
     /// The field in which a proxy that is trusted names its client; `nil`: whoever connects is one.
     package var visitorField: String?
     /// Milliseconds for which a request may take.

@@ -54,6 +54,7 @@ struct ImgproxyOption: Sendable {
         ImgproxyOption("dpr") { options, said throws(GrammarError) in
             try said.atMost(1)
             options.ratio = try said.needed(said.decimal(0, in: 0.1...10))
+            options.saysRatio = true
         },
         ImgproxyOption("enlarge", "el") { options, said throws(GrammarError) in
             options.enlarges = try said.onlyFlag()

@@ -8,7 +8,7 @@ extension ImgproxyOptions {
         var request = WebRequest(ImageRequest(url: url), kind: isRaw ? .source : .image)
         (request.expires, request.cacheBuster) = (expires, cacheBuster)
         (request.fileName, request.isAttachment) = (fileName, isAttachment)
-        request.presets = presets
+        (request.presets, request.saysPixelRatio) = (presets, saysRatio)
         guard !isRaw else { return try request.checked() }
         request.image.steps = try steps(settings)
         request.image.output = output()

@@ -19,6 +19,7 @@ struct ImgproxyOptions: Sendable {
     var height = 0
     var zoom = (across: 1.0, down: 1.0)
     var ratio = 1.0
+    var saysRatio = false
     var enlarges = false
     var extend: ImgproxyExtend?
     var extendRatio: ImgproxyExtend?

@@ -37,6 +37,8 @@ public struct WebRequest: Hashable, Sendable {
     public var presets: [String]
     /// IIIF: the name of the image, decoded; `nil` in other grammars.
     public var identifier: String?
+    /// Whether the path says how many pixels a point its sizes have, so that no client does.
+    public var saysPixelRatio: Bool
     /// What the image has to measure, 0 for a side that follows: where it comes out smaller, the
     /// source is smaller, and the answer is an error (IIIF Image API 3.0, section 4.2). `nil`: as
     /// it comes.
@@ -47,6 +49,7 @@ public struct WebRequest: Hashable, Sendable {
         (self.image, self.kind) = (image, kind)
         formatQualities = [:]
         isAttachment = false
+        saysPixelRatio = false
         presets = []
     }
 

@@ -1,0 +1,32 @@
+/// The head of an answer, and which bytes of the image follow it.
+package struct AnswerHead: Hashable, Sendable {
+    package var status: UInt16
+    package var fields: [Field]
+    /// Of the image; `nil`: nothing follows.
+    package var bytes: Range<Int>?
+
+    /// A name and a value.
+    package struct Field: Hashable, Sendable {
+        package let name: String
+        package let value: String
+
+        package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+
+    package init(_ status: UInt16, _ fields: [Field] = [], bytes: Range<Int>? = nil) {
+        (self.status, self.fields, self.bytes) = (status, fields, bytes)
+    }
+
+    /// The value of a field; of several the first.
+    package func field(_ name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+}
+
+/// An answer whose bytes are made here: a sentence for people, or a document.
+package struct TextAnswer: Hashable, Sendable {
+    package var head: AnswerHead
+    package var body: [UInt8]
+
+    package init(_ head: AnswerHead, _ body: [UInt8]) { (self.head, self.body) = (head, body) }
+}

@@ -1,0 +1,154 @@
+import ImageModel
+import WebGrammar
+
+/// What follows from the head of a request.
+package enum Verdict: Hashable, Sendable {
+    /// The stack is asked.
+    case load(RequestPlan)
+    /// It is answered here.
+    case answer(TextAnswer)
+}
+
+/// Decides what a request wants. Pure: no sockets, no clock.
+package struct RequestReader: Sendable {
+    private let settings: WebFrontSettings
+
+    package init(_ settings: WebFrontSettings) { self.settings = settings }
+
+    /// Behind it stands what `/info` is asked about.
+    private static let factsPrefix = "/info/"
+
+    /// - Parameter now: seconds since 1970.
+    package func verdict(on head: RequestHead, now: Int) -> Verdict {
+        do throws(GrammarError) {
+            switch head.method {
+            case "GET", "HEAD": return try read(head, now)
+            case "POST":
+                if let refusal = refusalOfBody(head) { return .answer(refusal) }
+                guard let uploads = settings.uploads else { break }
+                return try readUpload(head, uploads, now)
+            default: break
+            }
+            return .answer(refusalOfMethod)
+        } catch {
+            return .answer(
+                settings.answers.sentence(UInt16(clamping: error.status), error.message))
+        }
+    }
+
+    /// Why the body of a request is not even read; `nil`: it is.
+    package func refusalOfBody(_ head: RequestHead) -> TextAnswer? {
+        guard !["GET", "HEAD"].contains(head.method) else {
+            return settings.answers.sentence(413, "a \(head.method) has no body here: leave it out")
+        }
+        guard let uploads = settings.uploads, head.method == "POST" else { return refusalOfMethod }
+        guard uploads.permits(head.field("Authorization")) else {
+            return settings.answers.sentence(
+                401, "images are taken with a bearer token",
+                [AnswerHead.Field("WWW-Authenticate", "Bearer")])
+        }
+        guard head.bodyBytes ?? 0 <= uploads.bytesMax else {
+            return settings.answers.sentence(
+                413, "the image has more than \(uploads.bytesMax) bytes")
+        }
+        return nil
+    }
+
+    private var refusalOfMethod: TextAnswer {
+        let methods = settings.uploads == nil ? "GET, HEAD" : "GET, HEAD, POST"
+        return settings.answers.sentence(
+            405, "only \(methods) are answered", [AnswerHead.Field("Allow", methods)])
+    }
+
+    // MARK: - Paths
+
+    private func read(_ head: RequestHead, _ now: Int) throws(GrammarError) -> Verdict {
+        if let grammar = settings.infoGrammar, head.target.hasPrefix(Self.factsPrefix) {
+            let rest = Array(head.target.utf8.dropFirst(Self.factsPrefix.utf8.count - 1))
+            return try load(facts(of: grammar.read(rest, now: now)), head)
+        }
+        let hints = settings.hints.map { ClientHints(head.field, $0) }
+        let saving = hints?.savesData == true ? settings.hints?.savingGrammar : nil
+        let request = try (saving ?? settings.grammar)
+            .read(Array(head.target.utf8), now: now)
+        if case .redirect(let path) = request.kind {
+            return .answer(
+                settings.answers.sentence(
+                    303, "see \(path)", [AnswerHead.Field("Location", path)]))
+        }
+        return try load(request, head, hints)
+    }
+
+    /// Facts are those of the source: what would change the image is refused, not left out.
+    private func facts(of request: WebRequest) throws(GrammarError) -> WebRequest {
+        guard request.kind == .image, request.image.steps.isEmpty,
+            request.image.output.isDefault, request.formatQualities.isEmpty
+        else {
+            throw GrammarError(
+                .notOffered, "facts are those of the source: leave the options out",
+                option: "info")
+        }
+        var request = request
+        request.kind = .facts
+        request.image.infoOnly = true
+        return request
+    }
+
+    private func load(
+        _ request: WebRequest, _ head: RequestHead, _ hints: ClientHints? = nil
+    ) throws(GrammarError) -> Verdict {
+        var plan = RequestPlan(request)
+        plan.conditions = Conditions(
+            ifNoneMatch: head.field("If-None-Match"), ifRange: head.field("If-Range"),
+            range: head.field("Range"))
+        choose(&plan, head, hints)
+        return settled(plan)
+    }
+
+    /// An image that came along is worked on as one with a URL.
+    private func readUpload(
+        _ head: RequestHead, _ uploads: UploadSettings, _ now: Int
+    ) throws(GrammarError) -> Verdict {
+        let request = try uploads.grammar.read(Array(head.target.utf8), now: now)
+        guard request.kind == .image || request.kind == .facts else {
+            throw GrammarError(.malformed, "the bytes of a request are an image: ask for one")
+        }
+        var plan = RequestPlan(request)
+        plan.upload = .body
+        plan.request.image.url = ""
+        choose(&plan, head, settings.hints.map { ClientHints(head.field, $0) })
+        return settled(plan)
+    }
+
+    private func choose(
+        _ plan: inout RequestPlan, _ head: RequestHead, _ hints: ClientHints?
+    ) {
+        plan.apply(settings)
+        if plan.request.kind == .facts {
+            let path = head.target.prefix { $0 != "?" }
+            plan.facts = FactsPlan(
+                settings.facts, path: String(path), host: head.field("Host"),
+                accept: head.field("Accept"))
+            plan.varies = settings.facts.form.varies
+            plan.request.image.facts = settings.facts.form.wanted
+        }
+        plan.negotiate(head.field("Accept"), offered: settings.offered)
+        if let hints, let looked = settings.hints { plan.heed(hints, looked) }
+    }
+
+    private func settled(_ plan: RequestPlan) -> Verdict {
+        guard plan.accept?.acceptsImages ?? true else {
+            return .answer(settings.answers.notAcceptable(plan))
+        }
+        return .load(plan)
+    }
+}
+
+extension ImageAnswer {
+    /// Nothing that could be made of the image is accepted (RFC 9110 §15.5.7).
+    func notAcceptable(_ plan: RequestPlan) -> TextAnswer {
+        sentence(
+            406, "no format is accepted that an image could have: accept image/*",
+            varies: plan.varies)
+    }
+}

@@ -1,0 +1,106 @@
+import ImageModel
+import Imagebus
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// How long answers count as fresh. Age is told by the origin, so that nobody waits for time to
+    /// pass.
+    @Suite struct GatewayFreshnessTests {
+        private let bench = GatewayBench()
+
+        private func route(_ fields: [(String, String)], status: Int? = nil) throws {
+            let bytes = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            var behaviour = OriginBehaviour.revalidated(
+                bytes, etag: "\"1\"", contentType: "image/jpeg")
+            if let status { behaviour = .status(status) }
+            for (name, value) in fields { behaviour = behaviour.with(header: name, value) }
+            bench.origin.route("/a.jpg", behaviour)
+        }
+
+        private func seconds(_ response: RawClient.Response) -> Int? {
+            response.field("Cache-Control")?.split(separator: ", ")
+                .first { $0.hasPrefix("max-age=") }.flatMap { Int($0.dropFirst(8)) }
+        }
+
+        /// An origin that says nothing is asked once in an hour, and what it sends may be shown a
+        /// while longer.
+        @Test func whatOriginsDoNotSayIsAssumed() async throws {
+            try route([])
+            try await bench.run { gateway, stack in
+                let first = try gateway.get(bench.path("/a.jpg"))
+                #expect((3_500...3_600).contains(seconds(first) ?? 0), "\(first.head)")
+                let said = first.field("Cache-Control") ?? ""
+                #expect(said.hasSuffix(", stale-while-revalidate=600, stale-if-error=86400"))
+                _ = try await stack.awaitIdle()
+                _ = try gateway.get(bench.path("/a.jpg"))
+                _ = try gateway.get(bench.path("/a.jpg", "rs:fit:20:20"))
+                #expect(bench.origin.requestCount("/a.jpg") == 1)
+            }
+        }
+
+        @Test func nothingIsAssumedWhereTheOperatorSaysSo() async throws {
+            try route([])
+            let none = [
+                "--assume-fresh", "0", "--assume-stale-while-revalidate", "0",
+                "--assume-stale-if-error", "0",
+            ]
+            try await bench.run(none) { gateway, stack in
+                #expect(try gateway.get(bench.path("/a.jpg")).field("Cache-Control") == "no-cache")
+                _ = try await stack.awaitIdle()
+                #expect(try gateway.get(bench.path("/a.jpg")).status == 200)
+                let conditions = bench.origin.requests("/a.jpg").map { $0.header("if-none-match") }
+                #expect(conditions == [nil, "\"1\""])
+            }
+        }
+
+        @Test func whatOriginsSayIsNotAssumed() async throws {
+            try route([("Cache-Control", "no-cache")])
+            try await bench.run { gateway, stack in
+                #expect(try gateway.get(bench.path("/a.jpg")).field("Cache-Control") == "no-cache")
+                _ = try await stack.awaitIdle()
+                // Also where the confirmation says nothing.
+                try route([])
+                _ = try gateway.get(bench.path("/a.jpg"))
+                _ = try await stack.awaitIdle()
+                _ = try gateway.get(bench.path("/a.jpg"))
+                #expect(bench.origin.requestCount("/a.jpg") == 3)
+            }
+        }
+
+        /// Past its time by no more than is assumed, it is shown while the origin is asked.
+        @Test func whatIsPastItsTimeIsShownWhileTheOriginIsAsked() async throws {
+            try route([("Age", "3700")])
+            try await bench.run { gateway, stack in
+                _ = try gateway.get(bench.path("/a.jpg"))
+                _ = try await stack.awaitIdle()
+                try route([])
+                let stale = try gateway.get(bench.path("/a.jpg"))
+                #expect(stale.status == 200 && stale.field("Cache-Control") == "no-cache")
+                #expect(await bench.origin.waitForRequest("/a.jpg", count: 2))
+                _ = try await stack.awaitIdle()
+            }
+        }
+
+        @Test func whatIsPastItsTimeIsShownWhereTheOriginFails() async throws {
+            try route([("Age", "9000")])
+            try await bench.run { gateway, stack in
+                let first = try gateway.get(bench.path("/a.jpg"))
+                _ = try await stack.awaitIdle()
+                try route([], status: 503)
+                let stale = try gateway.get(bench.path("/a.jpg"))
+                #expect(stale.status == 200 && stale.body == first.body, "\(stale.head)")
+                #expect(bench.origin.requestCount("/a.jpg") > 1)
+            }
+        }
+
+        @Test func clientsAreToldOfTheOperatorsLimits() async throws {
+            try route([("Cache-Control", "max-age=5000")])
+            let limits = ["--max-age-most", "900", "--browser-max-age", "60"]
+            try await bench.run(limits) { gateway, _ in
+                let said = try gateway.get(bench.path("/a.jpg")).field("Cache-Control")
+                #expect(said == "public, max-age=60, s-maxage=900")
+            }
+        }
+    }
+}

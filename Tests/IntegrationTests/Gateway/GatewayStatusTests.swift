@@ -1,0 +1,99 @@
+import ImageModel
+import Imagebus
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Failures of real stacks and origins, as HTTP tells them.
+    @Suite struct GatewayStatusTests {
+        private let bench = GatewayBench()
+
+        private func expect(
+            _ answer: RawClient.Response, _ status: Int, _ code: String,
+            retry: ClosedRange<Int>? = nil
+        ) {
+            #expect(answer.status == status, "\(answer.head)")
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(text.hasPrefix("\(code): "), "\(text)")
+            #expect(answer.field("Cache-Control") == "no-store")
+            let seconds = answer.field("Retry-After").flatMap { Int($0) }
+            #expect(retry.map { seconds.map($0.contains) ?? false } ?? (seconds == nil))
+        }
+
+        @Test func whatOriginsSayIsTold() async throws {
+            bench.origin.route("/410", .status(410))
+            bench.origin.route("/401", .status(401))
+            bench.origin.route("/503", .status(503))
+            bench.origin.route("/page", .bytes(Array("<html>".utf8), contentType: "text/html"))
+            let whole = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            bench.origin.route("/torn.jpg", .bytes(Array(whole.prefix(40))))
+            bench.origin.route("/short", .closing(after: 40, of: whole))
+            try await bench.run { gateway, _ in
+                for (name, status, code) in [
+                    ("/404", 404, "invalidDownloadStatusCode"),
+                    ("/410", 410, "invalidDownloadStatusCode"),
+                    ("/401", 502, "invalidDownloadStatusCode"),
+                    ("/503", 502, "invalidDownloadStatusCode"), ("/page", 422, "badImageData"),
+                    ("/torn.jpg", 422, "badImageData"),
+                    // The second time the origin is not asked.
+                    ("/404", 404, "blacklisted"),
+                ] {
+                    expect(try gateway.get(bench.path(name)), status, code)
+                }
+                let short = try gateway.get(bench.path("/short"))
+                #expect(short.status == 502, "\(short.head)")
+                let nobody = try gateway.get("/unsafe/w:9/plain/http://127.0.0.1:1/a")
+                expect(nobody, 502, "connectionFailed")
+            }
+        }
+
+        @Test func addressesThatAreForbiddenAre403() async throws {
+            try await withStack([], decoders: 1) { stack in
+                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+                expect(try gateway.get(bench.path("/a.jpg")), 403, "addressForbidden")
+                #expect(bench.origin.totalRequestCount == 0)
+            }
+        }
+
+        @Test func whoHasWaitedTooLongIsTold504() async throws {
+            let gate = Gate()
+            bench.origin.route("/late.jpg", .hang(until: gate))
+            try await bench.run(["--timeout", "1"]) { gateway, _ in
+                expect(try gateway.get(bench.path("/late.jpg")), 504, "deadlineExceeded")
+                gate.open()
+            }
+        }
+
+        /// 429 and when to come again, while others wait for the same host.
+        @Test func aFullQueueIs429() async throws {
+            let gate = Gate()
+            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            bench.origin.route("/late.jpg", .hangBody(until: gate, then: image))
+            let flags = ["--fetches-per-host", "1", "--queue-limit", "1"]
+            try await bench.run(stack: flags) { gateway, stack in
+                let first = try gateway.connect()
+                first.get(bench.path("/late.jpg"))
+                #expect(await bench.origin.waitForRequest("/late.jpg"))
+                let second = try gateway.connect()
+                second.get(bench.path("/late.jpg?2"))
+                _ = try await stack.awaitStatus("a full queue") { $0.counter("queued.fetch") == 1 }
+                expect(try gateway.get(bench.path("/late.jpg?3")), 429, "busy", retry: 1...3_600)
+                gate.open()
+                #expect(first.whole().status == 200 && second.whole().status == 200)
+            }
+        }
+
+        /// Nobody serves the stack any more.
+        @Test func aStackThatHasGoneIs503() async throws {
+            try await bench.run { gateway, stack in
+                try stack.stop()
+                let answer = try gateway.get(bench.path("/a.jpg"))
+                #expect([503, 504].contains(answer.status), "\(answer.head)")
+                if answer.status == 503 {
+                    expect(answer, 503, "unavailable", retry: 1...3_600)
+                }
+                try stack.start()
+            }
+        }
+    }
+}

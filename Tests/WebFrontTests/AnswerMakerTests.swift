@@ -1,0 +1,194 @@
+import ImageModel
+import Messages
+import Testing
+import WebFront
+import WebGrammar
+
+/// What becomes of a load by how it ended.
+@Suite struct AnswerMakerTests {
+    private static func grammar() throws -> ImgproxyGrammar {
+        var settings = ImgproxyGrammar.Settings()
+        settings.permitsUnsigned = true
+        return try ImgproxyGrammar(settings)
+    }
+
+    private func move(
+        _ result: Result<DeliveredFacts, ImageError>, of plan: RequestPlan,
+        _ change: (inout WebFrontSettings) -> Void = { _ in }
+    ) throws -> NextMove {
+        var settings = WebFrontSettings(try Self.grammar())
+        change(&settings)
+        return AnswerMaker(settings).move(after: result, of: plan, now: 10_000)
+    }
+
+    private static let plan: RequestPlan = {
+        var image = ImageRequest(url: "http://h/a.jpg")
+        image.steps = [.resize(PixelSize(width: 10, height: 0), .fit)]
+        image.headers = [HTTPHeader(name: "Authorization", value: "secret")]
+        return RequestPlan(WebRequest(image))
+    }()
+
+    private func delivered(
+        _ format: ImageFormat, alpha: Bool = false, size: PixelSize = PixelSize(width: 8, height: 6)
+    ) -> Result<DeliveredFacts, ImageError> {
+        .success(
+            DeliveredFacts(
+                ImageInfo(format: format, size: size, hasAlpha: alpha), byteCount: 100))
+    }
+
+    // MARK: - Fallbacks
+
+    private static let usual = FallbackSettings(.url("http://h/other.png"))
+
+    @Test func anotherImageIsLoadedInThePlaceOfOneThatIsNotThere() throws {
+        let error = ImageError(.badImageData, "torn")
+        guard
+            case .load(let next) = try move(
+                .failure(error), of: Self.plan, { $0.fallback = Self.usual })
+        else {
+            Issue.record("nothing is loaded")
+            return
+        }
+        #expect(next.request.image.url == "http://h/other.png" && next.fallbackFor == error)
+        #expect(next.request.image.steps == Self.plan.request.image.steps)
+        #expect(next.request.image.headers.isEmpty)
+        let end = try move(delivered(.png), of: next) { $0.fallback = Self.usual }
+        guard case .image(let head) = end else {
+            Issue.record("\(end)")
+            return
+        }
+        #expect(head.status == 200 && head.field("X-Imagebus-Fallback") == "badImageData")
+        // What fails in its place is not what is told, and is not tried for ever.
+        let other = ImageError(.busy, "full", details: ["retryAfter": "9"])
+        let failed = try move(.failure(other), of: next) { $0.fallback = Self.usual }
+        guard case .text(let answer) = failed else {
+            Issue.record("\(failed)")
+            return
+        }
+        #expect(answer.head.status == 422 && answer.head.field("Retry-After") == nil)
+        #expect(String(decoding: answer.body, as: UTF8.self) == "badImageData: torn\n")
+    }
+
+    @Test(
+        arguments: [
+            (nil, .blacklisted, true), (nil, .timedOut, true), (nil, .connectionFailed, true),
+            (nil, .busy, false), (nil, .shuttingDown, false), (nil, .addressForbidden, false),
+            (nil, .invalidRequest, false), (nil, .internalError, false),
+            ("403", .addressForbidden, true), ("403", .badImageData, false),
+            ("badImageData", .badImageData, true), ("badImageData", .limitExceeded, false),
+            ("badImageData,429", .busy, true),
+        ] as [(String?, ErrorCode, Bool)])
+    func onlySomeErrorsHaveOne(words: String?, code: ErrorCode, isShown: Bool) throws {
+        var settings = Self.usual
+        if let words { settings.causes = try #require(FallbackSettings.Causes(words)) }
+        let next = try move(.failure(ImageError(code, "")), of: Self.plan) {
+            $0.fallback = settings
+        }
+        if case .load = next { #expect(isShown) } else { #expect(!isShown) }
+    }
+
+    @Test(arguments: ["", "40", "200", "404,", "404;410", "badimagedata", "600"])
+    func causesAreStatusesAndNames(text: String) {
+        #expect(FallbackSettings.Causes(text) == nil)
+    }
+
+    @Test func aFileGoesTheWayOfWhatIsSent() throws {
+        var settings = Self.usual
+        settings.image = .bytes([1, 2])
+        let next = try move(.failure(ImageError(.blacklisted, "")), of: Self.plan) {
+            $0.fallback = settings
+        }
+        guard case .load(let plan) = next else {
+            Issue.record("\(next)")
+            return
+        }
+        #expect(plan.upload == .fallback([1, 2]) && plan.request.image.url.isEmpty)
+    }
+
+    /// Facts of another image would be wrong, and who sends an image wants that one.
+    @Test func factsAndWhatIsSentHaveNoFallback() throws {
+        var facts = Self.plan
+        facts.request.kind = .facts
+        var sent = Self.plan
+        sent.upload = .body
+        for plan in [facts, sent] {
+            let next = try move(.failure(ImageError(.badImageData, "")), of: plan) {
+                $0.fallback = Self.usual
+            }
+            if case .load = next { Issue.record("\(next)") }
+        }
+    }
+
+    // MARK: - Formats
+
+    private static func accepting(_ accept: String) -> RequestPlan {
+        var plan = plan
+        plan.accept = AcceptHeader(accept)
+        plan.varies = ["Accept"]
+        return plan
+    }
+
+    @Test(
+        arguments: [
+            ("*/*", .webp, false, nil), ("image/webp", .webp, false, nil),
+            ("image/png,image/jpeg", .webp, false, .jpeg),
+            ("image/png,image/jpeg", .webp, true, .png),
+            ("image/png;q=0.1,image/jpeg", .webp, true, .jpeg),
+            ("image/png", .jpeg, false, .png), ("image/*;q=0.5,image/jpeg;q=0", .jpeg, false, .png),
+            ("image/gif", .jpeg, true, .gif), ("", .gif, false, nil),
+        ] as [(String, ImageFormat, Bool, ImageFormat?)])
+    func whatIsNotAcceptedIsMadeAnew(
+        accept: String, format: ImageFormat, alpha: Bool, wanted: ImageFormat?
+    ) throws {
+        let next = try move(delivered(format, alpha: alpha), of: Self.accepting(accept))
+        switch next {
+        case .load(let plan):
+            #expect(plan.request.image.output.format == wanted && wanted != nil)
+            #expect(plan.varies == ["Accept"])
+            // The second time it is answered, whatever it is.
+            let end = try move(delivered(format), of: plan)
+            guard case .image = end else {
+                Issue.record("\(end)")
+                return
+            }
+        case .image(let head):
+            #expect(wanted == nil)
+            #expect(head.field("Content-Type") == format.mimeType && head.field("Vary") == "Accept")
+        case .text(let answer): Issue.record("\(answer)")
+        }
+    }
+
+    @Test func whatCannotBeMadeIsNotAcceptable() throws {
+        let next = try move(delivered(.jpeg), of: Self.accepting("image/svg+xml"))
+        guard case .text(let answer) = next else {
+            Issue.record("\(next)")
+            return
+        }
+        #expect(answer.head.status == 406 && answer.head.field("Vary") == "Accept")
+    }
+
+    // MARK: - Sizes
+
+    /// IIIF Image API 3.0, section 4.2: nothing is enlarged unasked, and smaller is an error.
+    @Test(arguments: [(8, 6, 200), (8, 0, 200), (9, 6, 400), (8, 7, 400)])
+    func aSourceMayBeTooSmall(width: Int, height: Int, status: UInt16) throws {
+        var plan = Self.plan
+        plan.request.leastSize = PixelSize(width: width, height: height)
+        switch try move(delivered(.jpeg), of: plan) {
+        case .image(let head): #expect(head.status == status)
+        case .text(let answer): #expect(answer.head.status == status)
+        case .load(let plan): Issue.record("\(plan)")
+        }
+    }
+
+    // MARK: - Who keeps it
+
+    @Test func whatWasSentIsKeptByNobody() throws {
+        var plan = Self.plan
+        plan.upload = .body
+        plan.conditions = Conditions(ifNoneMatch: "*", ifRange: nil, range: "bytes=0-1")
+        guard case .image(let head) = try move(delivered(.jpeg), of: plan) else { return }
+        #expect(head.status == 200 && head.bytes == 0..<100)
+        #expect(head.field("Cache-Control") == "no-store")
+    }
+}

@@ -1,0 +1,49 @@
+import ImageModel
+import Testing
+import WebFront
+
+@Suite struct FailureStatusTests {
+    /// What each error is in HTTP; a new one has to be given a row.
+    private static let statuses: [ErrorCode: UInt16] = [
+        // The client asks for what cannot be.
+        .invalidURL: 400, .invalidRequest: 400, .unsupportedScheme: 400,
+        .addressForbidden: 403, .sourceForbidden: 403, .blacklisted: 404,
+        .unsupportedFormat: 415, .invalidDownloadContentType: 415,
+        .badImageData: 422, .limitExceeded: 422, .stepFailed: 422, .poisoned: 422,
+        .cancelled: 499,
+        // The stack has no time, or no room.
+        .busy: 429, .arenaFull: 429, .shuttingDown: 503, .unavailable: 503,
+        .deadlineExceeded: 504, .timedOut: 504,
+        // The origin is at fault.
+        .invalidDownloadOperation: 502, .invalidDownloadStatusCode: 502,
+        .invalidDownloadResponse: 502, .connectionFailed: 502, .nameNotResolved: 502,
+        .tlsFailed: 502, .shortBody: 502, .tooManyRedirects: 502, .badEncoding: 502,
+        .connectionBroken: 502, .protocolBroken: 502,
+        // We are.
+        .internalError: 500, .protocolViolation: 500, .versionMismatch: 500, .tokenInUse: 500,
+        .stale: 500, .workerLost: 500, .cacheNotModified: 500, .notSupported: 501,
+    ]
+
+    @Test(arguments: ErrorCode.allCases)
+    func everyErrorHasItsStatus(code: ErrorCode) {
+        let failure = FailureStatus(ImageError(code, "text"))
+        #expect(failure.status == Self.statuses[code])
+        let isWorthIt = [.busy, .shuttingDown, .unavailable, .arenaFull].contains(code)
+        #expect((failure.retryAfter != nil) == isWorthIt)
+    }
+
+    @Test(arguments: [
+        ("2.2", 3), ("0", 1), ("1e300", 3_600), ("-4", 2), ("nan", 2), ("soon", 2),
+    ])
+    func secondsToWaitAreWhole(said: String, seconds: Int) {
+        let error = ImageError(.busy, "full", details: ["retryAfter": said])
+        #expect(FailureStatus(error).status == 429)
+        #expect(FailureStatus(error).retryAfter == seconds)
+    }
+
+    @Test(arguments: [("404", 404), ("410", 410), ("401", 502), ("500", 502), ("", 502)])
+    func whatTheOriginDoesNotHaveIsNotHere(said: String, status: UInt16) {
+        let error = ImageError(.invalidDownloadStatusCode, "", details: ["httpStatus": said])
+        #expect(FailureStatus(error).status == status)
+    }
+}

@@ -1,0 +1,271 @@
+import ImageModel
+import Testing
+import WebFront
+import WebGrammar
+
+/// What a listener decides by the head of a request.
+@Suite struct RequestReaderTests {
+    private static func grammar(
+        schemes: SourceSchemes = .usual, presets: [String: String] = [:]
+    ) throws -> ImgproxyGrammar {
+        var settings = ImgproxyGrammar.Settings()
+        (settings.permitsUnsigned, settings.schemes) = (true, schemes)
+        settings.presets = try ImgproxyPresets(presets)
+        return try ImgproxyGrammar(settings)
+    }
+
+    private func verdict(
+        _ target: String, method: String = "GET", _ fields: [String: String] = [:],
+        _ change: (inout WebFrontSettings) throws -> Void = { _ in }
+    ) throws -> Verdict {
+        var settings = WebFrontSettings(try Self.grammar())
+        settings.infoGrammar = try Self.grammar()
+        try change(&settings)
+        return RequestReader(settings).verdict(
+            on: RequestHead(method, target) { fields[$0] }, now: 1_000)
+    }
+
+    private func plan(
+        _ target: String, method: String = "GET", _ fields: [String: String] = [:],
+        _ change: (inout WebFrontSettings) throws -> Void = { _ in }
+    ) throws -> RequestPlan {
+        let verdict = try verdict(target, method: method, fields, change)
+        guard case .load(let plan) = verdict else { throw NoPlan(verdict: verdict) }
+        return plan
+    }
+
+    private struct NoPlan: Error { let verdict: Verdict }
+
+    private func answer(
+        _ target: String, method: String = "GET", _ fields: [String: String] = [:],
+        _ change: (inout WebFrontSettings) throws -> Void = { _ in }
+    ) throws -> TextAnswer? {
+        let verdict = try verdict(target, method: method, fields, change)
+        if case .answer(let answer) = verdict { return answer }
+        return nil
+    }
+
+    private static let image = "/_/w:100/plain/http://h/a.jpg"
+
+    // MARK: - Freshness
+
+    @Test func whatOriginsDoNotSayIsAssumed() throws {
+        let usual = try plan(Self.image).request.image
+        #expect(usual.options.contains(.respectCacheControl))
+        #expect(
+            usual.assumedLifetime
+                == AssumedLifetime(fresh: 3_600, whileRevalidate: 600, ifError: 86_400))
+        let other = try plan(Self.image) { $0.assumedLifetime = AssumedLifetime(fresh: 5) }
+        #expect(other.request.image.assumedLifetime == AssumedLifetime(fresh: 5))
+    }
+
+    // MARK: - Facts
+
+    @Test func factsAreAskedForBehindInfo() throws {
+        let plan = try plan("/info/_/plain/http://h/a.jpg")
+        #expect(plan.request.kind == .facts && plan.request.image.infoOnly)
+        #expect(plan.request.image.url == "http://h/a.jpg")
+        #expect(plan.request.image.facts.kinds == [.header, .colours, .thumbHash])
+        #expect(plan.varies.isEmpty && plan.facts?.contentType == "application/json")
+        #expect(plan.request.image.options.contains(.respectCacheControl))
+    }
+
+    @Test(arguments: ["w:100", "q:5", "f:png", "fq:jpg:5", "raw:1"])
+    func factsAreThoseOfTheSource(option: String) throws {
+        let answer = try answer("/info/_/\(option)/plain/http://h/a.jpg")
+        #expect(answer?.head.status == 501)
+    }
+
+    @Test func withoutAGrammarForItInfoIsASignature() throws {
+        let answer = try answer("/info/_/plain/http://h/a.jpg") { $0.infoGrammar = nil }
+        #expect(answer?.head.status == 403)
+    }
+
+    // MARK: - Negotiation
+
+    @Test(
+        arguments: [
+            ("image/avif,image/webp,*/*", [.avif]), ("image/webp,*/*", [.webp]), ("*/*", []),
+            ("image/avif;q=0,image/webp", [.webp]), ("image/webp;q=0.5,image/*", []),
+            ("image/avif;q=0.5,image/webp;q=0.5,image/*;q=0.5", [.avif]),
+        ] as [(String, [ImageFormat])])
+    func aBetterFormatIsOneThatIsPreferred(accept: String, formats: [ImageFormat]) throws {
+        let plan = try plan(Self.image, ["Accept": accept])
+        #expect(plan.request.image.output.accepted == formats)
+        #expect(plan.request.image.output.format == nil && plan.varies == ["Accept"])
+    }
+
+    @Test func aFormatThatIsSaidIsNotNegotiated() throws {
+        let plan = try plan(Self.image + "@png", ["Accept": "image/webp"])
+        #expect(plan.request.image.output.format == .png && plan.varies.isEmpty)
+        #expect(plan.accept == nil)
+    }
+
+    @Test func aQualityByFormatIsThatOfTheOneChosen() throws {
+        let plan = try plan(
+            "/_/fq:webp:33:avif:44/w:10/plain/http://h/a", ["Accept": "image/webp"])
+        #expect(plan.request.image.output.format == .webp)
+        #expect(plan.request.image.output.quality == 33)
+    }
+
+    @Test func whoAcceptsNoImageIsToldSo() throws {
+        let answer = try answer(Self.image, ["Accept": "text/html, image/jpeg;q=0"])
+        #expect(answer?.head.status == 406 && answer?.head.field("Vary") == "Accept")
+    }
+
+    // MARK: - Hints
+
+    private func hinted(
+        _ target: String, _ fields: [String: String],
+        _ change: (inout HintSettings) throws -> Void = { _ in }
+    ) throws -> RequestPlan {
+        try plan(target, fields) { settings in
+            var hints = HintSettings()
+            try change(&hints)
+            settings.hints = hints
+        }
+    }
+
+    private func width(_ plan: RequestPlan) -> Int? {
+        for step in plan.request.image.steps {
+            if case .resize(let size, _, _) = step { return size.width }
+        }
+        return nil
+    }
+
+    @Test func hintsAreLookedAtWhereTheOperatorWantsIt() throws {
+        let fields = ["Sec-CH-Width": "300", "Sec-CH-DPR": "2", "Save-Data": "on"]
+        let plan = try plan("/_/plain/http://h/a.jpg", fields)
+        #expect(plan.varies == ["Accept"] && plan.request.image.steps.isEmpty)
+        #expect(plan.request.image.output.quality == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("300", nil, 320), ("320", nil, 320), ("1", nil, 160), ("99999", nil, 3_840),
+            (nil, "500", 640), ("300", "900", 320), ("", "500", 640), ("0", nil, nil),
+            ("-5", nil, nil), ("3e2", nil, nil), ("1234567890", nil, nil), (nil, nil, nil),
+        ] as [(String?, String?, Int?)])
+    func aWidthIsRoundedUpToTheLadder(new: String?, old: String?, wanted: Int?) throws {
+        var fields: [String: String] = [:]
+        (fields["Sec-CH-Width"], fields["Width"]) = (new, old)
+        let plan = try hinted("/_/bl:3/rot:90/plain/http://h/a.jpg", fields)
+        #expect(width(plan) == wanted)
+        #expect(plan.varies == ["Accept", "Save-Data", "Sec-CH-Width", "Width"])
+        // Behind what turns it, before what blurs it.
+        let turn = TransformStep.rotate(Rotation(degreesClockwise: 90))
+        #expect(plan.request.image.steps.first == turn)
+        #expect(plan.request.image.steps.last == .blur(radius: 3))
+    }
+
+    @Test(
+        arguments: [
+            ("2", 2), ("1.2", 1.5), ("2.625", 3), ("9", 3), ("0.5", 1), ("x", 1), (nil, 1),
+            ("inf", 1), ("0x2", 1),
+        ] as [(String?, Double)])
+    func pixelsAPointAreThoseOfTheLadder(said: String?, ratio: Double) throws {
+        var fields: [String: String] = [:]
+        fields["Sec-CH-DPR"] = said
+        let plan = try hinted(Self.image, fields)
+        #expect(plan.request.image.pixelRatio == ratio)
+        #expect(plan.varies == ["Accept", "Save-Data", "Sec-CH-DPR", "DPR"])
+    }
+
+    @Test func whatThePathSaysIsNotChosenByHints() throws {
+        let plan = try hinted(
+            "/_/w:100/dpr:1/q:90/plain/http://h/a.jpg",
+            ["Sec-CH-Width": "900", "Sec-CH-DPR": "3", "Save-Data": "on"])
+        #expect(width(plan) == 100 && plan.request.image.pixelRatio == 1)
+        #expect(plan.request.image.output.quality == 90)
+        #expect(plan.varies == ["Accept", "Save-Data"])
+    }
+
+    @Test(arguments: [("on", 50), (" ON ", 50), ("off", nil), ("1", nil)] as [(String, Int?)])
+    func whoSavesDataGetsALowerQuality(said: String, quality: Int?) throws {
+        let plan = try hinted(Self.image, ["Save-Data": said])
+        #expect(plan.request.image.output.quality == quality)
+    }
+
+    @Test func whoSavesDataHasAPreset() throws {
+        let grammar = try Self.grammar(presets: ["default": "bl:9", "few": "w:50"])
+        let plan = try hinted(
+            "/_/q:70/plain/http://h/a.jpg", ["Save-Data": "on"]
+        ) { ($0.savingQuality, $0.savingGrammar) = (nil, grammar) }
+        #expect(plan.request.image.output.quality == 70)
+        #expect(plan.request.presets == ["default"] && plan.varies.contains("Save-Data"))
+        let other = try hinted("/_/q:70/plain/http://h/a.jpg", ["Save-Data": "off"]) {
+            ($0.savingQuality, $0.savingGrammar) = (nil, grammar)
+        }
+        #expect(other.request.presets.isEmpty && other.varies.contains("Save-Data"))
+    }
+
+    // MARK: - Images that are sent
+
+    private static let token = "0123456789abcdef"
+
+    private func sent(
+        _ target: String, _ authorization: String?, length: Int = 5, method: String = "POST"
+    ) throws -> Verdict {
+        var fields = ["Content-Length": "\(length)"]
+        fields["Authorization"] = authorization
+        return try verdict(target, method: method, fields) { settings in
+            let grammar = try Self.grammar(schemes: SourceSchemes([UploadSettings.scheme]))
+            settings.uploads = UploadSettings(
+                tokens: [Array("another-token-xx".utf8), Array(Self.token.utf8)], grammar)
+            settings.uploads?.bytesMax = 100
+        }
+    }
+
+    private static let upload = "/_/w:100/plain/upload://body"
+
+    @Test func bytesTakeThePlaceOfASource() throws {
+        let verdict = try sent(Self.upload, "bearer  \(Self.token)")
+        guard case .load(let plan) = verdict else { throw NoPlan(verdict: verdict) }
+        #expect(plan.request.image.url.isEmpty && plan.upload == .body)
+        #expect(plan.request.image.steps.count == 1 && plan.varies == ["Accept"])
+        #expect(!plan.request.image.options.contains(.respectCacheControl))
+    }
+
+    @Test(
+        arguments: [
+            (nil, 401), ("", 401), ("Bearer", 401), ("Basic \(token)", 401),
+            ("Bearer \(token)0", 401), ("Bearer \(token.dropLast())", 401),
+            ("Bearer 0123456789abcdeF", 401), (token, 401),
+        ] as [(String?, UInt16)])
+    func nobodySendsWithoutAToken(authorization: String?, status: UInt16) throws {
+        guard case .answer(let answer) = try sent(Self.upload, authorization) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(answer.head.status == status)
+        #expect(answer.head.field("WWW-Authenticate") == "Bearer")
+    }
+
+    @Test(arguments: [
+        (upload, 101, UInt16(413)), ("/_/plain/http://h/a.jpg", 5, 400), ("/nobody/x", 5, 403),
+        ("/_/raw:1/plain/upload://body", 5, 400),
+    ])
+    func whatIsSentHasToBeAnImage(target: String, length: Int, status: UInt16) throws {
+        let verdict = try sent(target, "Bearer \(Self.token)", length: length)
+        guard case .answer(let answer) = verdict else {
+            Issue.record("it was taken: \(verdict)")
+            return
+        }
+        #expect(answer.head.status == status)
+    }
+
+    @Test(arguments: ["POST", "PUT", "OPTIONS", "get"])
+    func otherMethodsAreRefused(method: String) throws {
+        let answer = try answer(Self.image, method: method)
+        #expect(answer?.head.status == 405)
+        #expect(answer?.head.field("Allow") == "GET, HEAD")
+        guard case .answer(let known) = try sent(Self.upload, nil, method: "PUT") else { return }
+        #expect(known.head.status == 405 && known.head.field("Allow") == "GET, HEAD, POST")
+    }
+
+    @Test(arguments: [[], ["short"], [String(repeating: "x", count: 1_025)]])
+    func aTokenIsLongEnough(tokens: [String]) throws {
+        let settings = UploadSettings(tokens: tokens.map { Array($0.utf8) }, try Self.grammar())
+        #expect(settings == nil)
+    }
+}
