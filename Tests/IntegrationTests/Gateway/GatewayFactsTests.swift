@@ -12,8 +12,8 @@ extension RealProcesses {
             try JSONValue(parsing: response.body)
         }
 
-        /// What ImageMagick reads in the same bytes: its name of the format, sides, whether there is
-        /// alpha, and how many frames.
+        /// What ImageMagick reads in the same bytes: its name of the format, sides, whether there
+        /// is alpha, and how many frames.
         private func seen(
             _ bytes: [UInt8]
         ) throws -> (format: String, width: Int, height: Int, alpha: Bool, frames: Int) {

@@ -36,7 +36,7 @@ extension RealProcesses {
                     ("/503", 502, "invalidDownloadStatusCode"), ("/page", 422, "badImageData"),
                     ("/torn.jpg", 422, "badImageData"),
                     // The second time the origin is not asked.
-                    ("/404", 404, "blacklisted"),
+                    ("/page", 404, "blacklisted"),
                 ] {
                     expect(try gateway.get(bench.path(name)), status, code)
                 }
@@ -75,9 +75,9 @@ extension RealProcesses {
                 first.get(bench.path("/late.jpg"))
                 #expect(await bench.origin.waitForRequest("/late.jpg"))
                 let second = try gateway.connect()
-                second.get(bench.path("/late.jpg?2"))
+                second.get(bench.path("/late.jpg%3F2"))
                 _ = try await stack.awaitStatus("a full queue") { $0.counter("queued.fetch") == 1 }
-                expect(try gateway.get(bench.path("/late.jpg?3")), 429, "busy", retry: 1...3_600)
+                expect(try gateway.get(bench.path("/late.jpg%3F3")), 429, "busy", retry: 1...3_600)
                 gate.open()
                 #expect(first.whole().status == 200 && second.whole().status == 200)
             }

@@ -24,6 +24,7 @@ import Testing
     private func wanted(_ row: GoodRow) -> WebRequest {
         var request = WebRequest(ImageRequest(url: Self.source))
         row.change(&request)
+        request.saysPixelRatio = row.text.split(separator: "/").contains { $0.hasPrefix("dpr:") }
         return request
     }
 

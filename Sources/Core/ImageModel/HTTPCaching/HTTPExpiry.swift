@@ -68,9 +68,9 @@ public struct HTTPExpiry: Hashable, Sendable {
         }
     }
 
-    /// That of an answer, for a cache of that role. Without an explicit lifetime it is as the limits
-    /// assume, which is stale at once unless who asks says otherwise (RFC 9111 §4.2.2). One that
-    /// nobody may keep is stale at once, whatever else it says.
+    /// That of an answer, for a cache of that role. Without an explicit lifetime it is as the
+    /// limits assume, which is stale at once unless who asks says otherwise (RFC 9111 §4.2.2). One
+    /// that nobody may keep is stale at once, whatever else it says.
     package init(
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) {
