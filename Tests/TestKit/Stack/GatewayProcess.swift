@@ -16,6 +16,8 @@ public final class GatewayProcess {
             environment: Programs.cleanEnvironment)
         command.descriptors[2] = .descriptor(pipe.writeEnd.number)
         child = try ChildProcess(command)
+        // What ends without a word is not waited for.
+        Self.close(pipe.writeEnd)
         output = ProgramOutput(pipe.readEnd)
         while true {
             if let port = Self.port(in: output.lines) {
@@ -29,6 +31,8 @@ public final class GatewayProcess {
     }
 
     deinit { try? child.send(.kill) }
+
+    private static func close(_ end: consuming FileDescriptor) {}
 
     private static func port(in lines: [String]) -> UInt16? {
         let line = lines.first { $0.contains("listening") }
