@@ -26,7 +26,8 @@ enum GatewayProgram {
     ) throws -> Int32 {
         let client = try ImagebusClient(
             ClientConfiguration(
-                endpoint: bootstrap.paths.webSocket,
+                endpoint: options.front.uploads == nil
+                    ? bootstrap.paths.webSocket : bootstrap.paths.frontSocket,
                 resultsDirectory: bootstrap.paths.resultsDirectory))
         let log = bootstrap.log
         let front = try WebFront(options.front, client: client, log: log)

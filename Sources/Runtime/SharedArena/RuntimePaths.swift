@@ -31,7 +31,8 @@ public struct RuntimePaths: Hashable, Sendable {
             endpoint.hasPrefix(Self.scheme)
             ? String(endpoint.dropFirst(Self.scheme.count)) : endpoint
         guard path.utf8.first == UInt8(ascii: "/") else { throw .notAnEndpoint(endpoint) }
-        for known in ["/front/front.sock", "/web/web.sock", Self.adminSuffix] where path.hasSuffix(known) {
+        let sockets = ["/front/front.sock", "/web/web.sock", Self.adminSuffix]
+        for known in sockets where path.hasSuffix(known) {
             try self.init(resolving: String(path.dropLast(known.count)))
             return
         }
