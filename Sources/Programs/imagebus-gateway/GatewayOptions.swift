@@ -14,12 +14,13 @@ struct GatewayOptions {
         "listen", "grammar", "keys", "presets", "iiif-source", "offer", "visitor-field",
         "max-age", "allow-origin",
     ])
-    static let flags = flagsOfAnswers.union(["unsigned", "only-presets", "immutable"])
+    static let flags = flagsOfAnswers.union(["unsigned", "only-presets", "immutable", "no-component"])
 
     init(_ arguments: ProgramArguments) throws {
         front = WebFrontSettings(try Self.grammar(arguments))
         if let text = arguments.value("listen") { (address, port) = try Self.place(text) }
         if let text = arguments.value("offer") { front.offered = try Self.formats(text) }
+        if arguments.has("no-component") { front.files = nil }
         front.visitorField = arguments.value("visitor-field")
         front.answers.allowedOrigin = arguments.value("allow-origin")
         front.answers.caching.usualSeconds = try arguments.number(

@@ -69,7 +69,7 @@ package final class WebFront: EventedHandler {
     // MARK: - Requests
 
     package func handle(_ exchange: EventedExchange) {
-        if answersHealth(exchange) { return }
+        if answersHealth(exchange) || answersFile(exchange) { return }
         switch reader.verdict(on: Self.head(of: exchange), now: Int(WallClock.seconds())) {
         case .load(let plan): begin(plan, exchange)
         case .answer(let answer): reply(exchange, answer)
@@ -148,6 +148,16 @@ package final class WebFront: EventedHandler {
                     : answers.sentence(200, "ready"))
         default: return false
         }
+        return true
+    }
+
+    private func answersFile(_ exchange: EventedExchange) -> Bool {
+        guard
+            let reply = settings.files?.reply(
+                to: exchange.target, ifNoneMatch: exchange.header("If-None-Match"))
+        else { return false }
+        answered += 1
+        exchange.answer(reply)
         return true
     }
 

@@ -29,6 +29,8 @@ package struct WebFrontSettings: Sendable {
     package var visitorField: String?
     /// Milliseconds for which a request may take.
     package var timeoutMilliseconds = 30_000
+    /// The web component; `nil`: it is not served.
+    package var files: StaticFiles? = StaticFiles()
 
     package init(_ grammar: any URLGrammar) { self.grammar = grammar }
 }

@@ -1,0 +1,108 @@
+// The animated view: a still poster until somebody plays it, and a button to stop it.
+
+import { ask, body, counted } from "./loading.js";
+import { isPlayable, Player } from "./player.js";
+
+/** One animation over one still image. */
+export class Animated {
+  #canvas;
+  #real;
+  #changed;
+  #file;
+  #player;
+  #moving;
+  #wanted = false;
+  #isHidden = false;
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {import("./real-image.js").RealImage} real shows it where frames cannot be had
+   * @param {(state: "loading" | "playing" | "paused" | "ended" | "failed", error?: Error) => void}
+   *   changed
+   */
+  constructor(canvas, real, changed) {
+    this.#canvas = canvas;
+    this.#real = real;
+    this.#changed = changed;
+  }
+
+  get isPlaying() {
+    return this.#wanted;
+  }
+
+  /** Plays it; the first time its file is loaded. */
+  async play(url, { loops, priority, onProgress }) {
+    if (this.#wanted) return;
+    this.#wanted = true;
+    const file = (this.#file ??= new AbortController());
+    try {
+      if (!this.#player && !this.#moving) {
+        this.#changed("loading");
+        await this.#open(url, { loops, priority, onProgress, signal: file.signal });
+      }
+      if (file.signal.aborted) return;
+      if (this.#wanted && !this.#isHidden) await this.#start();
+      if (this.#wanted && !file.signal.aborted) this.#changed("playing");
+    } catch (error) {
+      if (file.signal.aborted) return;
+      this.close();
+      this.#changed("failed", error);
+    }
+  }
+
+  /** Stands still where it is. */
+  pause() {
+    if (!this.#wanted) return;
+    this.#wanted = false;
+    this.#player?.pause();
+    if (this.#moving) this.#real.giveBack();
+    this.#changed("paused");
+  }
+
+  /** Nobody can see it: it costs nothing until it is seen again. */
+  hide(isHidden) {
+    this.#isHidden = isHidden;
+    if (!this.#wanted || !this.#player) return;
+    if (isHidden) this.#player.pause();
+    else this.#start().catch((error) => this.#changed("failed", error));
+  }
+
+  /** Gives the file back, and ends its transfer. */
+  close() {
+    this.#wanted = false;
+    this.#file?.abort();
+    this.#player?.close();
+    if (this.#moving) {
+      this.#real.giveBack();
+      URL.revokeObjectURL(this.#moving);
+    }
+    this.#file = this.#player = this.#moving = undefined;
+    this.#canvas.hidden = true;
+  }
+
+  async #start() {
+    if (this.#moving) return this.#real.borrow(this.#moving);
+    await this.#player.play();
+    this.#canvas.hidden = false;
+  }
+
+  async #open(url, { loops, priority, onProgress, signal }) {
+    const response = await ask(url, { signal, priority });
+    const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
+    if (await isPlayable(type)) {
+      const data = counted(response, onProgress);
+      this.#player = new Player(this.#canvas, { type, data }, {
+        loops,
+        onEnd: () => {
+          this.#wanted = false;
+          this.#changed("ended");
+        },
+      });
+      if (signal.aborted) this.#player.close();
+      return;
+    }
+    const blob = await body(response, { signal, onProgress });
+    signal.throwIfAborted();
+    this.#moving = URL.createObjectURL(blob);
+  }
+}
