@@ -25,6 +25,7 @@ RECORDER = """
   for (const type of types) document.addEventListener(type, (event) => {
     if (event.target.localName !== "bus-image") return;
     const { loaded, total } = event;
+    event.target.id ||= `auto${seen.length}`;
     seen.push({ type, id: event.target.id, ...event.detail, loaded, total });
     for (const check of waiting) check();
   }, true);
