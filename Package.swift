@@ -178,8 +178,9 @@ let fronts: [Target] = [
 /// The web component is a part of the program that serves it.
 let modules = [
     "bus-image.js", "bus-image/animated.js", "bus-image/choice.js", "bus-image/lanes.js",
-    "bus-image/loading.js", "bus-image/places.js", "bus-image/player.js", "bus-image/prefetch.js",
-    "bus-image/real-image.js", "bus-image/thumb-hash.js", "bus-image/view.js",
+    "bus-image/loading.js", "bus-image/pace.js", "bus-image/places.js", "bus-image/player.js",
+    "bus-image/prefetch.js", "bus-image/real-image.js", "bus-image/thumb-hash.js",
+    "bus-image/view.js",
 ]
 for target in fronts where target.name == "WebFront" {
     target.resources = modules.map { .embedInCode("Component/\($0)") }

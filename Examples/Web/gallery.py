@@ -17,6 +17,7 @@ import hmac
 import html
 import json
 import secrets
+import select
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,8 @@ ASSETS = {
     "/gallery.js": ("gallery.js", "text/javascript; charset=utf-8"),
 }
 MODES = {"normal": "Normal", "slow": "Slow", "failing": "Failing"}
+# Never ends: for tests, which have no patience and all the time.
+STUCK = "stuck"
 
 
 class Signer:
@@ -108,7 +111,7 @@ class Gallery(ThreadingHTTPServer):
         )
         links = "".join(
             f'<a href="?origin={key}&amp;run={secrets.token_hex(4)}"'
-            f'{" aria-current=page" if key == mode else ""}>{name}</a>'
+            f'{" aria-current=page" if key == mode.replace(STUCK, "slow") else ""}>{name}</a>'
             for key, name in MODES.items()
         )
         return (
@@ -165,7 +168,9 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         query = {name: values[-1] for name, values in parse_qs(url.query).items()}
         if url.path == "/":
-            mode = query.get("origin") if query.get("origin") in MODES else "normal"
+            mode = query.get("origin", "")
+            if mode not in {*MODES, STUCK}:
+                mode = "normal"
             run = query.get("run", "0")
             if not run.isalnum():
                 run = "0"
@@ -191,13 +196,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def picture(self, mode: str, run: str = "", name: str = "") -> None:
         known = {picture.name: number for number, picture in enumerate(ALL)}
-        if mode not in MODES or name not in known:
+        if mode not in {*MODES, STUCK} or name not in known:
             return self.answer(b"there is no such picture\n", "text/plain", 404)
         number = known[name]
         data = (self.server.arguments.pictures / name).read_bytes()
         kind = "image/webp" if name.endswith(".webp") else "image/jpeg"
         if mode == "failing" and number % 4 != 1:
             return self.fail(number, data, kind)
+        if mode == STUCK:
+            self.head(200, kind, len(data))
+            self.wfile.write(data[: len(data) // 2])
+            # Until who asked has gone, or all is over.
+            select.select([self.connection], [], [])
+            return
         # Between two and five seconds, each its own.
         pieces = 1 if mode != "slow" else 20
         pause = (2 + number * 7 % 11 / 3) / pieces if mode == "slow" else 0

@@ -14,7 +14,7 @@ from cases import RECORDER, browser, now
 from demo import REPOSITORY, Demo
 
 SHOTS = Path(REPOSITORY, ".build", "screenshots")
-ESCAPE, ENTER, TAB = "\ue00c", "\ue007", "\ue004"
+ESCAPE, ENTER = "\ue00c", "\ue007"
 COUNT = 16
 
 
@@ -67,10 +67,12 @@ class GalleryTests(unittest.TestCase):
     def await_still(self) -> None:
         """Fades are over, and nothing turns."""
         self.run_in_page(
-            """const running = () => document.getAnimations().filter((one) =>
+            """const frame = () => new Promise((next) => requestAnimationFrame(next));
+            await frame(), await frame();
+            const running = () => document.getAnimations().filter((one) =>
                 one.effect.getComputedTiming().iterations < 1e6);
             while (running().length) await Promise.allSettled(running().map((one) => one.finished));
-            await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));"""
+            await frame(), await frame();"""
         )
 
     def shot(self, name: str) -> Image.Image:
@@ -121,12 +123,13 @@ class GalleryTests(unittest.TestCase):
         self.assertIn("/rs:fit:720:0/", url)
 
     def test_slow_origin_and_cancel_on_scroll(self) -> None:
-        self.show("origin=slow", height=1000)
-        self.await_count("loadstart", 6)
+        self.show("origin=stuck", height=700)
+        self.await_count("loadstart", 8)
+        self.await_figure("cancelled", 0)
         before = self.figure("cancelled")
         self.shot("slow")
         busy = "return document.querySelectorAll('.tile [aria-busy], .tile[aria-busy]').length"
-        self.assertGreaterEqual(self.run_in_page(busy), 6)
+        self.assertGreaterEqual(self.run_in_page(busy), 8)
         self.run_in_page("scrollTo(0, document.body.scrollHeight)")
         self.await_count("abort", 3)
         self.await_figure("cancelled", before + 3)
@@ -191,10 +194,15 @@ class GalleryTests(unittest.TestCase):
             self.run_in_page("return document.querySelector('dialog bus-image').currentSrc"),
         )
         self.shot("large")
+        self.run_in_page(
+            """window.closed = new Promise((next) =>
+                document.querySelector("dialog").addEventListener("close", next));"""
+        )
         self.browser.press(ESCAPE)
         self.assertEqual(
             self.run_in_page(
-                """return [document.querySelector("dialog").open, document.activeElement.localName,
+                """await closed;
+                return [document.querySelector("dialog").open, document.activeElement.localName,
                     document.querySelector("dialog bus-image").src]"""
             ),
             [False, "a", ""],

@@ -72,16 +72,16 @@ class Stack:
 
     def __init__(self, *arguments: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
-        self._runtime = self.folder / "run"
+        self.runtime = self.folder / "run"
         self._programs: list[Program] = []
         try:
             self._start(
                 PROGRAMS / "imagebus", "serve", "--decode", "1", "--transform", "1",
-                "--allow-private-networks", "--runtime-dir", self._runtime,
+                "--allow-private-networks", "--runtime-dir", self.runtime,
                 "--cache-dir", self.folder / "cache", *arguments, said="^ready ",
             )  # fmt: skip
             gateway = self._start(
-                PROGRAMS / "imagebus-gateway", "--runtime-dir", self._runtime,
+                PROGRAMS / "imagebus-gateway", "--runtime-dir", self.runtime,
                 "--listen", "127.0.0.1:0", "--unsigned", "--allow-origin", "*", said="listening",
             )  # fmt: skip
         except BaseException:
@@ -101,7 +101,7 @@ class Stack:
     def figure(self, name: str) -> int:
         """A counter of the stack."""
         said = subprocess.run(
-            [PROGRAMS / "imagebus", "status", "--prometheus", "--runtime-dir", self._runtime],
+            [PROGRAMS / "imagebus", "status", "--prometheus", "--runtime-dir", self.runtime],
             capture_output=True, text=True, check=True, timeout=SECONDS,
         ).stdout  # fmt: skip
         return int(re.search(rf"^{re.escape(name)} (\d+)", said, re.M)[1])

@@ -4,6 +4,7 @@
 import { Animated } from "./bus-image/animated.js";
 import { larger, load } from "./bus-image/lanes.js";
 import { ask, body } from "./bus-image/loading.js";
+import { paced } from "./bus-image/pace.js";
 import { observe, unobserve } from "./bus-image/places.js";
 import { prefetch } from "./bus-image/prefetch.js";
 import { RealImage } from "./bus-image/real-image.js";
@@ -186,7 +187,7 @@ export class BusImage extends HTMLElement {
 
   async #run(controller, offered, usesFetch) {
     const { signal } = controller;
-    const start = performance.now();
+    const [start, ended] = [performance.now(), new AbortController()];
     try {
       const { url, isCached, bytes } = await load(this.#real, offered, {
         signal,
@@ -194,11 +195,12 @@ export class BusImage extends HTMLElement {
         retries: this.hasAttribute("retries") ? Number(this.retries) : 3,
         priority: this.#priority,
         ...this.#pixels,
-        onProgress: this.#progressTeller(),
+        onProgress: this.#progressTeller(AbortSignal.any([signal, ended.signal])),
         onRetry: (error, seconds, attempt) => this.#waits(error, seconds, attempt),
         onAgain: () => this.#goesOn(),
       });
       if (signal.aborted) return;
+      ended.abort();
       this.#load = undefined;
       this.#shown = url;
       this.#view.endIndicator();
@@ -209,6 +211,8 @@ export class BusImage extends HTMLElement {
       if (this.autoplay && !stillness.matches) this.play();
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
+    } finally {
+      ended.abort();
     }
   }
 
@@ -267,16 +271,12 @@ export class BusImage extends HTMLElement {
     if (this.indicator !== "none") this.#view.indicate(this.#label("loading"));
   }
 
-  #progressTeller() {
-    let last = 0;
-    return (loaded, total) => {
-      const now = performance.now();
-      if (loaded !== total && now - last < 40) return;
-      last = now;
+  #progressTeller(signal) {
+    return paced((loaded, total) => {
       this.#view.progress(loaded, total);
       this.dispatchEvent(
         new ProgressEvent("progress", { lengthComputable: total > 0, loaded, total }));
-    };
+    }, signal);
   }
 
   /** The place has grown: a sharper image comes without a word. */
@@ -375,7 +375,7 @@ export class BusImage extends HTMLElement {
     if (!this.animated || !this.isConnected) return;
     const loops = this.hasAttribute("loops") ? Number(this.loops) : undefined;
     return this.#animated.play(this.animated, {
-      loops, priority: this.#priority, onProgress: this.#progressTeller(),
+      loops, priority: this.#priority, tellProgress: (signal) => this.#progressTeller(signal),
     });
   }
 

@@ -20,8 +20,8 @@ package struct StaticFiles: Sendable {
         let modules = [
             "animated": PackageResources.animated_js, "choice": PackageResources.choice_js,
             "lanes": PackageResources.lanes_js, "loading": PackageResources.loading_js,
-            "places": PackageResources.places_js, "player": PackageResources.player_js,
-            "prefetch": PackageResources.prefetch_js,
+            "pace": PackageResources.pace_js, "places": PackageResources.places_js,
+            "player": PackageResources.player_js, "prefetch": PackageResources.prefetch_js,
             "real-image": PackageResources.real_image_js,
             "thumb-hash": PackageResources.thumb_hash_js, "view": PackageResources.view_js,
         ]

@@ -31,14 +31,15 @@ export class Animated {
   }
 
   /** Plays it; the first time its file is loaded. */
-  async play(url, { loops, priority, onProgress }) {
+  async play(url, { loops, priority, tellProgress }) {
     if (this.#wanted) return;
     this.#wanted = true;
     const file = (this.#file ??= new AbortController());
     try {
       if (!this.#player && !this.#moving) {
         this.#changed("loading");
-        await this.#open(url, { loops, priority, onProgress, signal: file.signal });
+        const { signal } = file;
+        await this.#open(url, { loops, priority, onProgress: tellProgress(signal), signal });
       }
       if (file.signal.aborted) return;
       if (this.#wanted && !this.#isHidden) await this.#start();

@@ -1,8 +1,14 @@
 // One image by `fetch`, which can say what an <img> cannot: how far it is, and why there is none.
 
-/** What Chromium's <img> says; one text for all, or `Vary: Accept` would keep it twice. */
-export const accept =
-  "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8";
+/**
+ * What an <img> of this browser says: with another text, `Vary: Accept` would have caches keep all
+ * twice. Only ImageDecoder knows of JPEG XL; what the others show, every browser does.
+ */
+const accept = (async () => {
+  const isShown = await globalThis.ImageDecoder?.isTypeSupported("image/jxl").catch(() => false);
+  const newest = isShown ? "image/jxl," : "";
+  return `${newest}image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8`;
+})();
 
 /** The most seconds that a server may have us wait. */
 const secondsMax = 300;
@@ -39,7 +45,7 @@ export class LoadError extends Error {
 export async function ask(url, { signal, priority = "auto" }) {
   let response;
   try {
-    response = await fetch(url, { headers: { Accept: accept }, priority, signal });
+    response = await fetch(url, { headers: { Accept: await accept }, priority, signal });
   } catch (error) {
     throw unlessAborted(signal, error);
   }

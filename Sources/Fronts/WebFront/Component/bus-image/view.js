@@ -33,7 +33,8 @@ style.replaceSync(`
   @keyframes turn { to { rotate: 1turn; } }
   #failure { position: absolute; inset: 0; display: grid; place-content: center;
     justify-items: center; gap: .6rem; padding: .75rem; text-align: center;
-    font: 500 .875rem/1.35 system-ui, sans-serif; background: #15181ccc; }
+    font: 500 .875rem/1.35 system-ui, sans-serif; background: #15181cb3; }
+  #failure:not([hidden]) ~ #toggle { display: none; }
   button { font: inherit; color: inherit; background: #0008; border: 1px solid #fff6;
     border-radius: 999px; cursor: pointer; padding: .35rem .9rem; min-height: 2rem; }
   button:hover { background: #000b; }
