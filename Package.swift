@@ -295,7 +295,9 @@ let testing: [Target] = [
     tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
     tests(
         "WebFrontTests",
-        ["WebFront", "WebGrammar", "Messages", "ImageModel", "JSON"]),
+        [
+            "WebFront", "WebGrammar", "Messages", "ImageModel", "JSON", "MicroHTTPD", "TestKit",
+        ]),
     tests("WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"]),
     tests("ReportingTests", ["Reporting", "Messages", "TestKit"]),
     tests(

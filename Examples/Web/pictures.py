@@ -89,7 +89,8 @@ def ridge(chance: random.Random, width: int, base: float, height: float, rough: 
     total = sum(weight for weight, _, _ in waves)
     return [
         (x, base - height * sum(
-            weight * math.sin(phase + speed * math.tau * x / width) for weight, phase, speed in waves
+            weight * math.sin(phase + speed * math.tau * x / width)
+            for weight, phase, speed in waves
         ) / total)
         for x in range(0, width + 4, 4)
     ]  # fmt: skip

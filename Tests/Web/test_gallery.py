@@ -69,8 +69,9 @@ class GalleryTests(unittest.TestCase):
         self.run_in_page(
             """const frame = () => new Promise((next) => requestAnimationFrame(next));
             await frame(), await frame();
-            const running = () => document.getAnimations().filter((one) =>
-                one.effect.getComputedTiming().iterations < 1e6);
+            const roots = [...document.querySelectorAll("bus-image")].map((one) => one.shadowRoot);
+            const running = () => [document, ...roots].flatMap((one) => one.getAnimations())
+                .filter((one) => one.effect.getComputedTiming().iterations < 1e6);
             while (running().length) await Promise.allSettled(running().map((one) => one.finished));
             await frame(), await frame();"""
         )
@@ -98,7 +99,7 @@ class GalleryTests(unittest.TestCase):
         )  # fmt: skip
 
     def test_light(self) -> None:
-        self.show("", height=2000)
+        self.show("", height=1420)
         self.await_count("load", COUNT)
         self.await_figure("made", COUNT)
         image = self.shot("light")
