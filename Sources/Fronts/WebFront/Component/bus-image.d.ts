@@ -97,8 +97,12 @@ export class BusImage extends HTMLElement {
   ): void;
 }
 
+/** What its listeners may ask for. */
+export interface BusImageEventMap extends Omit<HTMLElementEventMap, keyof BusImageOwnEvents>,
+  BusImageOwnEvents {}
+
 /** None of them bubbles, as with `<img>`; those who capture see all. */
-export interface BusImageEventMap extends Omit<HTMLElementEventMap, "load" | "error"> {
+export interface BusImageOwnEvents {
   loadstart: Event;
   /** `bytes` only with `progress`. */
   load: CustomEvent<{ url: string; cached: boolean; bytes?: number; seconds: number }>;
