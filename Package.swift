@@ -298,7 +298,9 @@ let testing: [Target] = [
         [
             "WebFront", "WebGrammar", "Messages", "ImageModel", "JSON", "MicroHTTPD", "TestKit",
         ]),
-    tests("WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"]),
+    tests(
+        "WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"],
+        documents: ["Thumbor/signed1.txt", "Thumbor/signed2.txt"]),
     tests("ReportingTests", ["Reporting", "Messages", "TestKit"]),
     tests(
         "CommandLineTests",

@@ -57,7 +57,8 @@ class Image:
 
 
 def resize(width: int, height: int, mode: str = "fit") -> pb.Step:
-    """Into a box of pixels; `mode` is stretch, letterbox, fill or fit."""
+    """Into a box of pixels; `mode` is stretch, letterbox, fill, fit, cover, auto, fit_turned,
+    cover_turned or reshape."""
     box = pb.Size(width=width, height=height)
     return pb.Step(resize=pb.Resize(box=box, mode=f"RESIZE_MODE_{mode.upper()}"))
 

@@ -167,7 +167,7 @@ import Testing
         (
             "a: {kind: transform, steps: [resise]}",
             "f:1: steps: workers of the own program have no step 'resise', did you mean 'resize'? "
-                + "There are resize, crop, rotate, flip, scale-down"
+                + "There are resize, crop, rotate, flip, resize-to"
         ),
         (
             "a: {kind: download, schemes: [ftp]}",

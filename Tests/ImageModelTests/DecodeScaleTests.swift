@@ -90,7 +90,8 @@ import Testing
                 ).scaled
                 let exact = need.scale(for: source, of: .any).size(source)
                 #expect(exact.width >= drawn.width && exact.height >= drawn.height)
-                #expect(exact == drawn || mode == .stretch, "\(source) in \(box), \(mode)")
+                let isReshaped = mode == .stretch || mode == .reshape
+                #expect(exact == drawn || isReshaped, "\(source) in \(box), \(mode)")
                 #expect(exact.width == drawn.width || exact.height == drawn.height)
             }
         }

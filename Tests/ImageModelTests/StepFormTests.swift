@@ -8,9 +8,16 @@ import Testing
     private static let steps: [TransformStep] = [
         .resize(box, .fit), .crop(PixelRect(x: 0, y: 0, size: box)),
         .rotate(Rotation(degreesClockwise: 90)), .flip(horizontal: true, vertical: false),
+        .resizeTo(
+            RelativeSize(width: .percent(150), height: .pixels(0)), .fit, enlarges: true,
+            least: PixelSize(width: 0, height: 9), .pixel(x: 1, y: 2)),
         .scaleDown(bytes: 4_000),
         .cropTo(RelativeSize(width: .pixels(9), height: .percent(50)), .center),
+        .cropRatio(AspectRatio(width: 16, height: 9), .attention),
         .trim(tolerance: 10), .pad(box, .center, .white),
+        .padRatio(
+            AspectRatio(width: 1, height: 1),
+            .moved(x: 1, y: 0.5, by: GravityOffset(x: .pixels(-3), y: .percent(2.5))), .white),
         .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .mirror), .flatten(.white),
         .grayscale, .sepia, .invert, .brightness(20), .contrast(20), .saturation(20), .gamma(2),
         .blur(radius: 5),
@@ -33,8 +40,9 @@ import Testing
     @Test func stepsSayWhatTheyAskOfTheSource() {
         #expect(
             Self.steps.map(\.form.demand) == [
-                .box(Self.box, .fit), .everything, .transposition, .nothing, .area(1_000),
-                .everything, .everything, .everything, .everything, .nothing, .nothing,
+                .box(Self.box, .fit), .everything, .transposition, .nothing, .everything,
+                .area(1_000), .everything, .everything, .everything, .everything, .everything,
+                .everything, .nothing, .nothing,
             ] + [StepDemand](repeating: .everything, count: 14))
     }
 
@@ -141,6 +149,33 @@ import Testing
                 "pad: width and height must be positive"
             ),
             (
+                .padRatio(AspectRatio(width: 9, height: 9), .entropy, .clear),
+                "pad-ratio: the gravity is a place: only crop-to looks at the image"
+            ),
+            (
+                .cropRatio(AspectRatio(width: 9, height: 0), .center),
+                "crop-ratio: ratio is WIDTH:HEIGHT, whole numbers from 1 to 32767"
+            ),
+            (
+                .resizeTo(RelativeSize(width: .pixels(9), height: .percent(50)), .letterbox),
+                "resize-to: letterbox is done by fit and a pad behind it"
+            ),
+            (
+                .resizeTo(RelativeSize(width: .pixels(0), height: .pixels(0)), .fit),
+                "resize-to: size is WIDTHxHEIGHT, each from 1 to 32767 pixels or above 0 and at "
+                    + "most 10000%, or one of them 0"
+            ),
+            (
+                .resizeTo(
+                    RelativeSize(width: .pixels(9), height: .pixels(9)), .fit,
+                    least: PixelSize(width: -1, height: 0)),
+                "resize-to: least is WIDTHxHEIGHT, each from 0 to 32767 pixels"
+            ),
+            (
+                .resizeTo(RelativeSize(width: .pixels(3_000), height: .pixels(3_000)), .fill),
+                "resize-to: at most 1000000 pixels are accepted"
+            ),
+            (
                 .pad(PixelSize(width: 9, height: 9), .entropy, .clear),
                 "pad: the gravity is a place: only crop-to looks at the image"
             ),
@@ -196,5 +231,28 @@ import Testing
         #expect(place("fp:0.5:1") == [2, 5, 2, 5])
         #expect(place("fp:0.3:0.3") == [0, 0, 1, 1])
         #expect(place("entropy") == [-1, -1, -1, -1])
+        #expect(place("px:3:7") == [1, 5, 1, 5])
+        #expect(place("px:8:0") == [5, 0, 6, -2])
+        #expect(place("north:1:2") == [3, 2, 3, 2])
+        #expect(place("southeast:1:20%") == [4, 3, 4, 3])
+        #expect(place("west:-2:-100%") == [0, 0, -2, -6])
+        #expect(place("center:9:9") == [5, 5, 11, 11])
+    }
+
+    @Test(
+        arguments: [
+            "fp:0.5", "px:1", "px:a:1", "north:1", "north:1:x", "attention:1:2", "up:1:2",
+            "north:1:2:3", "fp:1:2:3", "px:1:2:3", "north::", "north:1%%:2",
+        ])
+    func whatIsNoGravityIsNone(text: String) { #expect(Gravity(text) == nil) }
+
+    @Test func gravitiesAreWrittenAsTheyAreRead() {
+        for text in [
+            "center", "northeast", "fp:0.25:0.75", "px:3.0:4.5", "southwest:5:-10.0%",
+            "center:0:7", "entropy",
+        ] {
+            #expect(Gravity(text)?.description == text)
+        }
+        #expect(Gravity("px:3:4")?.description == "px:3.0:4.0")
     }
 }

@@ -33,6 +33,31 @@ import Testing
                 "SDImageResizingTransformer({100.000000,100.000000},2)"
             ),
             (
+                .resize(square, .cover), "ImagebusResizingTransformer({100.000000,100.000000},4,1)"
+            ),
+            (
+                .resize(square, .reshape),
+                "ImagebusResizingTransformer({100.000000,100.000000},8,0)"
+            ),
+            (
+                .resizeTo(RelativeSize(width: .percent(50), height: .pixels(9)), .fill),
+                "ImagebusResizeToTransformer({50.0%x9},2,1,{0.000000,0.000000},center)"
+            ),
+            (
+                .resizeTo(
+                    RelativeSize(width: .pixels(9), height: .pixels(0)), .fit, enlarges: true,
+                    least: PixelSize(width: 5, height: 0), .pixel(x: 1, y: 2)),
+                "ImagebusResizeToTransformer({9x0},3,1,{5.000000,0.000000},px:1.0:2.0)"
+            ),
+            (
+                .cropRatio(AspectRatio(width: 16, height: 9), .attention),
+                "ImagebusCropRatioTransformer(16:9,attention)"
+            ),
+            (
+                .padRatio(AspectRatio(width: 16, height: 9), .point(x: 1, y: 0), .white),
+                "ImagebusPadRatioTransformer(16:9,northeast,#ffffffff)"
+            ),
+            (
                 .rotate(Rotation(radians: .pi / 4, fitsSize: false)),
                 "SDImageRotationTransformer(0.785398,0)"
             ),

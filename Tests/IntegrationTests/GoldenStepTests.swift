@@ -38,6 +38,20 @@ extension RealProcesses {
                 "o.png --resize 60x60 --mode fill",
                 "-filter Lanczos -resize 60x60^ -gravity center -extent 60x60", mean: 1, most: 12),
             GoldenStep(
+                "o.png --resize 60x60 --mode cover --crop-to 60x60,east:7:0",
+                "-filter Lanczos -resize 60x60^ -gravity east -extent 60x60+7+0", mean: 1,
+                most: 12),
+            GoldenStep(
+                "o.png --resize-to 50%x50%", "-filter Lanczos -resize 50%", mean: 1, most: 12),
+            GoldenStep(
+                "o.png --resize-to 60x100%,fill,px:10:0",
+                "-gravity west -extent 60x90", mean: 0, most: 0),
+            .same(
+                "a.png --crop-ratio 1:1,east", "-gravity east -crop 90x90+0+0 +repage"),
+            .same(
+                "o.png --pad-ratio 3:2,west,#102030",
+                "-background #102030 -gravity west -extent 135x90"),
+            GoldenStep(
                 "o.png --resize 60x61 --mode letterbox",
                 "-alpha set -filter Lanczos -resize 60x61 -background none -gravity center "
                     + "-extent 60x61",

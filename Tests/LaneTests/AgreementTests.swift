@@ -6,6 +6,19 @@ import Testing
 @Suite struct AgreementTests {
     static let (box, size) = (PixelSize(width: 120, height: 130), (width: 333, height: 247))
 
+    /// What is not done one step after the other in `VipsWay`.
+    private static let placed: [[TransformStep]] = [
+        [.resize(box, .cover), .cropTo(part, .point(x: 1, y: 0.5))],
+        [.resize(box, .cover), .cropTo(part, .moved(x: 0, y: 0, by: offset))],
+        [.resize(box, .auto), .cropRatio(AspectRatio(width: 3, height: 4), .pixel(x: 20, y: 30))],
+        [.resize(box, .fitTurned)], [.resize(box, .reshape)],
+        [.resizeTo(RelativeSize(width: .percent(40), height: .percent(40)), .stretch)],
+        [.resizeTo(part, .fill, .pixel(x: 300, y: 20))],
+    ]
+
+    private static let part = RelativeSize(width: .pixels(120), height: .pixels(130))
+    private static let offset = GravityOffset(x: .pixels(20), y: .percent(3))
+
     static let jobs: [[TransformStep]] = [
         [],
         [crop(31, 17, 201, 99)], [crop(-5, -7, 100, 1000)],
@@ -33,7 +46,7 @@ import Testing
     @Test(arguments: JPEGEncoding.Subsampling.all)
     func everyStepGivesOneImage(subsampling: JPEGEncoding.Subsampling) throws {
         let lanes = try Samples.jpeg(Self.size.width, Self.size.height, subsampling)
-        for steps in Self.jobs { try Tolerance.check(lanes, Job(steps, as: .png)) }
+        for steps in Self.jobs + Self.placed { try Tolerance.check(lanes, Job(steps, as: .png)) }
     }
 
     @Test(

@@ -26,8 +26,7 @@ struct RandomSteps {
         switch number(0...3) {
         case 0:
             let box = PixelSize(width: number(1...sideMax), height: number(1...sideMax))
-            let modes: [ResizeMode] = [.fit, .fill, .letterbox, .stretch]
-            return .resize(box, modes[number(0...3)])
+            return .resize(box, ResizeMode.allCases[number(0...8)])
         case 1:
             let size = PixelSize(width: number(1...sideMax), height: number(1...sideMax))
             return .crop(PixelRect(x: number(-9...20), y: number(-9...20), size: size))

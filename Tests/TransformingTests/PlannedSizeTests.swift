@@ -14,7 +14,7 @@ import Testing
         var steps: [TransformStep] = []
         var planned = image
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-            let step = step(number % 8, of: planned, &random)
+            let step = step(number % 12, of: planned, &random)
             guard let next = step.form.size(after: planned), next.isPositive,
                 max(next.width, next.height) <= 600
             else { continue }
@@ -51,6 +51,18 @@ import Testing
         case 6:
             let quarters = Int.random(in: -4...4, using: &random)
             return .rotate(Rotation(radians: Double(quarters) * .pi / 2, fitsSize: true))
+        case 8: return .resize(box, ResizeMode.allCases[Int.random(in: 4...8, using: &random)])
+        case 9:
+            let part = Double.random(in: 1...300, using: &random)
+            return .resizeTo(
+                RelativeSize(width: .percent(part), height: .pixels(box.height)),
+                ResizeMode.allCases[Int.random(in: 2...8, using: &random)],
+                least: PixelSize(width: box.width / 3, height: 0), .point(x: 0.2, y: 1))
+        case 10:
+            let ratio = AspectRatio(width: box.width, height: box.height)
+            return .cropRatio(ratio, .pixel(x: 30, y: 90))
+        case 11:
+            return .padRatio(AspectRatio(width: box.width, height: box.height), .center, .white)
         default:
             return .scaleDown(bytes: Int.random(in: 4...40_000, using: &random))
         }

@@ -8,6 +8,7 @@ import Vips
 @Suite struct ResizeTests {
     @Test(arguments: [
         (ResizeMode.fit, 60, 30), (.fill, 60, 60), (.stretch, 60, 60), (.letterbox, 60, 60),
+        (.cover, 120, 60), (.auto, 120, 60), (.reshape, 60, 60),
     ])
     func eachModeHasItsSize(mode: ResizeMode, width: Int, height: Int) throws {
         let result = try transform(.quarters(200, 100), [.resize(box(60, 60), mode)])

@@ -1,6 +1,7 @@
 import ImageModel
 import Testing
 import WebFront
+import WebGrammar
 
 /// RFC 9110 §12.5.1, and what browsers send.
 @Suite struct NegotiationTests {
@@ -22,6 +23,23 @@ import WebFront
         ] as [(String?, [String])])
     func formatsAreAcceptedByTheirWeights(text: String?, wanted: [String]) {
         #expect(AcceptHeader(text).accepted(of: Self.offered).map(\.name) == wanted)
+    }
+
+    /// imgproxy's `fq`: of the format that is chosen, else of JPEG.
+    @Test(
+        arguments: [
+            ("image/webp", .webp, 60), ("image/avif", .avif, nil), ("image/png", nil, 70),
+            (nil, nil, 70),
+        ] as [(String?, ImageFormat?, Int?)])
+    func aFormatHasItsQuality(accept: String?, format: ImageFormat?, quality: Int?) throws {
+        var settings = ImgproxyGrammar.Settings()
+        settings.permitsUnsigned = true
+        let grammar = try ImgproxyGrammar(settings)
+        let path = "/_/fq:jpg:70:webp:60/plain/https://h/a.jpg"
+        let request = try grammar.read(Array(path.utf8), now: 0)
+        let output = RequestPlan(request, accept: accept, WebFrontSettings(grammar)).request.image
+            .output
+        #expect(output.format == format && output.quality == quality)
     }
 
     /// Chromium's and Safari's fields for images, and curl's.

@@ -64,7 +64,7 @@ import Testing
             "Resize.box", .missing),
         Case(
             "a mode that does not exist",
-            image().message(4, step(ProtobufBytes().message(1, size(1, 1)).number(2, 4))),
+            image().message(4, step(ProtobufBytes().message(1, size(1, 1)).number(2, 9))),
             "Resize.mode", .unknownValue),
         Case(
             "a negative mode",

@@ -16711,21 +16711,31 @@ const ProtobufCEnumDescriptor imagebus__v1__priority__descriptor =
   imagebus__v1__priority__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__resize_mode__enum_values_by_number[4] =
+static const ProtobufCEnumValue imagebus__v1__resize_mode__enum_values_by_number[9] =
 {
   { "RESIZE_MODE_STRETCH", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_STRETCH", 0 },
   { "RESIZE_MODE_LETTERBOX", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_LETTERBOX", 1 },
   { "RESIZE_MODE_FILL", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_FILL", 2 },
   { "RESIZE_MODE_FIT", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_FIT", 3 },
+  { "RESIZE_MODE_COVER", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_COVER", 4 },
+  { "RESIZE_MODE_AUTO", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_AUTO", 5 },
+  { "RESIZE_MODE_FIT_TURNED", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_FIT_TURNED", 6 },
+  { "RESIZE_MODE_COVER_TURNED", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_COVER_TURNED", 7 },
+  { "RESIZE_MODE_RESHAPE", "IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_RESHAPE", 8 },
 };
 static const ProtobufCIntRange imagebus__v1__resize_mode__value_ranges[] = {
-{0, 0},{0, 4}
+{0, 0},{0, 9}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__resize_mode__enum_values_by_name[4] =
+static const ProtobufCEnumValueIndex imagebus__v1__resize_mode__enum_values_by_name[9] =
 {
+  { "RESIZE_MODE_AUTO", 5 },
+  { "RESIZE_MODE_COVER", 4 },
+  { "RESIZE_MODE_COVER_TURNED", 7 },
   { "RESIZE_MODE_FILL", 2 },
   { "RESIZE_MODE_FIT", 3 },
+  { "RESIZE_MODE_FIT_TURNED", 6 },
   { "RESIZE_MODE_LETTERBOX", 1 },
+  { "RESIZE_MODE_RESHAPE", 8 },
   { "RESIZE_MODE_STRETCH", 0 },
 };
 const ProtobufCEnumDescriptor imagebus__v1__resize_mode__descriptor =
@@ -16735,9 +16745,9 @@ const ProtobufCEnumDescriptor imagebus__v1__resize_mode__descriptor =
   "ResizeMode",
   "Imagebus__V1__ResizeMode",
   "imagebus.v1",
-  4,
+  9,
   imagebus__v1__resize_mode__enum_values_by_number,
-  4,
+  9,
   imagebus__v1__resize_mode__enum_values_by_name,
   1,
   imagebus__v1__resize_mode__value_ranges,

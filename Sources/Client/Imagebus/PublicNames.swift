@@ -5,6 +5,7 @@
 @_exported public import enum Animation.PlaybackMode
 @_exported public import struct ImageModel.AnimationFacts
 @_exported public import struct ImageModel.AssumedLifetime
+@_exported public import struct ImageModel.AspectRatio
 @_exported public import enum ImageModel.BaseKey
 @_exported public import enum ImageModel.BlendMode
 @_exported public import struct ImageModel.CacheTypes
@@ -21,6 +22,7 @@
 @_exported public import struct ImageModel.FactKinds
 @_exported public import enum ImageModel.Fallback
 @_exported public import enum ImageModel.Gravity
+@_exported public import struct ImageModel.GravityOffset
 @_exported public import struct ImageModel.HTTPExpiry
 @_exported public import struct ImageModel.HTTPHeader
 @_exported public import struct ImageModel.ImageError

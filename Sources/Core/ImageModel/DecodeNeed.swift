@@ -23,6 +23,8 @@ public enum DecodeNeed: Hashable, Sendable {
             case .nothing: continue
             case .transposition: turned.toggle()
             case .box(let box, let mode):
+                // What lies across and is square at once says after a turn something else.
+                let mode = turned && mode == .auto ? .cover : mode
                 self = .cover(turned ? box.transposed : box, mode)
                 return
             case .area(let pixels):

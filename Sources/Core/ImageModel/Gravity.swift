@@ -2,6 +2,11 @@
 public enum Gravity: Hashable, Sendable {
     /// A place in fractions of the sides: 0 is left or top, 1 is right or bottom.
     case point(x: Double, y: Double)
+    /// A place in pixels of the image.
+    case pixel(x: Double, y: Double)
+    /// An edge, a corner or the middle (0, 0.5 or 1 each), moved from there: inwards, of the middle
+    /// to the right and down.
+    case moved(x: Double, y: Double, by: GravityOffset)
     /// What looks striking: edges, skin, saturated colours.
     case attention
     /// Where most is to be seen.
@@ -19,54 +24,139 @@ public enum Gravity: Hashable, Sendable {
     ]
 
     /// What a step with a gravity takes, for help and errors.
-    static let expected = words.map(\.name).joined(separator: ", ") + " or fp:X:Y"
+    static let expected =
+        words.map(\.name).joined(separator: ", ")
+        + ", fp:X:Y, px:X:Y or a place moved inwards such as north:0:5%"
 
-    /// A word, or `fp:X:Y`; `nil` for anything else.
+    /// A word, `fp:X:Y`, `px:X:Y`, or the word of a place with what it is moved by, such as
+    /// `north:0:5%`; `nil` for anything else.
     public init?(_ text: String) {
         if let word = Self.words.first(where: { $0.name == text }) {
             self = word.gravity
             return
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { String($0) }
-        guard parts.count == 3, parts[0] == "fp", let x = PlainNumber.decimal(parts[1]),
-            let y = PlainNumber.decimal(parts[2])
-        else { return nil }
-        self = .point(x: x, y: y)
+        guard parts.count == 3 else { return nil }
+        if parts[0] == "fp" || parts[0] == "px" {
+            guard let x = PlainNumber.decimal(parts[1]), let y = PlainNumber.decimal(parts[2])
+            else { return nil }
+            self = parts[0] == "fp" ? .point(x: x, y: y) : .pixel(x: x, y: y)
+        } else {
+            guard let word = Self.words.first(where: { $0.name == parts[0] }),
+                case .point(let x, let y) = word.gravity,
+                let offset = GravityOffset(parts[1], parts[2])
+            else { return nil }
+            self = .moved(x: x, y: y, by: offset)
+        }
     }
 
     var isPermitted: Bool {
-        guard case .point(let x, let y) = self else { return true }
-        return (0...1).contains(x) && (0...1).contains(y)
+        switch self {
+        case .attention, .entropy: true
+        case .point(let x, let y): (0...1).contains(x) && (0...1).contains(y)
+        case .pixel(let x, let y): Self.pixels.contains(x) && Self.pixels.contains(y)
+        case .moved(let x, let y, let offset):
+            [0, 0.5, 1].contains(x) && [0, 0.5, 1].contains(y) && offset.isPermitted
+        }
     }
 
-    /// The part of an image that is cut out with this in its middle, as far as the image goes;
-    /// `nil` where the pixels say which it is.
+    private static let pixels = 0...Double(RequestLimits.sideMax)
+
+    /// Whether it is known without a look at the pixels.
+    var isPlace: Bool { self != .attention && self != .entropy }
+
+    /// The same on an image with so many pixels for each.
+    func scaled(by ratio: Double) -> Gravity {
+        switch self {
+        case .attention, .entropy, .point: self
+        case .pixel(let x, let y): .pixel(x: x * ratio, y: y * ratio)
+        case .moved(let x, let y, let offset): .moved(x: x, y: y, by: offset.scaled(by: ratio))
+        }
+    }
+
+    /// The part of an image that is cut out with this in its middle, or at this edge, as far as the
+    /// image goes; `nil` where the pixels say which it is.
     package func part(_ size: PixelSize, of whole: PixelSize) -> PixelRect? {
-        guard case .point(let x, let y) = self, isPermitted else { return nil }
+        guard isPlace, isPermitted else { return nil }
+        let x = start(across, size.width, of: whole.width)
+        let y = start(down, size.height, of: whole.height)
         return PixelRect(
-            x: Self.start(x, size.width, whole.width), y: Self.start(y, size.height, whole.height),
-            size: size)
+            x: Int(min(max(0, x), Double(whole.width - size.width))),
+            y: Int(min(max(0, y), Double(whole.height - size.height))), size: size)
     }
 
-    /// Where an image lies on a larger canvas, the rest divided as this says.
+    /// Where an image lies on a canvas, the rest divided as this says, which may be beyond its
+    /// edges; `nil` where the pixels say it.
     package func origin(of size: PixelSize, on canvas: PixelSize) -> (x: Int, y: Int)? {
-        guard case .point(let x, let y) = self, isPermitted else { return nil }
+        guard isPlace, isPermitted else { return nil }
         return (
-            Int(Double(canvas.width - size.width) * x),
-            Int(Double(canvas.height - size.height) * y)
+            origin(across, size.width, on: canvas.width),
+            origin(down, size.height, on: canvas.height)
         )
     }
 
     /// Whether it is right of the middle.
-    var isRight: Bool { if case .point(let x, _) = self { x > 0.5 } else { false } }
+    var isRight: Bool { across.isBehindMiddle }
 
     /// Whether it is below the middle.
-    var isLow: Bool { if case .point(_, let y) = self { y > 0.5 } else { false } }
+    var isLow: Bool { down.isBehindMiddle }
 
-    /// Of an odd rest the greater half is at the right and the bottom.
-    private static func start(_ place: Double, _ length: Int, _ whole: Int) -> Int {
-        let start = (place * Double(whole) - Double(length) / 2).rounded(.down)
-        return Int(min(max(0, start), Double(whole - length)))
+    // MARK: - One direction
+
+    /// What it says of columns or of rows.
+    private enum Direction {
+        case nowhere
+        case fraction(Double)
+        case pixel(Double)
+        case edge(Double, RelativeSize.Side)
+
+        var isBehindMiddle: Bool {
+            switch self {
+            case .nowhere, .pixel: false
+            case .fraction(let place), .edge(let place, _): place > 0.5
+            }
+        }
+    }
+
+    private var across: Direction {
+        switch self {
+        case .attention, .entropy: .nowhere
+        case .point(let x, _): .fraction(x)
+        case .pixel(let x, _): .pixel(x)
+        case .moved(let x, _, let offset): .edge(x, offset.x)
+        }
+    }
+
+    private var down: Direction {
+        switch self {
+        case .attention, .entropy: .nowhere
+        case .point(_, let y): .fraction(y)
+        case .pixel(_, let y): .pixel(y)
+        case .moved(_, let y, let offset): .edge(y, offset.y)
+        }
+    }
+
+    /// Where a part begins, which may be beyond the image. Of an odd rest the greater half is at
+    /// the right and the bottom.
+    private func start(_ direction: Direction, _ length: Int, of whole: Int) -> Double {
+        switch direction {
+        case .nowhere: 0
+        case .fraction(let place): (place * Double(whole) - Double(length) / 2).rounded(.down)
+        case .pixel(let place): (place - Double(length) / 2).rounded(.down)
+        case .edge(let place, let offset):
+            (place * Double(whole - length)).rounded(.down)
+                + Double(offset.inwards(from: place, in: whole))
+        }
+    }
+
+    private func origin(_ direction: Direction, _ length: Int, on canvas: Int) -> Int {
+        switch direction {
+        case .nowhere: 0
+        case .fraction(let place): Int(Double(canvas - length) * place)
+        case .pixel(let place): Int((place - Double(length) / 2).rounded(.down))
+        case .edge(let place, let offset):
+            Int(Double(canvas - length) * place) + offset.inwards(from: place, in: canvas)
+        }
     }
 }
 
@@ -74,7 +164,11 @@ extension Gravity: CustomStringConvertible {
     /// What `init` takes.
     public var description: String {
         if let word = Self.words.first(where: { $0.gravity == self }) { return word.name }
-        guard case .point(let x, let y) = self else { return "" }
-        return "fp:\(x):\(y)"
+        switch self {
+        case .attention, .entropy: return ""
+        case .point(let x, let y): return "fp:\(x):\(y)"
+        case .pixel(let x, let y): return "px:\(x):\(y)"
+        case .moved(let x, let y, let offset): return "\(Gravity.point(x: x, y: y)):\(offset)"
+        }
     }
 }

@@ -6,7 +6,10 @@ extension ImageRequest {
         if let box = thumbnail?.box { thumbnail?.box = box.scaled(by: pixelRatio) }
         var isResized = thumbnail != nil
         for (index, step) in steps.enumerated() {
-            if case .resize = step { isResized = true }
+            switch step {
+            case .resize, .resizeTo: isResized = true
+            default: break
+            }
             if isResized, let scaled = step.form.scaled(by: pixelRatio) { steps[index] = scaled }
         }
         pixelRatio = 1

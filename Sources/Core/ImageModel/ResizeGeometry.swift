@@ -10,17 +10,29 @@ public struct ResizeGeometry: Hashable, Sendable {
     ///
     /// - Parameter enlarges: whether a smaller image becomes larger; as the mode does unless said.
     public init(source: PixelSize, box: PixelSize, mode: ResizeMode, enlarges: Bool? = nil) {
+        let box = mode.isTurned(source, box) ? box.transposed : box
         let wanted = Self.scaled(source, box, mode)
         let isLarger = wanted.width > source.width || wanted.height > source.height
         if !isLarger || enlarges ?? mode.enlarges {
             scaled = wanted
         } else {
-            scaled = mode == .stretch && box.isPositive ? wanted.part(of: source) : source
+            scaled = Self.unenlarged(wanted, source, box, mode)
         }
         switch mode {
         case .letterbox where box.isPositive: output = box
         case .fill where box.isPositive: output = scaled.part(of: box)
         default: output = scaled
+        }
+    }
+
+    /// Of what would be larger than the image.
+    private static func unenlarged(
+        _ wanted: PixelSize, _ source: PixelSize, _ box: PixelSize, _ mode: ResizeMode
+    ) -> PixelSize {
+        switch mode {
+        case .stretch where box.isPositive: wanted.part(of: source)
+        case .reshape where box.isPositive: inside(source, box)
+        default: source
         }
     }
 
@@ -31,9 +43,10 @@ public struct ResizeGeometry: Hashable, Sendable {
         if box.height == 0 { return PixelSize(width: box.width, height: height(box, source)) }
         if box.width == 0 { return PixelSize(width: width(box, source), height: box.height) }
         return switch mode {
-        case .stretch: box
-        case .fit, .letterbox: inside(box, source)
-        case .fill: around(box, source)
+        case .stretch, .reshape: box
+        case .fit, .letterbox, .fitTurned: inside(box, source)
+        case .fill, .cover, .coverTurned: around(box, source)
+        case .auto: box.isWide == source.isWide ? around(box, source) : inside(box, source)
         }
     }
 
@@ -68,4 +81,18 @@ public struct ResizeGeometry: Hashable, Sendable {
     private static func rounded(_ product: Int, over divisor: Int) -> Int {
         max(1, (product + divisor / 2) / divisor)
     }
+}
+
+extension ResizeMode {
+    /// Whether it turns that box for that image. What is as wide as high is never turned.
+    fileprivate func isTurned(_ source: PixelSize, _ box: PixelSize) -> Bool {
+        guard self == .fitTurned || self == .coverTurned, box.isPositive else { return false }
+        return (source.width < source.height && box.width > box.height)
+            || (source.width > source.height && box.width < box.height)
+    }
+}
+
+extension PixelSize {
+    /// Whether it is at least as wide as high.
+    fileprivate var isWide: Bool { width >= height }
 }

@@ -1,12 +1,28 @@
 extension ResizeMode {
-    /// `fit`, `fill`, `stretch` or `letterbox`: the word on the command line and in configurations.
+    /// Such as `fit` or `fit-turned`: the word on the command line and in configurations.
     public var name: String {
         switch self {
         case .fit: "fit"
         case .fill: "fill"
         case .stretch: "stretch"
         case .letterbox: "letterbox"
+        case .cover: "cover"
+        case .auto: "auto"
+        case .fitTurned: "fit-turned"
+        case .coverTurned: "cover-turned"
+        case .reshape: "reshape"
         }
+    }
+
+    /// In the order of the help.
+    package static let named: [(name: String, value: ResizeMode)] =
+        ([.fit, .fill, .stretch, .letterbox, .cover, .auto, .fitTurned, .coverTurned, .reshape]
+        as [ResizeMode]).map { ($0.name, $0) }
+
+    /// The mode of that word; `nil` for other words.
+    package init?(name: String) {
+        guard let found = Self.named.first(where: { $0.name == name }) else { return nil }
+        self = found.value
     }
 }
 

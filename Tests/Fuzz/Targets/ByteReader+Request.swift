@@ -48,7 +48,7 @@ extension ByteReader {
 
     /// One that goes by its name on the wire.
     private mutating func valuedStep() -> TransformStep {
-        switch choice(11) {
+        switch choice(14) {
         case 9: .scaleDown(bytes: number())
         case 7: .round(radius: double(), Corners(rawValue: byte()), border: double(), .white)
         case 8: .tint(Colour(argb: number()), pick(BlendMode.allCases) ?? .normal)
@@ -60,6 +60,12 @@ extension ByteReader {
                 Margins(left: number(), top: number(), right: number(), bottom: number()),
                 bool() ? .mirror : .colour(Colour(argb: number())))
         case 3: .pad(size(), gravity(), Colour(argb: number()))
+        case 11:
+            .resizeTo(
+                RelativeSize(width: .percent(double()), height: .pixels(number())), mode(),
+                enlarges: bool() ? nil : bool(), least: size(), gravity())
+        case 12: .cropRatio(ratio(), gravity())
+        case 13: .padRatio(ratio(), gravity(), Colour(argb: number()))
         case 4:
             .cropTo(
                 RelativeSize(width: .pixels(number()), height: .percent(double())), gravity())
@@ -68,9 +74,18 @@ extension ByteReader {
         }
     }
 
+    private mutating func ratio() -> AspectRatio {
+        AspectRatio(width: number(), height: number())
+    }
+
     private mutating func gravity() -> Gravity {
-        switch choice(3) {
+        switch choice(5) {
         case 0: .attention
+        case 3: .pixel(x: double(), y: double())
+        case 4:
+            .moved(
+                x: Double(choice(3)) / 2, y: Double(choice(3)) / 2,
+                by: GravityOffset(x: .pixels(number()), y: .percent(double())))
         case 1: .point(x: double(), y: double())
         default: .center
         }

@@ -38,11 +38,18 @@ enum ValueTarget {
         try expect(geometry.scaled.isPositive && geometry.output.isPositive, "a size is positive")
         let isInside = geometry.scaled.width <= box.width && geometry.scaled.height <= box.height
         let isAround = geometry.scaled.width >= box.width && geometry.scaled.height >= box.height
+        let isInsideTurned =
+            geometry.scaled.width <= box.height && geometry.scaled.height <= box.width
         switch mode {
         case .fit: try expect(isInside, "fit stays in the box")
         case .letterbox: try expect(isInside && geometry.output == box, "letterbox is the box")
         case .fill: try expect(isAround && geometry.output == box, "fill covers the box")
         case .stretch: try expect(geometry.scaled == box, "stretch is the box")
+        case .cover: try expect(isAround && geometry.output == geometry.scaled, "cover cuts none")
+        case .auto: try expect(geometry.output == geometry.scaled, "auto cuts nothing")
+        case .fitTurned: try expect(isInside || isInsideTurned, "fit stays in the turned box")
+        case .coverTurned: try expect(geometry.output == geometry.scaled, "cover cuts nothing")
+        case .reshape: try expect(isInside, "reshape stays in the box")
         }
         let still = ResizeGeometry(source: source, box: box, mode: mode, enlarges: false).scaled
         try expect(

@@ -3,7 +3,7 @@ import WebGrammar
 
 /// The parameters of IIIF's, each with what it comes to.
 enum IIIFRows {
-    static let good = regions + sizes + squares + looks
+    static let good = regions + sizes + parts + squares + looks
 
     private static let regions = [
         row("full/max/0/default.jpg"),
@@ -40,6 +40,23 @@ enum IIIFRows {
             "0,0,9,9/5,/0/default.jpg", .crop(PixelRect(x: 0, y: 0, size: PixelSize(9, 9))),
             .resize(PixelSize(5, 0), .fit), least: PixelSize(5, 0)),
     ]
+
+    private static let parts = [
+        row("full/pct:50/0/default.jpg", scale(50)),
+        row("full/^pct:150/0/default.jpg", scale(150)),
+        row(
+            "10,20,300,200/pct:12.5/0/default.jpg",
+            .crop(PixelRect(x: 10, y: 20, size: PixelSize(300, 200))), scale(12.5)),
+        row("square/max/0/default.jpg", square),
+        row("square/pct:100/0/default.jpg", square),
+        row("square/pct:25/0/default.jpg", square, scale(25)),
+    ]
+
+    private static let square = TransformStep.cropRatio(AspectRatio(width: 1, height: 1), .center)
+
+    private static func scale(_ percent: Double) -> TransformStep {
+        .resizeTo(RelativeSize(width: .percent(percent), height: .percent(percent)), .stretch)
+    }
 
     private static let squares = [
         row(
@@ -81,18 +98,17 @@ enum IIIFRows {
         BadRow("pct:100,0,1,1/max/0/default.jpg", 400, "region"),
         BadRow("pct:0,0,0,1/max/0/default.jpg", 400, "region"),
         BadRow("pct:-1,0,1,1/max/0/default.jpg", 400, "region"),
-        BadRow("square/max/0/default.jpg", 501, "region"),
         BadRow("full/full/0/default.jpg", 400, "size"), BadRow("full/,/0/default.jpg", 400, "size"),
         BadRow("full/0,/0/default.jpg", 400, "size"), BadRow("full/!5,/0/default.jpg", 400, "size"),
         BadRow("full/1,2,3/0/default.jpg", 400, "size"),
         BadRow("full/x,/0/default.jpg", 400, "size"),
         BadRow("full/40000,/0/default.jpg", 400, "size"),
         BadRow("full/^30000,30000/0/default.jpg", 400, "resize"),
-        BadRow("full/pct:50/0/default.jpg", 501, "size"),
-        BadRow("full/^pct:150/0/default.jpg", 501, "size"),
+        BadRow("full/pct:/0/default.jpg", 400, "size"),
+        BadRow("full/^pct:10001/0/default.jpg", 400, "size"),
         BadRow("full/pct:150/0/default.jpg", 400, "size"),
         BadRow("full/pct:0/0/default.jpg", 400, "size"),
-        BadRow("square/pct:50/0/default.jpg", 501, "size"),
+        BadRow("square/pct:101/0/default.jpg", 400, "size"),
         BadRow("full/max/361/default.jpg", 400, "rotation"),
         BadRow("full/max/-90/default.jpg", 400, "rotation"),
         BadRow("full/max/1e2/default.jpg", 400, "rotation"),

@@ -29,6 +29,14 @@ import WebGrammar
         #expect(refusal.option == row.option)
     }
 
+    @Test func aResultThatIsTooSmallIsKnown() throws {
+        let request = try grammar().read("/a/full/90,/0/default.jpg")
+        #expect(request.isLargeEnough(PixelSize(90, 1)) && request.isLargeEnough(nil))
+        #expect(!request.isLargeEnough(PixelSize(89, 500)))
+        let enlarged = try grammar().read("/a/full/^90,/0/default.jpg")
+        #expect(enlarged.isLargeEnough(PixelSize(1, 1)))
+    }
+
     @Test func factsAndTheBaseAreKindsOfTheirOwn() throws {
         let grammar = try grammar(prefix: "iiif/3")
         let facts = try grammar.read("/iiif/3/a%20b/info.json?x")

@@ -17,7 +17,28 @@ enum ImgproxyRows {
         GoodRow("size::400:1", .resize(PixelSize(0, 400), .fit, enlarges: true)),
         GoodRow("s:300:400/s::500", .resize(PixelSize(300, 500), .fit)),
         GoodRow(
-            "rt:force/s:30:40", .resize(PixelSize(30, 40), .stretch, enlarges: false)),
+            "rt:force/s:30:40", .resize(PixelSize(30, 40), .reshape)),
+        GoodRow("rs:force:30:40:1", .resize(PixelSize(30, 40), .stretch)),
+        GoodRow(
+            "rs:force:30",
+            .resizeTo(
+                RelativeSize(width: .pixels(30), height: .percent(100)), .reshape,
+                enlarges: false)),
+        GoodRow(
+            "rs:force::40:1/z:2:0.5",
+            .resizeTo(
+                RelativeSize(width: .percent(200), height: .pixels(20)), .stretch,
+                enlarges: true)),
+        GoodRow("rs:auto:30:40", .resize(PixelSize(30, 40), .auto), cut(30, 40, .center)),
+        GoodRow(
+            "rt:auto/s:30:40:1/g:sm", .resize(PixelSize(30, 40), .auto, enlarges: true),
+            cut(30, 40, .attention)),
+        GoodRow(
+            "rt:fill-down/s:30:40", .resize(PixelSize(30, 40), .cover, enlarges: false),
+            .cropRatio(AspectRatio(width: 30, height: 40), .center)),
+        GoodRow(
+            "rs:fill:30:40/dpr:2", .resize(PixelSize(60, 80), .cover, enlarges: false),
+            .cropRatio(AspectRatio(width: 60, height: 80), .center)),
         GoodRow(
             "resizing_type:fill-down/s:30:40:1", .resize(PixelSize(30, 40), .fill)),
         GoodRow("w:300", .resize(PixelSize(300, 0), .fit)),
@@ -25,11 +46,39 @@ enum ImgproxyRows {
         GoodRow("h:400", .resize(PixelSize(0, 400), .fit)),
         GoodRow("height:400", .resize(PixelSize(0, 400), .fit)),
         GoodRow("mw:0"), GoodRow("min-height:0/mh:0/min-width:0"),
+        GoodRow("mw:10", .resizeTo(all, .stretch, least: PixelSize(10, 0))),
+        GoodRow("mh:10/dpr:2", .resizeTo(all, .stretch, least: PixelSize(0, 10))),
+        GoodRow(
+            "min-width:10/min-height:20/w:30",
+            .resizeTo(
+                RelativeSize(width: .pixels(30), height: .pixels(0)), .fit, enlarges: false,
+                least: PixelSize(10, 20)),
+            .cropTo(RelativeSize(width: .pixels(30), height: .percent(100)), .center)),
+        GoodRow(
+            "mw:50/rs:fill:30:40/g:no/dpr:0.5",
+            .resizeTo(
+                RelativeSize(width: .pixels(15), height: .pixels(20)), .cover, enlarges: false,
+                least: PixelSize(25, 0)), cut(15, 20, .point(x: 0.5, y: 0))),
+        GoodRow(
+            "mh:50/rs:force:30:40",
+            .resizeTo(
+                RelativeSize(width: .pixels(30), height: .pixels(40)), .reshape, enlarges: false,
+                least: PixelSize(0, 50)), cut(30, 40, .center)),
         GoodRow("z:1.5/s:300:400", .resize(PixelSize(450, 600), .fit)),
         GoodRow(
-            "zoom:2:0.5/rs:force:300:400", .resize(PixelSize(600, 200), .stretch, enlarges: false)),
+            "zoom:2:0.5/rs:force:300:400", .resize(PixelSize(600, 200), .reshape)),
+        GoodRow("z:2"), GoodRow("z:0.5", .resizeTo(part(50, 50), .stretch)),
+        GoodRow("z:2/el:1", .resizeTo(part(200, 200), .stretch)),
+        GoodRow("z:1:4", .resizeTo(part(25, 100), .stretch)),
+        GoodRow("z:0.5/dpr:4"), GoodRow("z:0.5/dpr:1.5", .resizeTo(part(75, 75), .stretch)),
+        GoodRow(
+            "z:1:2/w:30", .resizeTo(part(50, 100), .stretch), .resize(PixelSize(30, 0), .fit)),
+        GoodRow(
+            "z:2:1/rs:fill:30:40:1/g:ea", .resizeTo(part(100, 50), .stretch),
+            .resize(PixelSize(60, 40), .cover), cut(60, 40, .point(x: 1, y: 0.5))),
         GoodRow("dpr:2/s:300:401", .resize(PixelSize(600, 802), .fit)),
-        GoodRow("dpr:2"),
+        GoodRow("dpr:2"), GoodRow("dpr:0.5", .resizeTo(part(50, 50), .stretch)),
+        GoodRow("dpr:3/el:1", .resizeTo(part(300, 300), .stretch)),
         GoodRow("el:1/w:300", .resize(PixelSize(300, 0), .fit, enlarges: true)),
         GoodRow("enlarge:true/w:300", .resize(PixelSize(300, 0), .fit, enlarges: true)),
         GoodRow(
@@ -41,8 +90,19 @@ enum ImgproxyRows {
         GoodRow("ex:0/s:300:400", .resize(PixelSize(300, 400), .fit)),
         GoodRow("ex:1"),
         GoodRow(
+            "ex:1:fp:0.5:0.25/s:30:40", .resize(PixelSize(30, 40), .fit),
+            .pad(PixelSize(30, 40), .pixel(x: 15, y: 10), .clear)),
+        GoodRow(
+            "ex:1:no:0.1:5/s:30:40/dpr:2", .resize(PixelSize(60, 80), .fit),
+            .pad(PixelSize(60, 80), moved(0.5, 0, .percent(10), .pixels(10)), .clear)),
+        GoodRow(
             "exar:1:we/s:300:400:1", .resize(PixelSize(300, 400), .fit, enlarges: true),
-            .pad(PixelSize(300, 400), .point(x: 0, y: 0.5), .clear)),
+            .padRatio(AspectRatio(width: 300, height: 400), .point(x: 0, y: 0.5), .clear)),
+        GoodRow(
+            "exar:1:so:0:4/s:300:400", .resize(PixelSize(300, 400), .fit),
+            .padRatio(
+                AspectRatio(width: 300, height: 400), moved(0.5, 1, .percent(0), .pixels(4)), .clear
+            )),
         GoodRow("extend_ar:1"), GoodRow("extend_aspect_ratio:0"),
     ]
 
@@ -62,7 +122,22 @@ enum ImgproxyRows {
                 .point(x: 0.25, y: 0.75))),
         GoodRow(
             "c:100:200:nowe:300:400",
-            .crop(PixelRect(x: 300, y: 400, size: PixelSize(100, 200)))),
+            cut(100, 200, moved(0, 0, .pixels(300), .pixels(400)))),
+        GoodRow(
+            "crop:1:2:ea:5:-0.5/dpr:2/w:9", cut(1, 2, moved(1, 0.5, .pixels(5), .percent(-50))),
+            .resize(PixelSize(18, 0), .fit)),
+        GoodRow(
+            "g:soea:3:4/c:0.5:0.5/rs:fill:30:40:1",
+            .cropTo(
+                RelativeSize(width: .percent(50), height: .percent(50)),
+                moved(1, 1, .pixels(3), .pixels(4))),
+            .resize(PixelSize(30, 40), .cover), cut(30, 40, moved(1, 1, .pixels(3), .pixels(4)))),
+        GoodRow(
+            "rs:fill:30:40/g:sm", .resize(PixelSize(30, 40), .cover, enlarges: false),
+            cut(30, 40, .attention)),
+        GoodRow(
+            "g:fp:0.25:1/rs:fill:30:40:1", .resize(PixelSize(30, 40), .cover),
+            cut(30, 40, .point(x: 0.25, y: 1))),
         GoodRow("c:0:0"),
         GoodRow("t:20", .trim(tolerance: 20)),
         GoodRow("trim:20:f0a", .trim(tolerance: 20, Colour(argb: 0xFFFF_00AA))),
@@ -80,6 +155,22 @@ enum ImgproxyRows {
         GoodRow("fl:1", .flip(horizontal: true, vertical: false)),
         GoodRow("flip::1", .flip(horizontal: false, vertical: true)),
     ]
+
+    private static let all = part(100, 100)
+
+    private static func part(_ width: Double, _ height: Double) -> RelativeSize {
+        RelativeSize(width: .percent(width), height: .percent(height))
+    }
+
+    private static func cut(_ width: Int, _ height: Int, _ gravity: Gravity) -> TransformStep {
+        .cropTo(RelativeSize(width: .pixels(width), height: .pixels(height)), gravity)
+    }
+
+    private static func moved(
+        _ x: Double, _ y: Double, _ across: RelativeSize.Side, _ down: RelativeSize.Side
+    ) -> Gravity {
+        .moved(x: x, y: y, by: GravityOffset(x: across, y: down))
+    }
 
     private static let looks = [
         GoodRow("bg:255:0:128", .flatten(Colour(argb: 0xFFFF_0080))),
@@ -100,6 +191,12 @@ enum ImgproxyRows {
         GoodRow("watermark:1", .overlay(Overlay(url: mark, opacity: 0.8, gravity: .center))),
         GoodRow("wm:1:re", .overlay(Overlay(url: mark, opacity: 0.8, repeats: true))),
         GoodRow("wm:0"),
+        GoodRow(
+            "wm:1:ea:0.5:-7/dpr:2/w:9", .resize(PixelSize(18, 0), .fit),
+            .overlay(
+                Overlay(
+                    url: mark, y: -14, opacity: 0.8,
+                    gravity: moved(1, 0.5, .percent(50), .pixels(0))))),
     ]
 
     private static let files = [
@@ -160,32 +257,35 @@ enum ImgproxyRows {
         BadRow("resize:wide:30:40", 400, "resize"),
         BadRow("s:-1", 400, "s"), BadRow("size:1:2:maybe", 400, "size"),
         BadRow("s:40000", 400, "s"), BadRow("w:99999999999999999999", 400, "w"),
-        BadRow("rt:auto/s:30:40", 501, "rt"), BadRow("rs:auto:30:40", 501, "rs"),
-        BadRow("rt:fill-down/s:30:40", 501, "rt"), BadRow("rs:force:30", 501, "rs"),
+        BadRow("rt:wide/s:30:40", 400, "rt"), BadRow("rs:auto:x:40", 400, "rs"),
+        BadRow("rt:fill-down/s:30:40/mw:9", 501, "min-width"),
+        BadRow("rs:fill:30:40/dpr:2/mh:9", 501, "min-height"),
         BadRow("resizing_type:", 400, "resizing_type"),
         BadRow("w:1.5", 400, "w"), BadRow("width:", 400, "width"), BadRow("h:x", 400, "h"),
         BadRow("height:1:2", 400, "height"),
-        BadRow("mw:10", 501, "mw"), BadRow("min-width:10", 501, "min-width"),
-        BadRow("mh:10", 501, "mh"), BadRow("min-height:-1", 400, "min-height"),
-        BadRow("z:0", 400, "z"), BadRow("zoom:2", 501, "zoom"), BadRow("z:1:2/w:3", 501, "zoom"),
-        BadRow("dpr:11/w:9", 400, "dpr"), BadRow("dpr:0.5", 501, "dpr"),
+        BadRow("mw:x", 400, "mw"), BadRow("min-width:40000", 400, "min-width"),
+        BadRow("mh:", 400, "mh"), BadRow("min-height:-1", 400, "min-height"),
+        BadRow("mw:32767/dpr:2/w:9", 400, "resize-to"),
+        BadRow("z:0", 400, "z"), BadRow("zoom:2:3:4", 400, "zoom"),
+        BadRow("z:100/dpr:10/el:1", 400, "resize-to"),
+        BadRow("dpr:11/w:9", 400, "dpr"),
         BadRow("dpr:nan", 400, "dpr"), BadRow("dpr:1e999/w:1", 400, "dpr"),
         BadRow("dpr:10/w:32000", 400, "resize"), BadRow("z:100/w:32767", 400, "resize"),
         BadRow("rs:fill:32767:32767:1", 400, "resize"),
         BadRow("el:yes", 400, "el"), BadRow("enlarge:1:1", 400, "enlarge"),
         BadRow("ex:2", 400, "ex"), BadRow("extend:1:sm", 400, "extend"),
-        BadRow("ex:1:fp:0.5:0.5/s:1:1", 501, "ex"), BadRow("ex:1:no:5/s:1:1", 501, "ex"),
-        BadRow("exar:1/s:30:40", 501, "exar"), BadRow("extend_ar:x", 400, "extend_ar"),
+        BadRow("ex:1:fp:0.5/s:1:1", 400, "ex"), BadRow("ex:1:no:40000/s:1:1", 400, "ex"),
+        BadRow("exar:1:fp:0.5:0.5/s:30:40", 501, "exar"), BadRow("extend_ar:x", 400, "extend_ar"),
         BadRow("extend_aspect_ratio:1:up", 400, "extend_aspect_ratio"),
     ]
 
     private static let badCuts = [
-        BadRow("rs:fill:30:40/g:sm", 501, "gravity"), BadRow("g:no/rs:fill:30:40", 501, "gravity"),
-        BadRow("g:ce:5:5/rs:fill:30:40", 501, "gravity"),
+        BadRow("rs:fill:30:40/g:objw:face:2", 501, "g"),
+        BadRow("g:ce:x:5/rs:fill:30:40", 400, "g"),
         BadRow("g:up", 400, "g"), BadRow("g:fp:0.5", 400, "g"), BadRow("g:fp:0.5:1.5", 400, "g"),
         BadRow("g:sm:1", 400, "g"), BadRow("gravity:obj:face", 501, "gravity"),
-        BadRow("c:-1:2", 400, "c"), BadRow("crop:1:2:ea:5:5", 501, "crop"),
-        BadRow("c:", 400, "c"), BadRow("c:0.5:0.5:nowe:10:10", 501, "c"),
+        BadRow("c:-1:2", 400, "c"), BadRow("crop:1:2:ea:5:y", 400, "crop"),
+        BadRow("c:", 400, "c"), BadRow("c:0.5:0.5:obj:face", 501, "c"),
         BadRow("t:-1", 400, "t"), BadRow("trim:10:red", 400, "trim"), BadRow("t:1::1", 501, "t"),
         BadRow("pd:-1", 400, "pd"), BadRow("padding:1:2:3:4:5", 400, "padding"),
         BadRow("ar:0", 501, "ar"), BadRow("auto_rotate:no", 400, "auto_rotate"),
@@ -201,7 +301,7 @@ enum ImgproxyRows {
         BadRow("sh:0.01", 400, "sharpen"),
         BadRow("pix:1001", 400, "pix"), BadRow("pixelate:", 400, "pixelate"),
         BadRow("wm:2", 400, "wm"), BadRow("watermark:1:up", 400, "watermark"),
-        BadRow("wm:1:ch", 501, "wm"), BadRow("wm:1:ce:0.5", 501, "wm"),
+        BadRow("wm:1:ch", 501, "wm"), BadRow("wm:1:ce:40000", 400, "wm"),
         BadRow("wm:1:re:5", 501, "wm"), BadRow("wm:1:ce:0:0:2", 501, "wm"),
     ]
 

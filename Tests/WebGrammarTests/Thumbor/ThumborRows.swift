@@ -14,6 +14,39 @@ enum ThumborRows {
         GoodRow("center/middle"), GoodRow("90x80/center", .resize(PixelSize(90, 80), .fill)),
         GoodRow("trim:10", .trim(tolerance: 10)),
         GoodRow(
+            "90xorig", .resizeTo(RelativeSize(width: .pixels(90), height: .percent(100)), .fill)),
+        GoodRow(
+            "90xorig/filters:no_upscale():stretch()",
+            .resizeTo(
+                RelativeSize(width: .pixels(90), height: .percent(100)), .stretch,
+                enlarges: false)),
+        GoodRow(
+            "origx90/bottom",
+            .resizeTo(
+                RelativeSize(width: .percent(100), height: .pixels(90)), .fill,
+                .point(x: 0.5, y: 1))),
+        GoodRow(
+            "full-fit-in/origx90",
+            .resizeTo(
+                RelativeSize(width: .percent(100), height: .pixels(90)), .cover, enlarges: true)),
+        GoodRow("90x80/left/top", .resize(PixelSize(90, 80), .cover), cut(.point(x: 0, y: 0))),
+        GoodRow("90x80/middle", .resize(PixelSize(90, 80), .fill)),
+        GoodRow("90x80/right/smart", .resize(PixelSize(90, 80), .cover), cut(.attention)),
+        GoodRow(
+            "90x80/bottom/filters:no_upscale()",
+            .resize(PixelSize(90, 80), .cover, enlarges: false), cut(.point(x: 0.5, y: 1))),
+        GoodRow("90x80/left/filters:stretch()", .resize(PixelSize(90, 80), .stretch)),
+        GoodRow("adaptive-fit-in/90x80", .resize(PixelSize(90, 80), .fitTurned)),
+        GoodRow("adaptive-full-fit-in/90x80", .resize(PixelSize(90, 80), .coverTurned)),
+        GoodRow("full-fit-in/90x80", .resize(PixelSize(90, 80), .cover)),
+        GoodRow(
+            "full-fit-in/90x80/filters:no_upscale():fill(red)",
+            .resize(PixelSize(90, 80), .cover, enlarges: false),
+            .pad(PixelSize(90, 80), .center, Colour(argb: 0xFFFF_0000))),
+        GoodRow(
+            "trim:bottom-right:5", .flip(horizontal: true, vertical: true), .trim(tolerance: 5),
+            .flip(horizontal: true, vertical: true)),
+        GoodRow(
             "90xorig/smart/filters:no_upscale()",
             .cropTo(RelativeSize(width: .pixels(90), height: .percent(100)), .attention)),
         GoodRow(
@@ -22,7 +55,47 @@ enum ThumborRows {
             .grayscale),
     ]
 
+    private static func cut(_ gravity: Gravity) -> TransformStep {
+        .cropTo(RelativeSize(width: .pixels(90), height: .pixels(80)), gravity)
+    }
+
+    private static func filled(_ gravity: Gravity) -> TransformStep {
+        .resizeTo(
+            RelativeSize(width: .pixels(90), height: .pixels(80)), .fill, enlarges: true, gravity)
+    }
+
     private static let sizes = [
+        GoodRow("90x80/smart/filters:focal(10x20:30x60)", filled(.pixel(x: 20, y: 40))),
+        GoodRow(
+            "90x80/filters:focal(0x0:10x10):blur(4):focal(10x0:30x10)",
+            filled(.pixel(x: 15, y: 5)), .blur(radius: 4)),
+        GoodRow(
+            "10x10:200x200/90x80/filters:focal(10x20:30x60):focal(0x0:5x5)",
+            .crop(PixelRect(x: 10, y: 10, size: PixelSize(190, 190))),
+            filled(.pixel(x: 10, y: 30))),
+        GoodRow(
+            "100x100:200x200/90x80/left/filters:focal(10x20:30x60)",
+            .crop(PixelRect(x: 100, y: 100, size: PixelSize(100, 100))),
+            .resize(PixelSize(90, 80), .cover), cut(.point(x: 0, y: 0.5))),
+        GoodRow("fit-in/90x80/filters:focal(0x0:9x9)", .resize(PixelSize(90, 80), .fit)),
+        GoodRow(
+            "90x80/filters:proportion(0.5):fill(red)", .resize(PixelSize(90, 80), .fill),
+            .resizeTo(RelativeSize(width: .percent(50), height: .percent(50)), .stretch),
+            cut(.center), .pad(PixelSize(90, 80), .center, Colour(argb: 0xFFFF_0000))),
+        GoodRow(
+            "90x80/filters:rotate(90):upscale()", .resize(PixelSize(90, 80), .fill),
+            .rotate(Rotation(degreesClockwise: 270)),
+            .resize(PixelSize(90, 80), .fit, enlarges: true)),
+        GoodRow("fit-in/90x/filters:upscale()", .resize(PixelSize(90, 0), .fit)),
+        GoodRow(
+            "adaptive-fit-in/origx90",
+            .resizeTo(RelativeSize(width: .percent(100), height: .pixels(90)), .fitTurned)),
+        GoodRow(
+            "filters:proportion(0.5)",
+            .resizeTo(RelativeSize(width: .percent(50), height: .percent(50)), .stretch)),
+        GoodRow(
+            "adaptive-fit-in/90x80/filters:upscale()",
+            .resize(PixelSize(90, 80), .fitTurned, enlarges: true)),
         GoodRow("90x80/filters:stretch()", .resize(PixelSize(90, 80), .stretch)),
         GoodRow(
             "90x80/filters:no_upscale():stretch()",
@@ -67,6 +140,21 @@ enum ThumborRows {
                 Overlay(
                     url: "http://h.example.org/m.png", x: 3, y: 4, gravity: .point(x: 0, y: 1)))),
         GoodRow(
+            "filters:watermark(h/m.png,5p,-20p,0)",
+            .overlay(
+                Overlay(
+                    url: "http://h/m.png",
+                    gravity: .moved(
+                        x: 0, y: 1, by: GravityOffset(x: .percent(5), y: .percent(20)))))),
+        GoodRow(
+            "filters:watermark(h/m.png,-3,center,0):watermark(h/m.png,-3,-0p,0)",
+            .overlay(Overlay(url: "http://h/m.png", x: 3, gravity: .point(x: 1, y: 0.5))),
+            .overlay(
+                Overlay(
+                    url: "http://h/m.png", x: 3,
+                    gravity: .moved(
+                        x: 1, y: 1, by: GravityOffset(x: .pixels(0), y: .percent(0)))))),
+        GoodRow(
             "filters:watermark('https://h/a,b.png',-0,0,100,30,none)",
             .overlay(
                 Overlay(
@@ -91,9 +179,14 @@ enum ThumborRows {
         BadRow("trim:top-left:x", 400, "trim"), BadRow("trim:1:2:3", 400, "trim"),
         BadRow("9x9:8x10", 400, "crop"), BadRow("0x0:40000x1", 400, "crop"),
         BadRow("40000x1", 400, "size"), BadRow("99999999999999999999x", 400, "size"),
-        BadRow("adaptive-full-fit-in/9x8", 501, "adaptive-full-fit-in"),
-        BadRow("90x80/left/top", 501, "left"), BadRow("90xorig", 501, "orig"),
-        BadRow("90xorig/filters:no_upscale():stretch()", 501, "orig"),
+        BadRow("adaptive-fit-in/9x8/filters:fill(red)", 501, "fill"),
+        BadRow("trim/9x8/filters:focal(1x1:2x2)", 501, "focal"),
+        BadRow("filters:focal(0.1x0.1:0.2x0.2)", 501, "focal"),
+        BadRow("filters:focal(5x5:1x9)", 400, "focal"), BadRow("filters:focal(5x5)", 400, "focal"),
+        BadRow("filters:focal(1x2:3xa)", 400, "focal"),
+        BadRow("filters:proportion(0)", 400, "proportion"),
+        BadRow("filters:proportion(1.5)", 400, "proportion"),
+        BadRow("trim/1x1:9x9", 501, "trim"), BadRow("trim:bottom-right:256", 400, "trim"),
         BadRow("meta/filters:quality(5)", 501, "meta"),
         BadRow("filters:grayscale(", 400, "filters"), BadRow("filters:)", 400, ""),
         BadRow("filters:none()", 400, "none"), BadRow("filters:quality(5:)", 400, "quality"),
@@ -114,7 +207,7 @@ enum ThumborRows {
         BadRow("filters:round_corner(9,1,2)", 400, "round_corner"),
         BadRow("filters:background_color(%23fff)", 400, "background_color"),
         BadRow("filters:watermark(http://h/m,0,0)", 400, "watermark"),
-        BadRow("filters:watermark(http://h/m,5p,0,0)", 501, "watermark"),
+        BadRow("filters:watermark(http://h/m,101p,0,0)", 400, "watermark"),
         BadRow("filters:watermark(http://h/m,repeat,0,0)", 501, "watermark"),
         BadRow("filters:watermark(ftp://h/m,0,0,0)", 400, "watermark"),
         BadRow("filters:watermark(http://u@h/m,0,0,0)", 400, "overlay"),
@@ -126,6 +219,6 @@ enum ThumborRows {
         BadRow("filters:strip_exif(1)", 400, "strip_exif"),
         BadRow("filters:strip_icc(1)", 400, "strip_icc"),
         BadRow("filters:saturation(1.2)", 501, "saturation"),
-        BadRow("filters:proportion(0.5)", 501, "proportion"),
+        BadRow("filters:extract_focal()", 501, "extract_focal"),
     ]
 }

@@ -162,7 +162,12 @@ typedef enum _Imagebus__V1__ResizeMode {
   IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_STRETCH = 0,
   IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_LETTERBOX = 1,
   IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_FILL = 2,
-  IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_FIT = 3
+  IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_FIT = 3,
+  IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_COVER = 4,
+  IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_AUTO = 5,
+  IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_FIT_TURNED = 6,
+  IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_COVER_TURNED = 7,
+  IMAGEBUS__V1__RESIZE_MODE__RESIZE_MODE_RESHAPE = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__RESIZE_MODE)
 } Imagebus__V1__ResizeMode;
 typedef enum _Imagebus__V1__ImageFormat {
@@ -394,7 +399,7 @@ struct  Imagebus__V1__Resize
   Imagebus__V1__Resize__MaybeEnlargesCase maybe_enlarges_case;
   union {
     /*
-     * absent: as the mode does, all but fit
+     * absent: as the mode does
      */
     protobuf_c_boolean enlarges;
   };

@@ -8,7 +8,7 @@ package struct CropToStep: ValuedStep {
     package var demand: StepDemand { .everything }
 
     /// What is striking is looked for in 8 bits.
-    package var takesDepth: Bool { gravity != .attention && gravity != .entropy }
+    package var takesDepth: Bool { gravity.isPlace }
 
     package func size(after source: PixelSize) -> PixelSize? { extent.resolved(in: source) }
 
@@ -17,7 +17,7 @@ package struct CropToStep: ValuedStep {
     }
 
     package func scaled(by ratio: Double) -> TransformStep? {
-        .cropTo(extent.scaled(by: ratio), gravity)
+        .cropTo(extent.scaled(by: ratio), gravity.scaled(by: ratio))
     }
 
     package static let values: [StepValue<Self>] = [.extent(\.extent), .gravity(\.gravity)]
@@ -30,7 +30,8 @@ package struct CropToStep: ValuedStep {
     package static let syntax = StepSyntax(
         "crop-to", value: "WxH[,GRAVITY]",
         "cut out a part of a size in pixels or, with %, of the image; GRAVITY:\n"
-            + "center, north, northeast … northwest, fp:X:Y (a focus, 0 to 1),\n"
+            + "center, north, northeast … northwest, such a place moved inwards\n"
+            + "(north:0:5%), fp:X:Y (a focus, 0 to 1), px:X:Y (in pixels),\n"
             + "attention or entropy (repeatable)",
         expected: "WIDTHxHEIGHT[,GRAVITY], sides of 1 to \(RequestLimits.sideMax) pixels or up to "
             + "100%, such as 300x200,northeast or 50%x100%,fp:0.3:0.7; GRAVITY is one of "

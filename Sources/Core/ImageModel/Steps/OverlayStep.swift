@@ -13,7 +13,7 @@ package struct OverlayStep: StepForm {
             Overlay(
                 url: overlay.url, x: ImageModel.scaled(overlay.x, by: ratio),
                 y: ImageModel.scaled(overlay.y, by: ratio), opacity: overlay.opacity,
-                gravity: overlay.gravity, size: overlay.size?.scaled(by: ratio),
+                gravity: overlay.gravity?.scaled(by: ratio), size: overlay.size?.scaled(by: ratio),
                 repeats: overlay.repeats, mode: overlay.mode))
     }
 
@@ -71,7 +71,6 @@ extension Overlay {
     /// Whether its gravity, if it has one, is a place: nobody looks at the pixels for it.
     var hasPlace: Bool {
         guard let gravity else { return true }
-        guard case .point = gravity else { return false }
-        return gravity.isPermitted
+        return gravity.isPlace && gravity.isPermitted
     }
 }

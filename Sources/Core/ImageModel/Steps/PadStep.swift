@@ -23,7 +23,7 @@ package struct PadStep: ValuedStep {
     }
 
     package func scaled(by ratio: Double) -> TransformStep? {
-        .pad(size.scaled(by: ratio), gravity, colour)
+        .pad(size.scaled(by: ratio), gravity.scaled(by: ratio), colour)
     }
 
     package func checkMore(pixelsMax: Int) throws(ImageError) {
@@ -32,11 +32,14 @@ package struct PadStep: ValuedStep {
         guard let area = size.area, area <= limit else {
             throw .tooLarge(name, limit: limit, "pixels")
         }
-        if gravity == .attention || gravity == .entropy {
-            throw ImageError(
-                .invalidRequest, "pad: the gravity is a place: only crop-to looks at the image",
-                details: ["step": name])
-        }
+        guard gravity.isPlace else { throw Self.noPlace(of: name) }
+    }
+
+    /// Nobody looks at the pixels for it.
+    static func noPlace(of step: String) -> ImageError {
+        ImageError(
+            .invalidRequest, "\(step): the gravity is a place: only crop-to looks at the image",
+            details: ["step": step])
     }
 
     package static let values: [StepValue<Self>] = [

@@ -7,10 +7,11 @@ package struct ResizeStep: StepForm {
 
     package var name: String { "resize" }
 
-    /// `fit` is not upstream's, nor is a mode that enlarges where it does not, or the other way.
+    /// Modes from `fit` on are not upstream's, nor is one that enlarges where it does not, or the
+    /// other way.
     package var key: String {
         let size = "{\(sixDecimals(box.width)),\(sixDecimals(box.height))}"
-        guard enlarges == mode.enlarges else {
+        guard enlarges == mode.enlarges, mode.rawValue <= ResizeMode.fit.rawValue else {
             return "ImagebusResizingTransformer(\(size),\(mode.rawValue),\(enlarges ? 1 : 0))"
         }
         return mode == .fit
@@ -19,11 +20,12 @@ package struct ResizeStep: StepForm {
     }
 
     /// A fit that enlarges and a letterbox that does not use as many pixels as the other of the two
-    /// usually does.
+    /// usually does, a reshape that enlarges as many as a stretch.
     package var demand: StepDemand {
         switch mode {
         case .fit where enlarges: .box(box, .letterbox)
         case .letterbox where !enlarges: .box(box, .fit)
+        case .reshape where enlarges: .box(box, .stretch)
         default: .box(box, mode)
         }
     }
@@ -52,8 +54,12 @@ package struct ResizeStep: StepForm {
 
     /// What it makes of every source; `nil` where that depends on the source.
     package var certainSize: PixelSize? {
-        let isCertain = mode == .letterbox || (mode != .fit && enlarges)
-        return isCertain && box.isPositive ? box : nil
+        guard box.isPositive else { return nil }
+        switch mode {
+        case .letterbox: return box
+        case .stretch, .fill, .reshape: return enlarges ? box : nil
+        case .fit, .cover, .auto, .fitTurned, .coverTurned: return nil
+        }
     }
 
     package func check(pixelsMax: Int) throws(ImageError) {

@@ -11,7 +11,7 @@ package struct StepValue<Step: ValuedStep>: Sendable {
     let text: @Sendable (Step) -> String?
     let isPermitted: @Sendable (Step) -> Bool
 
-    private init<Value>(
+    init<Value>(
         _ name: String, _ path: any WritableKeyPath<Step, Value> & Sendable, expected: String,
         isOptional: Bool, _ read: @escaping @Sendable (String) -> Value?,
         _ text: @escaping @Sendable (Value) -> String?,
@@ -70,7 +70,10 @@ extension StepValue {
 
     static func gravity(_ path: any WritableKeyPath<Step, Gravity> & Sendable) -> StepValue {
         StepValue(
-            "gravity", path, expected: "a place of the image or fp:X:Y with numbers from 0 to 1",
+            "gravity", path,
+            expected: "a place of the image, perhaps moved by at most "
+                + "\(RequestLimits.sideMax) pixels or 100%, fp:X:Y with numbers from 0 to 1, or "
+                + "px:X:Y with numbers from 0 to \(RequestLimits.sideMax)",
             isOptional: true, { Gravity($0) }, \.description, isPermitted: \.isPermitted)
     }
 
@@ -102,6 +105,13 @@ extension StepValue {
         StepValue(
             "corners", path, expected: Corners.expected, isOptional: true, { Corners($0) },
             \.description, isPermitted: \.isPermitted)
+    }
+
+    static func ratio(_ path: any WritableKeyPath<Step, AspectRatio> & Sendable) -> StepValue {
+        StepValue(
+            "ratio", path,
+            expected: "WIDTH:HEIGHT, whole numbers from 1 to \(RequestLimits.sideMax)",
+            isOptional: false, { AspectRatio($0) }, \.description, isPermitted: \.isPermitted)
     }
 
     static func mode(_ path: any WritableKeyPath<Step, BlendMode> & Sendable) -> StepValue {

@@ -4,6 +4,13 @@ public enum TransformStep: Hashable, Sendable {
     /// ratio of the image, whatever the mode. `enlarges` says whether a smaller image becomes
     /// larger.
     case resize(PixelSize, ResizeMode, enlarges: Bool)
+    /// Scale to a box that may be a part of the image, of 10,000 % at most; a side of 0 pixels is
+    /// open. `enlarges` is as the mode does where it is not said. The result is at least as large
+    /// as `least`, whose sides of 0 say nothing. Of what it fills `fill` keeps what counts most, in
+    /// pixels of the image before the step where the gravity has such. `letterbox` is refused.
+    case resizeTo(
+        RelativeSize, ResizeMode, enlarges: Bool? = nil,
+        least: PixelSize = PixelSize(width: 0, height: 0), Gravity = .center)
     /// Scale down, the ratio kept, until the pixels take so many bytes at most, four each.
     case scaleDown(bytes: Int)
     /// Cut a rectangle out; it is intersected with the image first.
@@ -16,11 +23,15 @@ public enum TransformStep: Hashable, Sendable {
     case overlay(Overlay)
     /// Take a part of that size, the one that counts most.
     case cropTo(RelativeSize, Gravity)
+    /// Take the largest part of that ratio, the one that counts most.
+    case cropRatio(AspectRatio, Gravity)
     /// Cut off an edge of one colour, from which no sample of it differs by more than `tolerance`
     /// (0 to 255); no colour: that of the top left corner.
     case trim(tolerance: Double, Colour? = nil)
     /// Put the image on a canvas of at least that size.
     case pad(PixelSize, Gravity, Colour)
+    /// Put the image on the smallest canvas of that ratio.
+    case padRatio(AspectRatio, Gravity, Colour)
     /// Add margins.
     case extend(Margins, MarginFill)
     /// Lay the image over an opaque colour, which shows where the image is transparent.
@@ -65,6 +76,9 @@ public enum TransformStep: Hashable, Sendable {
         switch self {
         case .resize(let box, let mode, let enlarges):
             ResizeStep(box: box, mode: mode, enlarges: enlarges)
+        case .resizeTo(let box, let mode, let enlarges, let least, let gravity):
+            ResizeToStep(
+                box: box, mode: mode, enlarges: enlarges, least: least, gravity: gravity)
         case .scaleDown(let bytes): ScaleDownStep(bytes)
         case .crop(let rect): CropStep(rect: rect)
         case .rotate(let rotation): RotateStep(rotation: rotation)
@@ -72,9 +86,12 @@ public enum TransformStep: Hashable, Sendable {
             FlipStep(horizontal: horizontal, vertical: vertical)
         case .overlay(let overlay): OverlayStep(overlay: overlay)
         case .cropTo(let size, let gravity): CropToStep(extent: size, gravity: gravity)
+        case .cropRatio(let ratio, let gravity): CropRatioStep(ratio: ratio, gravity: gravity)
         case .trim(let tolerance, let colour): TrimStep(tolerance: tolerance, colour: colour)
         case .pad(let size, let gravity, let colour):
             PadStep(size: size, gravity: gravity, colour: colour)
+        case .padRatio(let ratio, let gravity, let colour):
+            PadRatioStep(ratio: ratio, gravity: gravity, colour: colour)
         case .extend(let margins, let fill): ExtendStep(margins: margins, fill: fill)
         case .flatten(let colour): FlattenStep(colour: colour)
         case .grayscale: GrayscaleStep()
@@ -103,8 +120,9 @@ public enum TransformStep: Hashable, Sendable {
 
     /// The steps that have a name on the wire and no message.
     private static let valued: [any ValuedStep.Type] = [
-        ScaleDownStep.self, CropToStep.self, TrimStep.self, PadStep.self, ExtendStep.self,
-        FlattenStep.self, GrayscaleStep.self, SepiaStep.self, InvertStep.self,
+        ResizeToStep.self, ScaleDownStep.self, CropToStep.self, CropRatioStep.self, TrimStep.self,
+        PadStep.self, PadRatioStep.self, ExtendStep.self, FlattenStep.self, GrayscaleStep.self,
+        SepiaStep.self, InvertStep.self,
         BrightnessStep.self, ContrastStep.self, SaturationStep.self, GammaStep.self,
         BlurStep.self, SharpenStep.self, PixelateStep.self, VignetteStep.self, RoundStep.self,
         TintStep.self,

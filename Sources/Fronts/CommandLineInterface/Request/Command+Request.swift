@@ -42,7 +42,10 @@ extension Command {
         OptionDefinition(
             "mode", value: "MODE",
             "fit: inside the box, never enlarged; fill: cut what sticks out;\n"
-                + "stretch: change the ratio; letterbox: transparent margins"),
+                + "stretch: change the ratio; letterbox: transparent margins;\n"
+                + "cover: around the box, nothing cut; auto: cover where both lie or\n"
+                + "stand, else fit; fit-turned, cover-turned: of the box turned as the\n"
+                + "image; reshape: the ratio of the box, never enlarged"),
         OptionDefinition("enlarge", "the resize before it enlarges smaller images, in fit too"),
         OptionDefinition("no-enlarge", "the resize before it never enlarges, in other modes too"),
     ]

@@ -49,11 +49,7 @@ extension OptionValue {
     }
 
     package static func resizeMode(_ text: String) throws(UsageError) -> ResizeMode {
-        try word(
-            text,
-            [
-                ("fit", .fit), ("fill", .fill), ("stretch", .stretch), ("letterbox", .letterbox),
-            ])
+        try word(text, ResizeMode.named)
     }
 
     /// A format that this version encodes.

@@ -49,7 +49,12 @@ extension RequestPlan {
         let header = AcceptHeader(field)
         accept = header
         let chosen = header.better(of: offered)
-        guard let best = chosen.first else { return }
+        guard let best = chosen.first else {
+            // The stack mostly writes JPEG then.
+            request.image.output.quality =
+                request.formatQualities[.jpeg] ?? request.image.output.quality
+            return
+        }
         // One that is accepted gives way where the image is too large for it; what else is said of
         // a format needs one that is named.
         if OutputOptions.acceptable.contains(best), request.formatQualities.isEmpty,
@@ -113,14 +118,16 @@ extension RequestPlan {
 
 extension TransformStep {
     fileprivate var isResize: Bool {
-        if case .resize = self { return true }
-        return false
+        switch self {
+        case .resize, .resizeTo: true
+        default: false
+        }
     }
 
     /// Whether imgproxy does it before it scales.
     fileprivate var isBeforeResize: Bool {
         switch self {
-        case .trim, .rotate, .flip, .crop, .cropTo: true
+        case .trim, .rotate, .flip, .crop, .cropTo, .cropRatio: true
         default: false
         }
     }

@@ -23,13 +23,13 @@ struct IIIFParameters {
     }
 
     /// The steps are in the order of the parameters.
-    func take(into request: inout WebRequest) throws(GrammarError) {
+    func take(into request: inout WebRequest) {
         var steps: [TransformStep] = []
         if region == .square {
-            steps += try size.squareSteps
+            steps += size.squareSteps
         } else {
             if let step = region.step { steps.append(step) }
-            if let step = try size.step { steps.append(step) }
+            if let step = size.step { steps.append(step) }
         }
         if isMirrored { steps.append(.flip(horizontal: true, vertical: false)) }
         if angle != 0 { steps.append(.rotate(Rotation(degreesClockwise: angle))) }

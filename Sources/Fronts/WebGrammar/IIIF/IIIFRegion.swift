@@ -49,10 +49,11 @@ enum IIIFRegion: Hashable {
             said.option, "\(said.shown(text)) is none: use full, square, x,y,w,h or pct:x,y,w,h")
     }
 
-    /// The step that cuts it out; `nil` where nothing is cut off. A square needs the size.
+    /// The step that cuts it out; `nil` where nothing is cut off.
     var step: TransformStep? {
         switch self {
-        case .full, .square, .percent(0, 0, 100, 100): nil
+        case .full, .percent(0, 0, 100, 100): nil
+        case .square: .cropRatio(AspectRatio(width: 1, height: 1), .center)
         case .pixels(let rect): .crop(rect)
         case .percent(let x, let y, let width, let height):
             .cropTo(

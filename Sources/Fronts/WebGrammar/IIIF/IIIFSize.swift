@@ -47,31 +47,26 @@ struct IIIFSize: Hashable {
 
     /// The step that scales a region that was cut out; `nil` where it stays.
     var step: TransformStep? {
-        get throws(GrammarError) {
-            switch form {
-            case .max: nil
-            case .exact(let box) where box.isPositive: .resize(box, .stretch, enlarges: enlarges)
-            case .exact(let box): .resize(box, .fit, enlarges: enlarges)
-            case .inside(let box): .resize(box, .fit, enlarges: enlarges)
-            case .percent: throw Self.needsSource
-            }
+        switch form {
+        case .max: nil
+        case .exact(let box) where box.isPositive: .resize(box, .stretch, enlarges: enlarges)
+        case .exact(let box): .resize(box, .fit, enlarges: enlarges)
+        case .inside(let box): .resize(box, .fit, enlarges: enlarges)
+        case .percent(let number):
+            .resizeTo(RelativeSize(width: .percent(number), height: .percent(number)), .stretch)
         }
     }
 
     /// The steps that cut the largest square out of the middle and scale it: a box that is a square
     /// is filled, and another one squeezed out of that.
     var squareSteps: [TransformStep] {
-        get throws(GrammarError) {
-            switch form {
-            case .max:
-                throw .notOffered("region", "square needs a size here: use w, or ,h or w,h")
-            case .percent: throw Self.needsSource
-            case .inside(let box): return [square(min(box.width, box.height))]
-            case .exact(let box):
-                let first = square(max(box.width, box.height))
-                let isSquare = box.width == box.height || !box.isPositive
-                return isSquare ? [first] : [first, .resize(box, .stretch, enlarges: enlarges)]
-            }
+        switch form {
+        case .max, .percent: return [IIIFRegion.square.step, step].compactMap { $0 }
+        case .inside(let box): return [square(min(box.width, box.height))]
+        case .exact(let box):
+            let first = square(max(box.width, box.height))
+            let isSquare = box.width == box.height || !box.isPositive
+            return isSquare ? [first] : [first, .resize(box, .stretch, enlarges: enlarges)]
         }
     }
 
@@ -85,7 +80,4 @@ struct IIIFSize: Hashable {
         guard !enlarges, case .exact(let box) = form else { return nil }
         return box
     }
-
-    private static let needsSource = GrammarError.notOffered(
-        "size", "pct needs the size of the source: use w, or ,h or w,h or !w,h")
 }

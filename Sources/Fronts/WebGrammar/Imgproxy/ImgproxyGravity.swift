@@ -37,21 +37,18 @@ struct ImgproxyGravity: Hashable, Sendable {
         let offsets = isFocus ? 0...1 : -Double(RequestSides.most)...Double(RequestSides.most)
         let (left, top) = (try said.decimal(1, in: offsets), try said.decimal(2, in: offsets))
         switch word {
-        case "fp" where use == .cut:
+        case "fp":
             gravity = .point(x: try said.needed(left), y: try said.needed(top))
             (x, y) = (0, 0)
         case "sm" where use == .cut:
             try said.atMost(1)
             (gravity, x, y) = (.attention, 0, 0)
-        case "fp":
-            throw .notOffered(
-                said.option, "a focus has no place on a canvas here: use ce, no, noea, …")
         default:
             guard let place = Self.places[word] else {
                 throw .malformed(
                     said.option,
                     "\(said.shown(word)) is no gravity: use ce, no, so, ea, we, noea, nowe, soea, "
-                        + "sowe" + (use == .cut ? ", sm or fp:X:Y" : ""))
+                        + "sowe, " + (use == .cut ? "sm or fp:X:Y" : "or fp:X:Y"))
             }
             (gravity, x, y) = (place, left ?? 0, top ?? 0)
         }
@@ -64,15 +61,28 @@ struct ImgproxyGravity: Hashable, Sendable {
         "nowe": .point(x: 0, y: 0), "soea": .point(x: 1, y: 1), "sowe": .point(x: 0, y: 1),
     ]
 
-    /// Whether it is moved.
-    var isMoved: Bool { x != 0 || y != 0 }
-
-    /// The gravity, which no step moves.
-    func unmoved(of option: String) throws(GrammarError) -> Gravity {
-        guard !isMoved else {
-            throw .notOffered(option, "a gravity with offsets is not done here: leave them out")
+    /// The gravity of a cut, moved by so many times its pixels.
+    func cut(_ ratio: Double = 1) -> Gravity {
+        guard x != 0 || y != 0, case .point(let across, let down) = gravity else {
+            return gravity
         }
-        return gravity
+        return .moved(
+            x: across, y: down, by: GravityOffset(x: side(x, ratio), y: side(y, ratio)))
+    }
+
+    /// The same on a canvas of pixels, in which a focus is the place of the middle of the image.
+    func place(on canvas: PixelSize, _ ratio: Double) -> Gravity {
+        guard word == "fp", case .point(let across, let down) = gravity else {
+            return cut(ratio)
+        }
+        return .pixel(x: across * Double(canvas.width), y: down * Double(canvas.height))
+    }
+
+    private func side(_ said: Double, _ ratio: Double) -> RelativeSize.Side {
+        let most = Double(RequestSides.most)
+        return abs(said) < 1
+            ? .percent(said * 100)
+            : .pixels(Int(min(max(-most, said * ratio), most).rounded(.toNearestOrEven)))
     }
 }
 

@@ -42,11 +42,11 @@ struct ImgproxyOption: Sendable {
         ImgproxyOption("height", "h") { options, said throws(GrammarError) in
             options.height = try said.side()
         },
-        ImgproxyOption("min-width", "mw") { _, said throws(GrammarError) in
-            try said.refuseSide()
+        ImgproxyOption("min-width", "mw") { options, said throws(GrammarError) in
+            options.leastWidth = try said.side()
         },
-        ImgproxyOption("min-height", "mh") { _, said throws(GrammarError) in
-            try said.refuseSide()
+        ImgproxyOption("min-height", "mh") { options, said throws(GrammarError) in
+            options.leastHeight = try said.side()
         },
         ImgproxyOption("zoom", "z") { options, said throws(GrammarError) in
             try options.takeZoom(said)
@@ -190,12 +190,6 @@ extension OptionArguments {
     fileprivate func side() throws(GrammarError) -> Int {
         try atMost(1)
         return try needed(whole(0, in: 0...RequestSides.most))
-    }
-
-    /// The same, of which nothing but 0 is done.
-    fileprivate func refuseSide() throws(GrammarError) {
-        guard try side() > 0 else { return }
-        throw .notOffered(option, "the least size of a side is not done here: leave it out")
     }
 
     fileprivate func onlyFlag() throws(GrammarError) -> Bool {

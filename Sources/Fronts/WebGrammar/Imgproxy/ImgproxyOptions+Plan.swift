@@ -28,8 +28,8 @@ extension ImgproxyOptions {
         if flipsAcross || flipsDown {
             steps.append(.flip(horizontal: flipsAcross, vertical: flipsDown))
         }
-        if let step = try cropStep() { steps.append(step) }
-        if let step = try resizeStep() { steps.append(step) }
+        if let step = cropStep() { steps.append(step) }
+        steps += try sizeSteps()
         if blur > 0 { steps.append(.blur(radius: blur)) }
         if sharpen > 0 { steps.append(.sharpen(radius: sharpen)) }
         if pixelate > 1 { steps.append(.pixelate(pixelate)) }
@@ -42,14 +42,10 @@ extension ImgproxyOptions {
 
     // MARK: - Crop
 
-    private func cropStep() throws(GrammarError) -> TransformStep? {
+    private func cropStep() -> TransformStep? {
         guard let crop, crop.width > 0 || crop.height > 0 else { return nil }
-        let gravity = crop.gravity ?? self.gravity
         let size = RelativeSize(width: Self.side(crop.width), height: Self.side(crop.height))
-        if gravity.isMoved, gravity.word == "nowe", let rect = Self.rect(crop, gravity) {
-            return .crop(rect)
-        }
-        return .cropTo(size, try gravity.unmoved(of: crop.option))
+        return .cropTo(size, (crop.gravity ?? gravity).cut())
     }
 
     private static func side(_ said: Double) -> RelativeSize.Side {
@@ -57,95 +53,19 @@ extension ImgproxyOptions {
         return said < 1 ? .percent(said * 100) : .pixels(Int(said))
     }
 
-    /// A rectangle where all of it is in pixels from the top left corner.
-    private static func rect(_ crop: ImgproxyCrop, _ gravity: ImgproxyGravity) -> PixelRect? {
-        let isOfPixels =
-            min(crop.width, crop.height) >= 1
-            && [gravity.x, gravity.y].allSatisfy {
-                $0 == 0 || $0 >= 1
-            }
-        guard isOfPixels else { return nil }
-        return PixelRect(
-            x: Int(gravity.x.rounded(.toNearestOrEven)),
-            y: Int(gravity.y.rounded(.toNearestOrEven)),
-            size: PixelSize(width: Int(crop.width), height: Int(crop.height)))
-    }
-
-    // MARK: - Size
-
-    /// What the sizes are multiplied with, zoom apart. Without a size, an image that is not
-    /// enlarged stays as large as it is.
-    private var shownRatio: Double { hasSize || enlarges ? ratio : min(1, ratio) }
-
-    private var hasSize: Bool { width > 0 || height > 0 }
-
-    /// The size that is wanted, in pixels; a side of 0 follows from the other one.
-    private var box: PixelSize {
-        func side(_ said: Int, _ zoom: Double) -> Int {
-            said == 0 ? 0 : max(1, Int((Double(said) * zoom * ratio).rounded()))
-        }
-        return PixelSize(width: side(width, zoom.across), height: side(height, zoom.down))
-    }
-
-    private func resizeStep() throws(GrammarError) -> TransformStep? {
-        guard hasSize else {
-            guard zoom == (1, 1) else {
-                throw .notOffered("zoom", "zoom needs a size here: say a width or a height")
-            }
-            guard shownRatio == 1 else {
-                throw .notOffered("dpr", "dpr needs a size here: say a width or a height")
-            }
-            return nil
-        }
-        guard zoom.across == zoom.down || (mode == .force && box.isPositive) else {
-            throw .notOffered("zoom", "two zooms need resizing type force and two sides here")
-        }
-        guard box.isPositive else {
-            guard mode != .force else {
-                throw .notOffered(
-                    modeOption, "force needs two sides here: say both, or use fit")
-            }
-            return .resize(box, .fit, enlarges: enlarges)
-        }
-        switch mode {
-        case .fit: return .resize(box, .fit, enlarges: enlarges)
-        case .force: return .resize(box, .stretch, enlarges: enlarges)
-        case .fill: return try fillStep()
-        case .fillDown where enlarges: return try fillStep()
-        case .fillDown:
-            throw .notOffered(
-                modeOption, "fill-down is not done here without enlarge: use fill, or enlarge:1")
-        case .auto:
-            throw .notOffered(
-                modeOption, "auto needs the size of the source: use fit or fill")
-        }
-    }
-
-    /// A cut to the size keeps the middle: no step scales so that the box is covered and leaves
-    /// what sticks out.
-    private func fillStep() throws(GrammarError) -> TransformStep {
-        guard gravity.gravity == .center, !gravity.isMoved else {
-            throw .notOffered(
-                "gravity", "\(gravity.word): fill keeps the middle here: leave the gravity out")
-        }
-        return .resize(box, .fill, enlarges: enlarges)
-    }
-
     // MARK: - Margins
 
     private func extendStep() throws(GrammarError) -> TransformStep? {
-        if let extend, extend.isWanted, hasSize { return try pad(extend) }
-        guard let extendRatio, extendRatio.isWanted, box.isPositive else { return nil }
-        guard enlarges else {
-            throw .notOffered(
-                extendRatio.option, "an aspect ratio needs enlarge:1 here: say it, or use extend")
+        if let extend, extend.isWanted, hasSize {
+            let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
+            return .pad(canvas, extend.gravity.place(on: canvas, ratio), .clear)
         }
-        return try pad(extendRatio)
-    }
-
-    private func pad(_ extend: ImgproxyExtend) throws(GrammarError) -> TransformStep {
-        let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
-        return .pad(canvas, try extend.gravity.unmoved(of: extend.option), .clear)
+        guard let extendRatio, extendRatio.isWanted, box.isPositive else { return nil }
+        guard extendRatio.gravity.word != "fp" else {
+            throw .notOffered(
+                extendRatio.option, "a focus needs a canvas of a size here: use extend, or a place")
+        }
+        return .padRatio(AspectRatio(of: box), extendRatio.gravity.cut(ratio), .clear)
     }
 
     private func paddingStep() -> TransformStep? {

@@ -21,6 +21,8 @@ struct ImgproxyOptions: Sendable {
     var ratio = 1.0
     var saysRatio = false
     var enlarges = false
+    var leastWidth = 0
+    var leastHeight = 0
     var extend: ImgproxyExtend?
     var extendRatio: ImgproxyExtend?
 

@@ -48,17 +48,27 @@ struct ImgproxyWatermark: Hashable, Sendable {
         let side = RelativeSize.Side.percent(scale * 100)
         return .overlay(
             Overlay(
-                url: url, x: try pixels(x, ratio), y: try pixels(y, ratio),
+                url: url, x: pixels(x, ratio), y: pixels(y, ratio),
                 opacity: opacity * settings.watermarkOpacity,
-                gravity: isTiled ? nil : ImgproxyGravity.places[word],
+                gravity: isTiled ? nil : place,
                 size: scale > 0 ? RelativeSize(width: side, height: side) : nil,
                 repeats: isTiled))
     }
 
-    private func pixels(_ offset: Double, _ ratio: Double) throws(GrammarError) -> Int {
-        guard offset == 0 || abs(offset) >= 1 else {
-            throw .notOffered(option, "offsets are pixels here: use whole numbers")
+    /// Its place, moved by what is a part of the image.
+    private var place: Gravity? {
+        func side(_ offset: Double) -> RelativeSize.Side {
+            abs(offset) < 1 ? .percent(offset * 100) : .pixels(0)
         }
-        return Int((offset * ratio).rounded(.toNearestOrEven))
+        guard let place = ImgproxyGravity.places[word] else { return nil }
+        let by = GravityOffset(x: side(x), y: side(y))
+        let isMoved = [by.x, by.y].contains { $0 != .pixels(0) && $0 != .percent(0) }
+        guard isMoved, case .point(let across, let down) = place else { return place }
+        return .moved(x: across, y: down, by: by)
+    }
+
+    /// What it is moved by besides.
+    private func pixels(_ offset: Double, _ ratio: Double) -> Int {
+        abs(offset) < 1 ? 0 : Int((offset * ratio).rounded(.toNearestOrEven))
     }
 }

@@ -58,6 +58,12 @@ public struct WebRequest: Hashable, Sendable {
 }
 
 extension WebRequest {
+    /// Whether a result of that size has its least size; one that is not known has.
+    public func isLargeEnough(_ size: PixelSize?) -> Bool {
+        guard let leastSize, let size else { return true }
+        return size.width >= leastSize.width && size.height >= leastSize.height
+    }
+
     /// The same, once it is known that the stack will not refuse it for what it says.
     func checked() throws(GrammarError) -> WebRequest {
         do throws(ImageError) {

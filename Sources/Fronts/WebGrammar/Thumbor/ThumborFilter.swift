@@ -35,6 +35,18 @@ struct ThumborFilter: Sendable {
             try said.atMost(0)
             plan.isStretched = true
         },
+        ThumborFilter("focal", isEarly: true) { plan, said throws(GrammarError) in
+            plan.focus(on: try ThumborFocus(said))
+        },
+        ThumborFilter("proportion") { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            let part = try said.needed(said.decimal(0, in: 0...1))
+            guard part >= 0.000_001 else {
+                throw .malformed(said.option, "no pixels are left: say more")
+            }
+            let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
+            plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
+        },
         ThumborFilter("upscale") { plan, said throws(GrammarError) in
             try said.atMost(0)
             plan.upscale()
@@ -144,7 +156,7 @@ struct ThumborFilter: Sendable {
 
     /// Those that thumbor has, and nobody here.
     static let absent: Set<String> = [
-        "focal", "extract_focal", "proportion", "saturation", "colorize", "rgb", "noise",
+        "extract_focal", "saturation", "colorize", "rgb", "noise",
         "equalize", "convolution", "curve", "frame", "autojpg", "redeye", "cover", "gifv",
     ]
 

@@ -20,7 +20,7 @@ struct ThumborPath {
     }
 
     private(set) var isMeta = false
-    private(set) var trim: TransformStep?
+    private(set) var trim: [TransformStep] = []
     private(set) var crop: PixelRect?
     private(set) var fit: Fit?
     private(set) var width = Side.open
@@ -59,7 +59,7 @@ struct ThumborPath {
         source = reader.rest
     }
 
-    /// What counts most, of those that are places or found by looking.
+    /// What counts most, of those that are places or found by looking; a focus is said by filters.
     var gravity: Gravity {
         if isSmart { return .attention }
         let x = across == "left" ? 0 : across == "right" ? 1 : 0.5
@@ -69,16 +69,19 @@ struct ThumborPath {
 
     // MARK: - Parts
 
-    /// `trim`, `trim:top-left`, `trim:10` and `trim:top-left:10`.
-    private static func trim(_ word: String) throws(GrammarError) -> TransformStep {
+    /// `trim`, `trim:top-left`, `trim:10` and `trim:top-left:10`, or with `bottom-right`, whose
+    /// colour is at the top left of the image that is turned.
+    private static func trim(_ word: String) throws(GrammarError) -> [TransformStep] {
         var words = word.split(":").dropFirst()
-        if words.first == "bottom-right" {
-            throw .notOffered("trim", "the colour is that of the top left corner: leave it out")
+        let isFromBelow = words.first == "bottom-right"
+        if isFromBelow || words.first == "top-left" || words.first == "" {
+            words = words.dropFirst()
         }
-        if words.first == "top-left" || words.first == "" { words = words.dropFirst() }
         let said = OptionArguments("trim", Array(words))
         try said.atMost(1)
-        return .trim(tolerance: Double(try said.whole(0, in: 0...255) ?? 0))
+        let trim = TransformStep.trim(tolerance: Double(try said.whole(0, in: 0...255) ?? 0))
+        let turn = TransformStep.flip(horizontal: true, vertical: true)
+        return isFromBelow ? [turn, trim, turn] : [trim]
     }
 
     private static func isCrop(_ word: String) -> Bool {

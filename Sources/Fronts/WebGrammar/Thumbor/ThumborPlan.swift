@@ -7,12 +7,13 @@ struct ThumborPlan {
     /// The place of the resize among the steps, once it is there.
     private var resizePlace: Int?
     /// How many steps make the size.
-    private var sizeSteps = 0
+    private var sizeStepCount = 0
 
     var isNeverEnlarged = false
     var isStretched = false
     var output = OutputOptions()
     var maxAge: Int?
+    private var foci: [ThumborFocus] = []
 
     init(_ parts: ThumborPath) { self.parts = parts }
 
@@ -20,19 +21,18 @@ struct ThumborPlan {
 
     /// The steps before all filters: trim, crop, size, flips.
     mutating func beginWithSize() throws(GrammarError) {
-        if parts.trim != nil, parts.crop != nil {
+        if !parts.trim.isEmpty, parts.crop != nil {
             throw .notOffered("trim", "a crop beside it counts from before it: leave one out")
         }
-        if let trim = parts.trim { add(trim) }
+        for step in parts.trim { add(step) }
         if let crop = parts.crop { add(.crop(crop)) }
-        if let step = try sizeStep() {
-            if case .resize = step { resizePlace = steps.count }
-            add(step)
-        }
+        let size = try sizeSteps()
+        if !size.isEmpty { resizePlace = steps.count }
+        for step in size { add(step) }
         if parts.flipsAcross || parts.flipsDown {
             add(.flip(horizontal: parts.flipsAcross, vertical: parts.flipsDown))
         }
-        sizeSteps = steps.count
+        sizeStepCount = steps.count
     }
 
     /// What is asked of the stack.
@@ -60,54 +60,114 @@ struct ThumborPlan {
         return PixelSize(width: pixels(parts.width), height: pixels(parts.height))
     }
 
-    private func sizeStep() throws(GrammarError) -> TransformStep? {
-        guard box != PixelSize(width: 0, height: 0) else { return nil }
-        guard let fit = parts.fit else { return try cutStep() }
+    private func sizeSteps() throws(GrammarError) -> [TransformStep] {
+        guard box != PixelSize(width: 0, height: 0) else { return [] }
+        guard let fit = parts.fit else { return try cutSteps() }
         switch fit {
+        case .inside: return [.resize(box, .fit)]
+        case .adaptive where hasOriginal: return [.resizeTo(relativeBox, .fitTurned)]
+        case .adaptive: return [.resize(box, mayBeTurned ? .fitTurned : .fit)]
+        case .full where hasOriginal:
+            return [.resizeTo(relativeBox, .cover, enlarges: !isNeverEnlarged)]
+        case .adaptiveFull where hasOriginal:
+            return [.resizeTo(relativeBox, .coverTurned, enlarges: !isNeverEnlarged)]
         case .full, .adaptiveFull:
-            guard !box.isPositive else {
-                throw .notOffered(
-                    fit.rawValue, "a box is not covered without a cut here: leave a side open")
-            }
-            return .resize(box, .fit, enlarges: !isNeverEnlarged)
-        case .adaptive where box.isPositive && box.width != box.height:
-            throw .notOffered(
-                fit.rawValue, "a box is not turned like the source here: use fit-in")
-        case .inside, .adaptive: return .resize(box, .fit)
+            guard box.isPositive else { return [.resize(box, .fit, enlarges: !isNeverEnlarged)] }
+            let mode: ResizeMode = fit == .adaptiveFull && mayBeTurned ? .coverTurned : .cover
+            return [.resize(box, mode, enlarges: !isNeverEnlarged)]
         }
     }
 
-    /// Without a fit the size is exact.
-    private func cutStep() throws(GrammarError) -> TransformStep {
-        if parts.width == .original || parts.height == .original { return try originalStep() }
-        guard box.isPositive else { return .resize(box, .fit, enlarges: !isNeverEnlarged) }
-        if isStretched { return .resize(box, .stretch, enlarges: !isNeverEnlarged) }
-        if let word = parts.isSmart ? "smart" : parts.across ?? parts.down {
-            throw .notOffered(
-                word, "a cut to a size keeps the middle here: leave it out, or use fit-in")
+    /// Whether the box lies where an image may stand.
+    private var mayBeTurned: Bool { box.isPositive && box.width != box.height }
+
+    private var hasOriginal: Bool { parts.width == .original || parts.height == .original }
+
+    /// Without a fit the size is exact, and what the image has too much is cut off.
+    private func cutSteps() throws(GrammarError) -> [TransformStep] {
+        let enlarges = !isNeverEnlarged
+        if hasOriginal { return try originalSteps() }
+        guard box.isPositive else { return [.resize(box, .fit, enlarges: enlarges)] }
+        if isStretched { return [.resize(box, .stretch, enlarges: enlarges)] }
+        if let focus = try focus() {
+            return [.resizeTo(relativeBox, .fill, enlarges: enlarges, focus)]
         }
-        return .resize(box, .fill, enlarges: !isNeverEnlarged)
+        if parts.gravity == .center { return [.resize(box, .fill, enlarges: enlarges)] }
+        return [
+            .resize(box, .cover, enlarges: enlarges),
+            .cropTo(relativeBox, parts.gravity),
+        ]
+    }
+
+    /// The box where a side may be the source's.
+    private var relativeBox: RelativeSize {
+        func side(_ side: ThumborPath.Side) -> RelativeSize.Side {
+            switch side {
+            case .original: .percent(100)
+            case .pixels(let count): .pixels(count)
+            case .open: .pixels(0)
+            }
+        }
+        return RelativeSize(width: side(parts.width), height: side(parts.height))
     }
 
     /// One side is the source's: nothing is scaled, unless the other one has to grow.
-    private func originalStep() throws(GrammarError) -> TransformStep {
-        guard isNeverEnlarged, !isStretched else {
-            throw .notOffered("orig", "orig beside a number needs the filter no_upscale() here")
-        }
-        func side(_ side: ThumborPath.Side) -> RelativeSize.Side {
-            if case .pixels(let count) = side { .pixels(count) } else { .percent(100) }
-        }
-        let size = RelativeSize(width: side(parts.width), height: side(parts.height))
-        return .cropTo(size, parts.gravity)
+    private func originalSteps() throws(GrammarError) -> [TransformStep] {
+        let gravity = try focus() ?? parts.gravity
+        if isStretched { return [.resizeTo(relativeBox, .stretch, enlarges: !isNeverEnlarged)] }
+        return isNeverEnlarged
+            ? [.cropTo(relativeBox, gravity)] : [.resizeTo(relativeBox, .fill, gravity)]
     }
 
     // MARK: - Filters that go by the size
 
-    /// Enlarges what a fit left smaller than its box.
+    /// What of a changed image lies on the canvas.
+    private var cut: TransformStep {
+        func side(_ said: Int) -> RelativeSize.Side { said > 0 ? .pixels(said) : .percent(100) }
+        return .cropTo(RelativeSize(width: side(box.width), height: side(box.height)), .center)
+    }
+
+    /// Takes a square of the source that counts as much as it is large.
+    mutating func focus(on area: ThumborFocus) { foci.append(area) }
+
+    /// Where those that are in the crop have their middle, in pixels of it; `nil`: there is none.
+    private func focus() throws(GrammarError) -> Gravity? {
+        guard !foci.isEmpty, parts.trim.isEmpty else {
+            if foci.isEmpty { return nil }
+            throw .notOffered("focal", "a trim beside it moves the image: leave one out")
+        }
+        guard let place = ThumborFocus.middle(of: foci, in: parts.crop) else { return nil }
+        return .pixel(x: place.x, y: place.y)
+    }
+
+    /// Whether the box may be turned like the source.
+    private var isTurned: Bool {
+        (parts.fit == .adaptive || parts.fit == .adaptiveFull) && mayBeTurned
+    }
+
+    /// Enlarges what a fit, or a filter before it, left smaller than its box.
     mutating func upscale() {
-        guard parts.fit != nil, !isNeverEnlarged, let resizePlace else { return }
-        let resize = TransformStep.resize(box, .fit, enlarges: true)
-        if steps.count == sizeSteps { steps[resizePlace] = resize } else { add(resize) }
+        guard box.isPositive, !isNeverEnlarged, let resizePlace else { return }
+        guard parts.fit != nil else {
+            if hasOtherSize { add(.resize(box, .fit, enlarges: true)) }
+            return
+        }
+        guard case .resize(let box, let mode, _) = steps[resizePlace] else { return }
+        let resize = TransformStep.resize(box, mode, enlarges: true)
+        if isChanged { add(resize) } else { steps[resizePlace] = resize }
+    }
+
+    /// Whether a filter did something to what has the size that was asked for.
+    private var isChanged: Bool { steps.count > sizeStepCount }
+
+    /// Whether a filter made another size of it.
+    private var hasOtherSize: Bool {
+        steps[sizeStepCount...].contains { step in
+            switch step {
+            case .rotate, .resizeTo, .resize: true
+            default: false
+            }
+        }
     }
 
     /// Puts the image on a canvas of the size that was asked for.
@@ -115,8 +175,12 @@ struct ThumborPlan {
         guard parts.width != .original, parts.height != .original else {
             throw .notOffered("fill", "orig is no size that is filled here: use numbers")
         }
-        if parts.fit != nil, box != PixelSize(width: 0, height: 0) {
+        if parts.fit != nil || hasOtherSize, box != PixelSize(width: 0, height: 0) {
+            guard !isTurned else {
+                throw .notOffered("fill", "a box that may be turned is not filled here: use fit-in")
+            }
             let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
+            if hasOtherSize { add(cut) }
             add(.pad(canvas, .center, colour))
         }
         if under, colour != .clear { add(.flatten(colour)) }

@@ -8,6 +8,8 @@ struct ThumborWatermark {
     private enum Place: Equatable {
         case start(Int)
         case end(Int)
+        /// So many hundredths of the image in from the start, or from the end.
+        case part(Double, isEnd: Bool)
         case middle
         case everywhere
     }
@@ -25,7 +27,7 @@ struct ThumborWatermark {
         overlay = Overlay(
             url: try Self.address(url, said), x: Self.offset(x), y: Self.offset(y),
             opacity: Double(100 - alpha) / 100,
-            gravity: isTiled ? nil : .point(x: Self.fraction(x), y: Self.fraction(y)),
+            gravity: isTiled ? nil : Self.gravity(x, y),
             size: size, repeats: isTiled)
     }
 
@@ -48,8 +50,10 @@ struct ThumborWatermark {
         case "repeat": return .everywhere
         default: break
         }
-        guard text.last != "p" else {
-            throw .notOffered(said.option, "places are pixels here: leave out the p")
+        if text.last == "p" {
+            let part = OptionArguments(said.option, [String(text.dropLast())])
+            let hundredths = try part.needed(part.whole(0, in: -100...100))
+            return .part(Double(abs(hundredths)), isEnd: text.hasPrefix("-"))
         }
         let range = -RequestSides.most...RequestSides.most
         let number = try said.needed(said.whole(index, in: range))
@@ -59,12 +63,25 @@ struct ThumborWatermark {
     private static func offset(_ place: Place) -> Int {
         switch place {
         case .start(let pixels), .end(let pixels): pixels
-        case .middle, .everywhere: 0
+        case .part, .middle, .everywhere: 0
         }
+    }
+
+    /// Its place, moved by what is a part of the image.
+    private static func gravity(_ x: Place, _ y: Place) -> Gravity {
+        func side(_ place: Place) -> RelativeSize.Side {
+            if case .part(let part, _) = place { .percent(part) } else { .pixels(0) }
+        }
+        let by = GravityOffset(x: side(x), y: side(y))
+        guard by.x != .pixels(0) || by.y != .pixels(0) else {
+            return .point(x: fraction(x), y: fraction(y))
+        }
+        return .moved(x: fraction(x), y: fraction(y), by: by)
     }
 
     private static func fraction(_ place: Place) -> Double {
         switch place {
+        case .part(_, let isEnd): isEnd ? 1 : 0
         case .start, .everywhere: 0
         case .middle: 0.5
         case .end: 1

@@ -27,7 +27,7 @@ struct Rotate: ImageStep {
             width: min(settled.size.width, turned.size.width),
             height: min(settled.size.height, turned.size.height))
         let cut = try CenterCrop(target: common).apply(to: turned)
-        return try Pad(canvas: settled.size).apply(to: cut)
+        return try Pad { [size = settled.size] in size.atLeast($0) }.apply(to: cut)
     }
 
     /// By any angle: the rest of the canvas is transparent.

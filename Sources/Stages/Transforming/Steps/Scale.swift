@@ -31,7 +31,7 @@ extension ResizeStep: PixelStep {
         let scale = Scale(step: self)
         switch mode {
         case .fill where box.isPositive: return [scale, CenterCrop(target: box)]
-        case .letterbox where box.isPositive: return [scale, Pad(canvas: box)]
+        case .letterbox where box.isPositive: return [scale, Pad { [box] in box.atLeast($0) }]
         default: return [scale]
         }
     }
