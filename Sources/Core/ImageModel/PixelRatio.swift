@@ -6,10 +6,7 @@ extension ImageRequest {
         if let box = thumbnail?.box { thumbnail?.box = box.scaled(by: pixelRatio) }
         var isResized = thumbnail != nil
         for (index, step) in steps.enumerated() {
-            switch step {
-            case .resize, .resizeTo: isResized = true
-            default: break
-            }
+            if step.isResize { isResized = true }
             if isResized, let scaled = step.form.scaled(by: pixelRatio) { steps[index] = scaled }
         }
         pixelRatio = 1

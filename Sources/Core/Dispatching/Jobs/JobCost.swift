@@ -35,7 +35,7 @@ extension TransformWork {
         for step in steps {
             guard let next = step.size(after: size) else { break }
             if next.pixels > size.pixels { isResized = true }
-            if case .resize = step { isResized = true }
+            if step.isResize { isResized = true }
             size = next
             if isResized { most = max(most, size.pixels) }
         }

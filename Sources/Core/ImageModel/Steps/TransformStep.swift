@@ -71,6 +71,14 @@ public enum TransformStep: Hashable, Sendable {
         .resize(box, mode, enlarges: mode.enlarges)
     }
 
+    /// Whether it scales to a box.
+    package var isResize: Bool {
+        switch self {
+        case .resize, .resizeTo: true
+        default: false
+        }
+    }
+
     /// All that is known of it, apart from its pixels.
     package var form: any StepForm {
         switch self {

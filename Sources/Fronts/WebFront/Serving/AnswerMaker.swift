@@ -44,9 +44,7 @@ package struct AnswerMaker: Sendable {
             }
             return .load(plan.asking(for: format))
         }
-        if let least = plan.request.leastSize, let size = image.info?.size,
-            image.fallbackFor == nil, size.width < least.width || size.height < least.height
-        {
+        if image.fallbackFor == nil, !plan.request.isLargeEnough(image.info?.size) {
             return .text(
                 answers.sentence(
                     400, "the source is smaller than the size: put ^ before that to enlarge it"))

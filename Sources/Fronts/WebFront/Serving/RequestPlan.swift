@@ -117,13 +117,6 @@ extension RequestPlan {
 }
 
 extension TransformStep {
-    fileprivate var isResize: Bool {
-        switch self {
-        case .resize, .resizeTo: true
-        default: false
-        }
-    }
-
     /// Whether imgproxy does it before it scales.
     fileprivate var isBeforeResize: Bool {
         switch self {
