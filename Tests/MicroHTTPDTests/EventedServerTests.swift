@@ -1,62 +1,10 @@
 import Glibc
-import Synchronization
 import TestKit
 import Testing
 
 @testable import MicroHTTPD
 
-/// A handler that does what its test says, and keeps what it was told.
-private final class TestHandler: EventedHandler {
-    var seen: [EventedExchange] = []
-    var ends: [HTTPEnd] = []
-    let answer: (EventedExchange) -> HTTPReply?
-    var admit: ((EventedExchange) -> BodyAdmission)?
-
-    func admitBody(of exchange: EventedExchange) -> BodyAdmission {
-        admit?(exchange) ?? .take(bytesMax: exchange.method == "POST" ? .max : 0)
-    }
-
-    init(_ answer: @escaping (EventedExchange) -> HTTPReply?) { self.answer = answer }
-
-    func handle(_ exchange: EventedExchange) {
-        seen.append(exchange)
-        if let reply = answer(exchange) { exchange.answer(reply) }
-    }
-
-    func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends.append(end) }
-}
-
-/// Owner of nothing but a mark that it is gone.
-private final class MarkedOwner {
-    let bytes: UnsafeMutableRawBufferPointer
-    let gone: Recorder<Bool>
-
-    init(_ bytes: [UInt8], _ gone: Recorder<Bool>) {
-        self.bytes = .allocate(byteCount: bytes.count, alignment: 1)
-        self.bytes.copyBytes(from: bytes)
-        self.gone = gone
-    }
-
-    deinit {
-        bytes.deallocate()
-        gone.append(true)
-    }
-}
-
 @Suite struct EventedServerTests {
-    /// Runs the server on this thread until that is so.
-    private func run(
-        _ server: borrowing EventedHTTPServer, until isDone: () -> Bool
-    ) throws {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-        while !isDone() {
-            try #require(ContinuousClock.now < deadline, "nothing happens")
-            var entry = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&entry, 1, Int32(min(server.millisecondsUntilDue ?? 100, 100)))
-            server.run()
-        }
-    }
-
     /// What a client reads on a thread of its own while the server runs on this one.
     private func responses(
         _ server: borrowing EventedHTTPServer, to text: String, bodyBytes count: Int = .max
@@ -73,7 +21,7 @@ private final class MarkedOwner {
         let done = Recorder<RawClient.Response>()
         let reader = Reader(client)
         let thread = BackgroundThread { done.append(reader.read(count)) }
-        try run(server) { !done.values.isEmpty }
+        try server.run { !done.values.isEmpty }
         #expect(thread.join())
         return done.values[0]
     }
@@ -122,14 +70,14 @@ private final class MarkedOwner {
         let server = try EventedHTTPServer(handler: handler)
         let client = try RawClient(port: server.port)
         client.get("/later")
-        try run(server) { handler.seen.count == 1 }
+        try server.run { handler.seen.count == 1 }
         #expect(server.waitingCount == 1)
         handler.seen[0].answer(HTTPReply(body: .bytes(Array("late".utf8))))
         handler.seen[0].answer(HTTPReply(status: 500))
         let response = try response(server, of: client, bodyBytes: 4)
         #expect(response.body == Array("late".utf8))
         #expect(server.waitingCount == 0)
-        try run(server) { handler.ends == [.complete] }
+        try server.run { handler.ends == [.complete] }
     }
 
     @Test func whoLeavesWhileItWaitsIsNoticed() throws {
@@ -139,9 +87,9 @@ private final class MarkedOwner {
             let client = try RawClient(port: server.port)
             client.get("/gone")
             let before = handler.seen.count
-            try run(server) { handler.seen.count == before + 1 }
+            try server.run { handler.seen.count == before + 1 }
         }
-        try run(server) { handler.ends.count == 3 && server.connectionCount == 0 }
+        try server.run { handler.ends.count == 3 && server.connectionCount == 0 }
         #expect(handler.ends == [.peerLeft, .peerLeft, .peerLeft])
         handler.seen[0].answer(HTTPReply())
         #expect(handler.seen[0].header("Host") == nil, "nothing is left of it")
@@ -154,9 +102,9 @@ private final class MarkedOwner {
         let client = try RawClient(port: server.port)
         client.get("/wait")
         client.get("/next")
-        try run(server) { handler.seen.count == 1 }
+        try server.run { handler.seen.count == 1 }
         handler.seen[0].answer(HTTPReply(body: .bytes([])))
-        try run(server) { handler.ends.count == 2 }
+        try server.run { handler.ends.count == 2 }
         #expect(handler.seen.map(\.target) == ["/wait", "/next"])
         #expect(handler.ends == [.complete, .complete])
     }
@@ -171,12 +119,12 @@ private final class MarkedOwner {
         let server = try EventedHTTPServer(handler: handler)
         let response = try responses(server, to: Self.get("/"), bodyBytes: bytes.count)
         #expect(response.body == bytes)
-        try run(server) { !gone.values.isEmpty }
+        try server.run { !gone.values.isEmpty }
         let client = try RawClient(port: server.port)
         client.get("/")
-        try run(server) { handler.seen.count == 2 }
+        try server.run { handler.seen.count == 2 }
         _ = consume client
-        try run(server) { gone.values.count == 2 }
+        try server.run { gone.values.count == 2 }
     }
 
     @Test func aHeadHasNoBody() throws {
@@ -252,7 +200,7 @@ private final class MarkedOwner {
             let server = try EventedHTTPServer(handler: handler)
             let client = try RawClient(port: server.port)
             client.get("/")
-            try run(server) { handler.seen.count == 1 }
+            try server.run { handler.seen.count == 1 }
             server.stopListening()
             #expect(throws: RawClient.ConnectionRefused.self) {
                 _ = try RawClient(port: server.port)

@@ -5,26 +5,39 @@ public struct RawClient: ~Copyable {
     private let socket: Int32
 
     /// Reads give up after this.
-    private static let secondsMax = 20
+    private static let secondsMax = 60
 
-    /// Connects; throws where nobody listens.
-    public init(port: UInt16) throws(ConnectionRefused) {
+    /// Connects; throws where nobody listens. `lastByte` is that of the address 127.0.0.N that it
+    /// comes from: others are other peers.
+    public init(port: UInt16, from lastByte: UInt8 = 1) throws(ConnectionRefused) {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
         setsockopt(
             socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let own = Self.withAddress(lastByte: lastByte, port: 0) { [socket] in
+            lastByte == 1 ? 0 : bind(socket, $0, $1)
+        }
+        let status = Self.withAddress(lastByte: 1, port: port) { [socket] in
+            connect(socket, $0, $1)
+        }
+        guard own == 0, status == 0 else {
+            close(socket)
+            throw ConnectionRefused()
+        }
+    }
+
+    private static func withAddress(
+        lastByte: UInt8, port: UInt16,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let status = withUnsafePointer(to: &address) { pointer in
+        address.sin_addr.s_addr = (UInt32(0x7F00_0000) + UInt32(lastByte)).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
-        }
-        guard status == 0 else {
-            close(socket)
-            throw ConnectionRefused()
         }
     }
 
@@ -36,15 +49,69 @@ public struct RawClient: ~Copyable {
     /// Says a text as it is.
     public func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// Says these bytes, as far as the peer takes them.
+    /// Says bytes as they are; the rest is dropped once nobody listens any more.
     public func send(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
                 Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { return }
-            rest = rest.dropFirst(count)
+            sent += count
+        }
+    }
+
+    /// Says that nothing more comes.
+    public func finish() { shutdown(socket, Int32(SHUT_WR)) }
+
+    /// From now on its end is a reset, whatever is on the way.
+    public func resetsAtItsEnd() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Says something again and again, with a pause after each; whether the peer ends the
+    /// connection within a minute.
+    public func trickle(_ text: String) -> Bool {
+        var byte: UInt8 = 0
+        for _ in 0..<3_000 {
+            send(text)
+            guard Poll.wait([.readable(socket)], timeout: .milliseconds(20)) != nil else { continue }
+            let count = recv(socket, &byte, 1, Int32(MSG_PEEK))
+            if count <= 0 { return true }
+            // An answer: nobody asks what it is.
+            _ = some(of: 1 << 12)
+        }
+        return false
+    }
+
+    /// Takes so many bytes again and again, with a pause after each, until the peer ends the
+    /// connection; how many there were.
+    public func sip(atOnce count: Int) -> Int {
+        var taken = 0
+        while true {
+            let bytes = some(of: count)
+            if bytes.isEmpty { return taken }
+            taken += bytes.count
+            // The peer's end is no reason to hurry: what it said before is read first.
+            _ = Poll.wait([], timeout: .milliseconds(20))
+        }
+    }
+
+    /// What comes at once, at most so many bytes; empty where the peer has ended the connection.
+    public func some(of count: Int) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: count)
+        let received = recv(socket, &buffer, count, 0)
+        return Array(buffer.prefix(max(0, received)))
+    }
+
+    /// All bytes until the peer ends the connection.
+    public func everything() -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            let more = some(of: 1 << 16)
+            if more.isEmpty { return bytes }
+            bytes += more
         }
     }
 
@@ -100,6 +167,22 @@ public struct RawClient: ~Copyable {
             guard !head.isEmpty else { return false }
             if status == 304 { return true }
             return body.count >= field("Content-Length").flatMap { Int($0) } ?? 0
+        }
+
+        /// Those that lie one behind the other, each as long as its head says.
+        public static func all(in bytes: [UInt8]) -> [Response] {
+            var (rest, responses) = (bytes[...], [Response]())
+            while rest.starts(with: "HTTP/".utf8) {
+                var response = Response(Array(rest))
+                guard response.status > 0 else { break }
+                let isBare = response.status < 200 || response.status == 304
+                let length = response.field("Content-Length").flatMap { Int($0) } ?? 0
+                let count = isBare ? 0 : min(length, response.body.count)
+                rest = rest.suffix(response.body.count - count)
+                response.body = Array(response.body.prefix(count))
+                responses.append(response)
+            }
+            return responses
         }
 
         init(_ bytes: [UInt8]) {

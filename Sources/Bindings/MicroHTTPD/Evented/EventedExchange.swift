@@ -14,6 +14,11 @@ public final class EventedExchange {
     /// For the handler: what it knows of the exchange.
     public var note: AnyObject?
 
+    /// Whether its head was looked at.
+    var isHeadRead = false
+    /// Whether its connection ends with its answer: where its body ends is no matter of trust then.
+    var isLast = false
+
     enum Standing { case reading, waiting, answered, over }
 
     var standing = Standing.reading

@@ -3,6 +3,19 @@ internal import CMicroHTTPD
 // What libmicrohttpd calls for an evented server. The exchange travels through its `void *` with a
 // reference of its own, from the first line to the end of the request.
 
+/// A connection was made, or is gone.
+func noteConnection(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
+) {
+    guard let context, let connection else { return }
+    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    switch code {
+    case .CONNECTION_NOTIFY_STARTED: state.begin(connection)
+    default: state.forget(connection)
+    }
+}
+
 /// The first line of a request was read.
 func beginEvented(
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?,
@@ -18,41 +31,44 @@ func beginEvented(
 /// The head was read; later calls bring the body, the one behind it nothing, and so does each after
 /// a wait.
 func answerEvented(
-    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _: UnsafePointer<CChar>?,
-    _ method: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _ bytes: UnsafePointer<CChar>?,
+    _ context: UnsafeMutableRawPointer?, _: OpaquePointer?, _ target: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?,
+    _ bytes: UnsafePointer<CChar>?,
     _ count: UnsafeMutablePointer<Int>?, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let context, let connection, let slot, let method, let count,
-        let pointer = slot.pointee
+    guard let context, let slot, let method, let count, let pointer = slot.pointee
     else { return .NO }
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeUnretainedValue()
-    if exchange.method.isEmpty {
+    if !exchange.isHeadRead {
+        exchange.isHeadRead = true
         exchange.method = String(cString: method)
-        return begin(exchange, state, connection)
+        let line = RequestHead.FirstLine(method: method, target: target, version: version)
+        guard let fault = RequestHead.fault(of: exchange, line) else {
+            return begin(exchange, state)
+        }
+        exchange.isLast = true
+        return queue(fault.reply, exchange)
     }
     if count.pointee > 0 {
         guard let bytes else { return .NO }
         return take(UnsafeRawBufferPointer(start: bytes, count: count.pointee), count, exchange)
     }
     if exchange.standing == .reading { tell(exchange, state) }
-    guard let reply = exchange.reply else {
-        state.suspend(exchange)
-        return .YES
-    }
+    guard let reply = exchange.reply ?? state.suspend(exchange) else { return .YES }
     if exchange.standing == .waiting { exchange.standing = .answered }
     // What it names is kept by the response alone from here on.
     exchange.reply = nil
-    return queue(reply, connection)
+    return queue(reply, exchange)
 }
 
 /// The library closes the connection behind an answer that comes before its body was read.
 private func begin(
-    _ exchange: EventedExchange, _ state: EventedServerState, _ connection: OpaquePointer
+    _ exchange: EventedExchange, _ state: EventedServerState
 ) -> MHD_Result {
     guard exchange.announcesBody, let refusal = state.refusalOfBody(exchange) else { return .YES }
     exchange.standing = .answered
-    return queue(refusal, connection)
+    return queue(refusal, exchange)
 }
 
 /// A body beyond its limit is read to its end, but not kept.
@@ -64,7 +80,8 @@ private func take(
     guard exchange.reply == nil else { return .YES }
     if exchange.body.count + bytes.count > exchange.bodyBytesMax {
         exchange.body = []
-        exchange.reply = HTTPReply(status: 413)
+        exchange.isLast = true
+        exchange.reply = HeadFault.bodyTooLarge.reply
     } else {
         exchange.body += bytes
     }
@@ -73,6 +90,7 @@ private func take(
 
 private func tell(_ exchange: EventedExchange, _ state: EventedServerState) {
     exchange.standing = .waiting
+    state.awaitAnswer(on: exchange.connection)
     guard exchange.reply == nil else { return }
     exchange.isTold = true
     state.handler.handle(exchange)
@@ -80,13 +98,14 @@ private func tell(_ exchange: EventedExchange, _ state: EventedServerState) {
 
 /// A request is over, however it ended.
 func endEvented(
-    _ context: UnsafeMutableRawPointer?, _: OpaquePointer?,
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
 ) {
     guard let context, let slot, let pointer = slot.pointee else { return }
     slot.pointee = nil
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeRetainedValue()
+    if let connection { state.awaitRequest(on: connection) }
     switch code {
     case .REQUEST_TERMINATED_COMPLETED_OK: state.end(exchange, .complete)
     case .REQUEST_TERMINATED_DAEMON_SHUTDOWN: state.end(exchange, .stopped)
@@ -94,14 +113,16 @@ func endEvented(
     }
 }
 
-private func queue(_ reply: HTTPReply, _ connection: OpaquePointer) -> MHD_Result {
+private func queue(_ reply: HTTPReply, _ exchange: EventedExchange) -> MHD_Result {
     guard let made = response(of: reply.body) else { return .NO }
     defer { MHD_destroy_response(made) }
+    if exchange.isLast, MHD_add_response_header(made, "Connection", "close") == .NO { return .NO }
     for header in reply.headers
     where MHD_add_response_header(made, header.name, header.value) == .NO {
         return .NO
     }
-    return MHD_queue_response(connection, UInt32(reply.status), made)
+    exchange.server.awaitReading(of: reply.body.byteCount, on: exchange.connection)
+    return MHD_queue_response(exchange.connection, UInt32(reply.status), made)
 }
 
 private func response(of body: HTTPReply.Body) -> OpaquePointer? {

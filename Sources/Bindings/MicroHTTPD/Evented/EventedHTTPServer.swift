@@ -50,6 +50,7 @@ public struct EventedHTTPServer: ~Copyable {
         }
         let calls = cmicrohttpd_calls(
             answer: answerEvented, began: beginEvented, ended: endEvented,
+            connected: noteConnection,
             context: Unmanaged.passUnretained(state).toOpaque())
         let told = cmicrohttpd_limits(
             connections: UInt32(clamping: limits.connections),
@@ -82,6 +83,10 @@ public struct EventedHTTPServer: ~Copyable {
 
     /// After how long `run` is to be called although the descriptor is not readable; `nil`: never.
     public var millisecondsUntilDue: Int? {
+        [libraryDue, state.deadlines.millisecondsUntilNext].compactMap { $0 }.min()
+    }
+
+    private var libraryDue: Int? {
         let milliseconds = cmicrohttpd_due(daemon)
         return milliseconds < 0 ? nil : Int(clamping: milliseconds)
     }
@@ -90,10 +95,11 @@ public struct EventedHTTPServer: ~Copyable {
     public borrowing func run() {
         for _ in 0..<Self.turnsMax {
             let hadLeft = state.noteLeft()
+            state.endOverdue()
             guard MHD_run(daemon) == .YES else { return }
             // Zero: something is left that no descriptor tells of, such as a connection that was
             // resumed.
-            guard hadLeft || millisecondsUntilDue == 0 else { return }
+            guard hadLeft || libraryDue == 0 else { return }
         }
     }
 

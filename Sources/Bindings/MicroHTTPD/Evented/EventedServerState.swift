@@ -4,10 +4,18 @@ internal import CMicroHTTPD
 final class EventedServerState {
     let handler: any EventedHandler
     let limits: HTTPLimits
-    /// Watches connections that wait, whose peers libmicrohttpd does not look at.
+    /// Watches all connections for peers that leave, which libmicrohttpd does not look at while one
+    /// waits, and misses where a request is cut off in its last packet.
     let leaving: Int32
-    /// Exchanges that wait, by their addresses: these are what the watch says.
-    private var waiting: [UnsafeMutableRawPointer: EventedExchange] = [:]
+    /// Exchanges that wait, by their connections.
+    private var waiting: [OpaquePointer: EventedExchange] = [:]
+    /// Connections whose peers have closed their side: nothing more comes of them.
+    private var left: Set<OpaquePointer> = []
+    /// By when connections have to get on.
+    private(set) var deadlines = ConnectionDeadlines()
+
+    /// Milliseconds in which the library reads what a peer said before it left.
+    private static let lastMilliseconds = 1_000
 
     init?(_ handler: any EventedHandler, _ limits: HTTPLimits) {
         leaving = cmicrohttpd_set()
@@ -38,21 +46,62 @@ final class EventedServerState {
 
     var waitingCount: Int { waiting.count }
 
-    /// The handler has not answered: the connection waits.
-    func suspend(_ exchange: EventedExchange) {
-        let key = Unmanaged.passUnretained(exchange).toOpaque()
-        waiting[key] = exchange
+    // MARK: - Connections
+
+    /// A connection was made.
+    func begin(_ connection: OpaquePointer) {
+        _ = cmicrohttpd_watch(
+            leaving, cmicrohttpd_socket(connection), UnsafeMutableRawPointer(connection))
+        awaitRequest(on: connection)
+    }
+
+    /// A connection is gone; its socket is watched no longer once it is closed.
+    func forget(_ connection: OpaquePointer) {
+        deadlines.clear(connection)
+        left.remove(connection)
+    }
+
+    /// A connection may take that long for its next request.
+    func awaitRequest(on connection: OpaquePointer) {
+        deadlines.set(connection, .request, after: .seconds(limits.requestSeconds))
+    }
+
+    /// A peer may take that long for so many bytes.
+    func awaitReading(of byteCount: Int, on connection: OpaquePointer) {
+        let seconds = limits.idleSeconds + byteCount / max(1, limits.leastBytesPerSecond)
+        deadlines.set(connection, .answer, after: .seconds(seconds))
+    }
+
+    /// A request is there as a whole: its answer may take as long as it likes.
+    func awaitAnswer(on connection: OpaquePointer) { deadlines.clear(connection) }
+
+    /// Ends connections that took too long: the library finds them closed.
+    func endOverdue() {
+        for connection in deadlines.takeOverdue() {
+            shutdown(cmicrohttpd_socket(connection), Int32(SHUT_RDWR))
+        }
+    }
+
+    // MARK: - Exchanges
+
+    /// The handler has not answered: the connection waits. Returns the answer where nobody is left
+    /// to wait for one.
+    func suspend(_ exchange: EventedExchange) -> HTTPReply? {
+        guard !left.contains(exchange.connection) else {
+            end(exchange, .peerLeft)
+            return HTTPReply(status: 499)
+        }
+        waiting[exchange.connection] = exchange
         exchange.isSuspended = true
         MHD_suspend_connection(exchange.connection)
-        _ = cmicrohttpd_watch(leaving, exchange.socket, key)
+        return nil
     }
 
     /// There is an answer, or nobody to take one: the library goes on with the connection.
     func wake(_ exchange: EventedExchange) {
         guard exchange.isSuspended else { return }
         exchange.isSuspended = false
-        waiting[Unmanaged.passUnretained(exchange).toOpaque()] = nil
-        cmicrohttpd_unwatch(leaving, exchange.socket)
+        waiting[exchange.connection] = nil
         MHD_resume_connection(exchange.connection)
     }
 
@@ -61,7 +110,11 @@ final class EventedServerState {
         var keys = [UnsafeMutableRawPointer?](repeating: nil, count: 64)
         let count = Int(cmicrohttpd_left(leaving, &keys, CInt(keys.count)))
         for key in keys.prefix(count) {
-            guard let key, let exchange = waiting[key] else { continue }
+            guard let key else { continue }
+            let connection = OpaquePointer(key)
+            left.insert(connection)
+            deadlines.shorten(connection, toMilliseconds: Self.lastMilliseconds)
+            guard let exchange = waiting[connection] else { continue }
             end(exchange, .peerLeft)
             // Nobody reads it; the library finds that out as it sends.
             exchange.reply = HTTPReply(status: 499)

@@ -7,6 +7,11 @@ public struct HTTPLimits: Hashable, Sendable {
     /// Seconds after which a connection without traffic is closed; one whose answer is awaited
     /// counts as busy.
     public var idleSeconds = 60
+    /// Seconds in which the next request has to be there as a whole, however its bytes trickle in:
+    /// from when the connection was made, or from the end of the answer before.
+    public var requestSeconds = 90
+    /// Bytes a second that a peer takes of an answer on the whole, once `idleSeconds` are over.
+    public var leastBytesPerSecond = 1 << 10
     /// Bytes of a request line and its headers; more is refused with 431 or 414.
     public var headBytes = 32 << 10
     /// Bytes of a body; more is refused with 413.

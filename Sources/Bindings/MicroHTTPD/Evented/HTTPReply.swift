@@ -7,6 +7,13 @@ public struct HTTPReply {
         /// Left where they are until they are sent, or the connection ends: `owner` keeps them
         /// valid and unchanged until then.
         case memory(UnsafeRawBufferPointer, owner: AnyObject)
+
+        var byteCount: Int {
+            switch self {
+            case .bytes(let bytes): bytes.count
+            case .memory(let bytes, _): bytes.count
+            }
+        }
     }
 
     /// Such as 200.

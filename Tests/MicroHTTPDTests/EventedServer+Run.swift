@@ -1,0 +1,63 @@
+import Glibc
+import TestKit
+import Testing
+
+@testable import MicroHTTPD
+
+/// A handler that does what its test says, and keeps what it was told.
+final class TestHandler: EventedHandler {
+    var seen: [EventedExchange] = []
+    var ends: [HTTPEnd] = []
+    let answer: (EventedExchange) -> HTTPReply?
+    var admit: ((EventedExchange) -> BodyAdmission)?
+
+    init(_ answer: @escaping (EventedExchange) -> HTTPReply?) { self.answer = answer }
+
+    func handle(_ exchange: EventedExchange) {
+        seen.append(exchange)
+        if let reply = answer(exchange) { exchange.answer(reply) }
+    }
+
+    func admitBody(of exchange: EventedExchange) -> BodyAdmission {
+        admit?(exchange) ?? .take(bytesMax: exchange.method == "POST" ? .max : 0)
+    }
+
+    func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends.append(end) }
+}
+
+/// Owner of nothing but a mark that it is gone.
+final class MarkedOwner {
+    let bytes: UnsafeMutableRawBufferPointer
+    let gone: Recorder<Bool>
+
+    init(_ bytes: [UInt8], _ gone: Recorder<Bool>) {
+        self.bytes = UnsafeMutableRawBufferPointer(
+            start: calloc(bytes.count, 1), count: bytes.count)
+        self.bytes.copyBytes(from: bytes)
+        self.gone = gone
+    }
+
+    /// Zeros that take no memory as long as they are only read.
+    init(zeros count: Int, _ gone: Recorder<Bool>) {
+        bytes = UnsafeMutableRawBufferPointer(start: calloc(count, 1), count: count)
+        self.gone = gone
+    }
+
+    deinit {
+        free(bytes.baseAddress)
+        gone.append(true)
+    }
+}
+
+extension EventedHTTPServer {
+    /// Runs it on this thread until that is so.
+    borrowing func run(until isDone: () -> Bool) throws {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        while !isDone() {
+            try #require(ContinuousClock.now < deadline, "nothing happens")
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&entry, 1, Int32(min(millisecondsUntilDue ?? 100, 100)))
+            run()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import TestKit
+import Testing
+
+@testable import MicroHTTPD
+
+/// Peers that say or take a little now and then, so that they are never idle: their time ends all
+/// the same. The library's own limit is far away.
+@Suite struct SlowPeerTests {
+    // Unchecked: made here, and used by its one thread alone.
+    private final class Peer: @unchecked Sendable {
+        let client: RawClient
+        init(_ client: consuming RawClient) { self.client = client }
+    }
+
+    private static func limits(requestSeconds: Int) -> HTTPLimits {
+        var limits = HTTPLimits()
+        limits.requestSeconds = requestSeconds
+        limits.bodyBytes = 1 << 20
+        return limits
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHost: a\r\nX: ", "GET /", "\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n",
+    ])
+    func whoTricklesIsEnded(start: String) throws {
+        let handler = TestHandler { _ in HTTPReply() }
+        let server = try EventedHTTPServer(
+            limits: Self.limits(requestSeconds: 1), handler: handler)
+        let peer = Peer(try RawClient(port: server.port))
+        let ended = Recorder<Bool>()
+        peer.client.send(start)
+        let thread = BackgroundThread {
+            ended.append(peer.client.trickle(start == "\r\n" ? "\r\n" : "a"))
+        }
+        try server.run { !ended.values.isEmpty }
+        #expect(thread.join() && ended.values == [true])
+        try server.run { server.connectionCount == 0 }
+        let isSecond = start.contains("\r\n\r\nGET")
+        #expect(handler.seen.count == (isSecond ? 1 : 0))
+    }
+
+    @Test func whoWaitsForAnAnswerMayWait() throws {
+        let handler = TestHandler { _ in nil }
+        let server = try EventedHTTPServer(
+            limits: Self.limits(requestSeconds: 1), handler: handler)
+        let client = try RawClient(port: server.port)
+        client.get("/")
+        try server.run { handler.seen.count == 1 }
+        let end = ContinuousClock.now.advanced(by: .milliseconds(1_500))
+        try server.run { ContinuousClock.now >= end }
+        #expect(server.waitingCount == 1 && handler.ends.isEmpty)
+        handler.seen[0].answer(HTTPReply())
+        try server.run { handler.ends == [.complete] }
+    }
+
+    @Test func whoReadsTooSlowlyIsEnded() throws {
+        var limits = HTTPLimits()
+        limits.idleSeconds = 1
+        limits.leastBytesPerSecond = 1 << 30
+        let gone = Recorder<Bool>()
+        let count = 256 << 20
+        let handler = TestHandler { _ in
+            let owner = MarkedOwner(zeros: count, gone)
+            return HTTPReply(body: .memory(UnsafeRawBufferPointer(owner.bytes), owner: owner))
+        }
+        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let peer = Peer(try RawClient(port: server.port))
+        peer.client.get("/")
+        let taken = Recorder<Int>()
+        // Far more than a byte a second, and far less than all of it within the time of a test.
+        let thread = BackgroundThread { taken.append(peer.client.sip(atOnce: 1 << 16)) }
+        try server.run { handler.ends == [.peerLeft] && !gone.values.isEmpty }
+        try server.run { !taken.values.isEmpty }
+        #expect(thread.join() && taken.values[0] < count)
+    }
+
+    /// A request that is cut off in the packet that ends the connection.
+    @Test func aPartOfARequestThatIsTheLastWordIsLetGoOf() throws {
+        let handler = TestHandler { _ in HTTPReply() }
+        let server = try EventedHTTPServer(handler: handler)
+        let peer = Peer(try RawClient(port: server.port))
+        peer.client.send("GET / HTTP/1.1\r\nHost: a\r\n")
+        peer.client.finish()
+        let said = Recorder<[UInt8]>()
+        let thread = BackgroundThread { said.append(peer.client.everything()) }
+        try server.run { !said.values.isEmpty }
+        #expect(thread.join() && said.values == [[]])
+        #expect(server.connectionCount == 0 && handler.seen.isEmpty)
+    }
+
+    @Test func whoHasLeftBeforeTheWaitIsNotWaitedFor() throws {
+        let handler = TestHandler { $0.target == "/wait" ? nil : HTTPReply() }
+        let server = try EventedHTTPServer(handler: handler)
+        let client = try RawClient(port: server.port)
+        client.get("/first")
+        client.get("/wait")
+        client.finish()
+        try server.run { handler.ends.count == 2 }
+        #expect(handler.seen.map(\.target) == ["/first", "/wait"])
+        #expect(handler.ends == [.complete, .peerLeft] && server.waitingCount == 0)
+    }
+}
