@@ -171,7 +171,7 @@ let fronts: [Target] = [
         "Fronts", "WebFront",
         [
             "WebGrammar", "Imagebus", "ImageModel", "Messages", "MicroHTTPD", "EventLoop", "Linux",
-            "Observability", "JSON", "Nettle",
+            "Observability", "Reporting", "JSON", "Nettle",
         ]),
 ]
 
@@ -213,7 +213,7 @@ let programs: [Target] = [
         "imagebus-gateway",
         [
             "WebFront", "WebGrammar", "Imagebus", "ImageModel", "MicroHTTPD", "Bootstrap",
-            "SharedArena", "Messages", "Linux", "Observability",
+            "SharedArena", "Messages", "Linux", "Observability", "Sandbox",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
@@ -296,7 +296,8 @@ let testing: [Target] = [
     tests(
         "WebFrontTests",
         [
-            "WebFront", "WebGrammar", "Messages", "ImageModel", "JSON", "MicroHTTPD", "TestKit",
+            "WebFront", "WebGrammar", "Observability", "Linux", "Messages", "ImageModel", "JSON",
+            "MicroHTTPD", "TestKit",
         ]),
     tests(
         "WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"],

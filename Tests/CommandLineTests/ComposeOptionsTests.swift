@@ -17,8 +17,14 @@ import Testing
     private static let downloads = Set(DownloadSetting.allCases.map(\.rawValue)).union([
         "allow-private-networks", "allow-address", "deny-address", "ca-file",
     ])
+    /// Of the gateway.
+    private static let gateway = Set(GatewaySetting.allCases.map { "gateway-\($0.rawValue)" })
+        .union(["gateway"])
     private static let variables = Command.serve.definitions
-        .filter { $0.visibility == .shown && !others.union(downloads).contains($0.name) }
+        .filter {
+            $0.visibility == .shown
+                && !others.union(downloads).union(gateway).contains($0.name)
+        }
         .map(\.environmentName)
 
     /// What is set below a line of the file that is all `head`, without its indentation.
@@ -50,9 +56,21 @@ import Testing
         #expect(document.contains("`\(variable)`"))
     }
 
+    @Test(arguments: gateway.map { OptionDefinition.environmentName(of: $0) })
+    func anOptionOfTheGatewayIsInTheStackAndItsDocument(variable: String) throws {
+        let yaml = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
+        let own = settings(below: "  gateway:", in: yaml)
+        // Its port is published, and not changed.
+        let line = variable == "IMAGEBUS_GATEWAY" ? ": \":8080\"" : ": ${\(variable):-"
+        #expect(own.contains { $0.hasPrefix(variable + line) })
+        let document = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
+        #expect(document.contains("`\(variable)`"))
+    }
+
     @Test func whatIsNotTheCoordinatorsIsAnOptionAllTheSame() {
         let names = Set(Command.serve.definitions.map(\.name))
-        #expect(Self.others.union(Self.downloads).subtracting(names) == [])
+        let elsewhere = Self.others.union(Self.downloads).union(Self.gateway)
+        #expect(elsewhere.subtracting(names) == [])
         #expect(Self.variables.contains("IMAGEBUS_CONFIG"))
     }
 

@@ -45,6 +45,52 @@ import Testing
         #expect(complaint(["--only", "encoder"])?.contains("not one of coordinator") == true)
     }
 
+    @Test func aGatewayIsServedWhereItIsAskedFor() throws {
+        #expect(try options([]).gateway == nil)
+        let read = try options([
+            "--gateway", ":8080", "--gateway-keys", "/etc/keys", "--gateway-only-presets",
+        ])
+        #expect(read.gateway?.place.address == "0.0.0.0")
+        let child = read.children(programs: "/programs", listener: 9).last
+        #expect(child?.kind == .gateway && child?.program == "/programs/imagebus-gateway")
+        #expect(child?.listener == 9 && child?.pool == nil)
+        #expect(
+            child?.arguments.suffix(5) == [
+                "--listen", "0.0.0.0:8080", "--keys", "/etc/keys", "--only-presets",
+            ])
+        #expect(try options(["--only", "gateway"]).gateway?.place.text == "127.0.0.1:8080")
+        let alone = try options(["--only", "gateway"])
+        #expect(alone.kinds == [] && alone.children(programs: "/p").map(\.kind) == [.gateway])
+        // One environment for several services.
+        let shared = [
+            "HOME": "/home/a", "IMAGEBUS_GATEWAY": ":80", "IMAGEBUS_GATEWAY_UNSIGNED": "1",
+        ]
+        #expect(try options(["--only", "decode"], shared).gateway == nil)
+        #expect(try options([], shared).gateway?.arguments == ["--unsigned"])
+    }
+
+    @Test(arguments: [
+        (["--gateway", "8080"], "'8080' is not ADDRESS:PORT"),
+        (["--gateway", "::1:80"], "'::1:80' is not ADDRESS:PORT"),
+        (["--gateway", ":80", "--gateway-url-limit", "1"], "--gateway-url-limit: '1' is not"),
+        (["--gateway", ":80", "--gateway-grammar", "imgix"], "imgproxy, thumbor or iiif"),
+        (["--gateway", ":80", "--gateway-idle-time", "0"], "'0' is not a time such as"),
+        (["--gateway", ":80", "--gateway-metrics-listen", "x"], "'x' is not ADDRESS:PORT"),
+        (["--gateway-unsigned"], "there is no gateway without --gateway"),
+    ])
+    func aGatewayThatCannotBeIsAUsageError(arguments: [String], complaint part: String) {
+        #expect(complaint(arguments)?.contains(part) == true, "\(complaint(arguments) ?? "none")")
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:80", "127.0.0.1:80", "http://127.0.0.1:80/"),
+        (":80", "0.0.0.0:80", "http://127.0.0.1:80/"), ("[::]:80", "[::]:80", "http://[::1]:80/"),
+        ("[fd00::1]:80", "[fd00::1]:80", "http://[fd00::1]:80/"),
+    ])
+    func aPlaceIsReadAndSaid(text: String, again: String, url: String) {
+        #expect(ListenPlace(text)?.text == again && ListenPlace(text)?.url(port: 80) == url)
+    }
+
     /// Each setting reaches the workers as it was said, under its name, from the command line and
     /// from its variable; what is no value of it starts nothing.
     @Test func settingsOfDownloadsAreForTheirWorkersAlone() throws {
@@ -99,7 +145,7 @@ import Testing
         raw.workers = 0
         let all = try options(["--decode", "1", "--transform", "1"])
             .children(programs: "/p", pools: [vector, raw, WorkerPool(.decode)])
-        let further = all.filter { $0.pool.text == "vector" }
+        let further = all.filter { $0.pool?.text == "vector" }
         #expect(further.count == 2 && all.count == 7)
         for child in further {
             #expect(child.program == "/p/imagebus-decode" && child.kind == .decode)
@@ -118,7 +164,7 @@ import Testing
         let set = try options(
             ["--only", "decode", "--pool", "heavy", "--input-pools", "ftp,s3", "--decode", "2"])
         let children = set.children(programs: "/p")
-        #expect(children.count == 2 && children.allSatisfy { $0.pool.text == "heavy" })
+        #expect(children.count == 2 && children.allSatisfy { $0.pool?.text == "heavy" })
         let place = ["--pool", "heavy", "--input-pool", "ftp", "--input-pool", "s3"]
         #expect(children[0].arguments.suffix(6) == place[...])
         let reader = try options(["--only", "transform", "--input-pools", "heavy"])

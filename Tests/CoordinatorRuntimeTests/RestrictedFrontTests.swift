@@ -18,6 +18,7 @@ import Testing
             $0.image.steps = [.flip(horizontal: true, vertical: false)]
             $0.image.options = [.respectCacheControl, .progressiveLoad, .highPriority]
             ($0.wantsInfo, $0.visitor) = (true, 7)
+            $0.uploadBytes = 1_024
         }
         try RestrictedFront.check(plain)
         try RestrictedFront.check(.load(plain))
@@ -26,7 +27,7 @@ import Testing
 
     @Test func whatStrangersHaveNoSayInIsRefused() throws {
         let refused = [
-            load { $0.uploadBytes = 1 }, load { $0.detach = true },
+            load { $0.uploadBytes = 1_025 }, load { $0.detach = true },
             load { $0.image.headers = [HTTPHeader(name: "Cookie", value: "a=b")] },
             load { $0.image.context.profile = "shop" }, load { $0.image.context.cache = "shop" },
             load { $0.image.context.originalCache = "shop" },

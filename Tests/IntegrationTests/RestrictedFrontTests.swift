@@ -34,7 +34,8 @@ extension RealProcesses {
                 await #expect(throws: ImageError.self) {
                     try await web.load(request).response
                 }
-                let bytes = try Images.waves(width: 8, height: 8).png()
+                let bytes = try Images.noise(width: 30, height: 30, seed: 3).png()
+                #expect(bytes.count > 1_024)
                 let none = ImageRequest(url: "")
                 await #expect(throws: ImageError.self) {
                     try await web.load(none, uploading: bytes).response

@@ -174,11 +174,11 @@ import Testing
         do {
             let first = try RawClient(port: server.port)
             first.send(post + "a")
-            try run(server) { server.connectionCount == 1 }
+            try server.run { server.connectionCount == 1 }
             let second = try responses(server, to: post + "bc")
             #expect(second.status == 503 && second.field("Retry-After") == "1")
         }
-        try run(server) { server.connectionCount == 0 }
+        try server.run { server.connectionCount == 0 }
         #expect(try responses(server, to: post + "de").body == Array("de".utf8))
     }
 

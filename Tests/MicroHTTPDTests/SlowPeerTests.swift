@@ -14,7 +14,7 @@ import Testing
 
     private static func limits(requestSeconds: Int) -> HTTPLimits {
         var limits = HTTPLimits()
-        limits.requestSeconds = requestSeconds
+        limits.headSeconds = requestSeconds
         limits.bodyBytes = 1 << 20
         return limits
     }

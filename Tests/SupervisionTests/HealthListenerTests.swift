@@ -10,7 +10,7 @@ import Testing
 
     init() throws { folder = try SharedFolder() }
 
-    private func ask(_ kind: WorkerKind, milliseconds: Int = 5_000) throws -> [String?] {
+    private func ask(_ kind: ProcessKind, milliseconds: Int = 5_000) throws -> [String?] {
         try HealthListener.ask(in: folder.path, about: kind, milliseconds: milliseconds)
             .map { $0.map { String(decoding: $0, as: UTF8.self) } }
     }

@@ -12,7 +12,7 @@ final class ProgramsFolder {
     /// is over, `welcome` that the coordinator welcomed it; a SIGTERM is logged and ends it with
     /// `code` 0. `pause` waits for a signal, also for one that comes just before: `signal.pause`
     /// would miss it and wait on.
-    func program(_ kind: WorkerKind, _ body: String) -> ChildSpecification {
+    func program(_ kind: ProcessKind, _ body: String) -> ChildSpecification {
         let path = folder.file("imagebus-\(kind.name)")
         let text = """
             #!/usr/bin/python3
@@ -43,7 +43,7 @@ final class ProgramsFolder {
     }
 
     /// A program that is welcomed and waits for its end.
-    func patient(_ kind: WorkerKind) -> ChildSpecification {
+    func patient(_ kind: ProcessKind) -> ChildSpecification {
         program(kind, "welcome()\nwhile True: pause()")
     }
 

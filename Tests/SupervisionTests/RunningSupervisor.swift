@@ -36,7 +36,7 @@ final class RunningSupervisor: Sendable {
         _ = BackgroundThread {
             do {
                 let directory = try RuntimeDirectory(
-                    root: root, kinds: Set(specifications.map(\.kind)))
+                    root: root, kinds: Set(specifications.compactMap(\.kind.stackKind)))
                 let supervisor = Supervisor(
                     specifications, in: directory,
                     stopRequests: .pipe(FileDescriptor(owning: number)),
@@ -72,7 +72,7 @@ final class RunningSupervisor: Sendable {
     var allNotes: [SupervisorNote] { observed.current.notes }
 
     /// The process that runs last of a kind.
-    func processID(_ kind: WorkerKind) -> ProcessID? {
+    func processID(_ kind: ProcessKind) -> ProcessID? {
         for note in allNotes.reversed() {
             if case .started(kind, let process) = note { return process }
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import Supervision
 
 @Suite struct SupervisorStateTests {
-    private static let stack: [WorkerKind] = [.coordinator, .cache, .download, .decode]
+    private static let stack: [ProcessKind] = [.coordinator, .cache, .download, .decode]
 
     @Test func everySlotIsStartedAndTheStackIsReadyOnceAllAreWelcomed() {
         var script = Script(Self.stack)
@@ -292,6 +292,56 @@ import Testing
     }
 }
 
+/// A front is told to end before anybody else, who go on meanwhile.
+@Suite struct FrontTests {
+    private static let stack: [ProcessKind] = [.coordinator, .decode, .gateway]
+
+    @Test func frontsEndFirstAndThenTheStack() {
+        var script = Script(ready: Self.stack)
+        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 2, .terminate)])
+        // What they still wait for is served.
+        #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
+        script.does(.welcomed(slot: 1, life(7)))
+        #expect(script.does(.ended(slot: 2, .exited(0))) == [.signal(slot: 0, .terminate)])
+        #expect(script.does(.ended(slot: 0, .exited(0))).isEmpty)
+        #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
+    }
+
+    @Test func theStackWaitsForFrontsNoLongerThanTheirTime() {
+        var script = Script(ready: Self.stack)
+        script.does(.stopRequested)
+        script.passes(milliseconds: SupervisorState.frontsMilliseconds - 1)
+        #expect(script.does(.tick).isEmpty)
+        script.passes(milliseconds: 1)
+        #expect(script.state.nextDeadline.map { $0 <= script.now } == true)
+        #expect(script.does(.tick) == [.signal(slot: 0, .terminate)])
+        script.does(.ended(slot: 0, .exited(0)))
+        script.does(.ended(slot: 1, .exited(0)))
+        script.passes(milliseconds: SupervisorState.workersGraceMilliseconds)
+        #expect(script.does(.tick) == [.signal(slot: 2, .terminate)])
+        #expect(script.does(.ended(slot: 2, .exited(70))) == [.finish(.drained)])
+    }
+
+    @Test func aSecondSignalEndsAllNowAndAFrontThatDiesComesBack() {
+        var script = Script(ready: Self.stack)
+        #expect(script.does(.ended(slot: 2, .exited(0))) == [.spawn(slot: 2, restarts: 1)])
+        script.does(.welcomed(slot: 2, life(8)))
+        script.does(.stopRequested)
+        #expect(
+            script.does(.stopRequested) == (0...2).map { .signal(slot: $0, .kill) })
+    }
+
+    @Test func aFrontThatStandsStillIsKilled() {
+        var script = Script(ready: Self.stack)
+        var killed: [SupervisorAction] = []
+        for _ in 0...6 {
+            killed += script.does(.looked([2: 5]))
+            script.passes(milliseconds: 1_000)
+        }
+        #expect(killed.contains(.signal(slot: 2, .kill)))
+    }
+}
+
 extension Standstill {
     /// What nothing but standing still adds up to.
     fileprivate static var fiveSeconds: Standstill { lasting(looks: 5) }
@@ -321,12 +371,12 @@ struct Script {
     private(set) var now = Instant(nanoseconds: 1_000_000)
 
     /// Nothing is started yet.
-    init(_ kinds: [WorkerKind], startMilliseconds: Int = SupervisorState.startMilliseconds) {
+    init(_ kinds: [ProcessKind], startMilliseconds: Int = SupervisorState.startMilliseconds) {
         state = SupervisorState(kinds: kinds, startMilliseconds: startMilliseconds)
     }
 
     /// All slots are started and welcomed; slot N with `life(N)`.
-    init(ready kinds: [WorkerKind]) {
+    init(ready kinds: [ProcessKind]) {
         self.init(kinds)
         does(.start)
         for slot in kinds.indices { does(.welcomed(slot: slot, life(slot))) }

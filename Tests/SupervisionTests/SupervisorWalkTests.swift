@@ -29,7 +29,7 @@ private struct Walk {
 
     init(seed: UInt64) {
         random = Generator(state: seed &+ 1)
-        let kinds: [[WorkerKind]] = [
+        let kinds: [[ProcessKind]] = [
             [.coordinator, .cache, .download, .decode, .transform], [.decode, .decode], [.cache],
         ]
         let chosen = kinds[Int(seed % 3)]

@@ -19,7 +19,7 @@ build_images() {
         context=$work/context dockerfile=$work/context/Dockerfile
         make_context "$context"
     fi
-    for target in client example "${services[@]}" stacktools; do
+    for target in client example gateway "${services[@]}" stacktools; do
         say "building $target"
         quietly env DOCKER_BUILDKIT=0 docker build --file "$dockerfile" --target "$target" \
             --tag "imagebus-$target" "$context"
@@ -55,8 +55,8 @@ is_same_system() {
 make_context() {
     local program
     mkdir -p "$1/programs"
-    for program in imagebus imagebus-{coordinator,download,cache,decode,transform} thumbnailer \
-        stack-origin stack-load sandbox-probe; do
+    for program in imagebus imagebus-{coordinator,download,cache,decode,transform,gateway} \
+        thumbnailer stack-origin stack-load sandbox-probe; do
         strip -o "$1/programs/$program" ".build/release/$program"
     done
     docker/make-pictures "$1/pictures"
@@ -85,7 +85,7 @@ image_bytes() { docker image inspect --format '{{.Size}}' "$1"; }
 check_images() {
     local target limit added base
     base=$(image_bytes "$base_image")
-    for target in client "${services[@]}"; do
+    for target in client gateway "${services[@]}"; do
         limit=$plain_megabytes
         [[ $target != decode && $target != transform ]] || limit=$vips_megabytes
         added=$((($(image_bytes "imagebus-$target") - base + 999999) / 1000000))

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -58,4 +60,40 @@ int clinux_socket_connect(const char *path) {
 
 int clinux_socket_shutdown(int descriptor) {
     return shutdown(descriptor, SHUT_RDWR) < 0 ? -errno : 0;
+}
+
+int clinux_tcp_listen(const char *address, uint16_t port, int waiting_max) {
+    struct sockaddr_storage storage = {0};
+    struct sockaddr_in *four = (struct sockaddr_in *)&storage;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&storage;
+    socklen_t length = sizeof *four;
+    if (inet_pton(AF_INET, address, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons(port);
+    } else if (inet_pton(AF_INET6, address, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons(port);
+        length = sizeof *six;
+    } else {
+        return -EINVAL;
+    }
+    int descriptor =
+        socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+    if (descriptor < 0) return -errno;
+    if (setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+        bind(descriptor, (struct sockaddr *)&storage, length) < 0 ||
+        listen(descriptor, waiting_max) < 0)
+        return closing(descriptor);
+    return descriptor;
+}
+
+int clinux_tcp_port(int descriptor) {
+    struct sockaddr_storage storage;
+    socklen_t length = sizeof storage;
+    if (getsockname(descriptor, (struct sockaddr *)&storage, &length) < 0) return -errno;
+    switch (storage.ss_family) {
+    case AF_INET: return ntohs(((struct sockaddr_in *)&storage)->sin_port);
+    case AF_INET6: return ntohs(((struct sockaddr_in6 *)&storage)->sin6_port);
+    default: return -EAFNOSUPPORT;
+    }
 }

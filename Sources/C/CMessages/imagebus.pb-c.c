@@ -4171,6 +4171,51 @@ void   imagebus__v1__client_hello__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__client_hello__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__front_process__init
+                     (Imagebus__V1__FrontProcess         *message)
+{
+  static const Imagebus__V1__FrontProcess init_value = IMAGEBUS__V1__FRONT_PROCESS__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__front_process__get_packed_size
+                     (const Imagebus__V1__FrontProcess *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__front_process__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__front_process__pack
+                     (const Imagebus__V1__FrontProcess *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__front_process__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__front_process__pack_to_buffer
+                     (const Imagebus__V1__FrontProcess *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__front_process__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__FrontProcess *
+       imagebus__v1__front_process__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__FrontProcess *)
+     protobuf_c_message_unpack (&imagebus__v1__front_process__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__front_process__free_unpacked
+                     (Imagebus__V1__FrontProcess *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__front_process__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__client_welcome__init
                      (Imagebus__V1__ClientWelcome         *message)
 {
@@ -5135,6 +5180,12 @@ void   imagebus__v1__status_report__transfers__init
                      (Imagebus__V1__StatusReport__Transfers         *message)
 {
   static const Imagebus__V1__StatusReport__Transfers init_value = IMAGEBUS__V1__STATUS_REPORT__TRANSFERS__INIT;
+  *message = init_value;
+}
+void   imagebus__v1__status_report__front__init
+                     (Imagebus__V1__StatusReport__Front         *message)
+{
+  static const Imagebus__V1__StatusReport__Front init_value = IMAGEBUS__V1__STATUS_REPORT__FRONT__INIT;
   *message = init_value;
 }
 void   imagebus__v1__status_report__init
@@ -13489,7 +13540,7 @@ const ProtobufCMessageDescriptor imagebus__v1__download_settings__descriptor =
   (ProtobufCMessageInit) imagebus__v1__download_settings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[6] =
 {
   {
     "incarnation",
@@ -13551,8 +13602,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "front",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ClientHello, front),
+    &imagebus__v1__front_process__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__client_hello__field_indices_by_name[] = {
+  5,   /* field[5] = front */
   0,   /* field[0] = incarnation */
   1,   /* field[1] = pid */
   4,   /* field[4] = secret */
@@ -13562,7 +13626,7 @@ static const unsigned imagebus__v1__client_hello__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__client_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor =
 {
@@ -13572,11 +13636,75 @@ const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor =
   "Imagebus__V1__ClientHello",
   "imagebus.v1",
   sizeof(Imagebus__V1__ClientHello),
-  5,
+  6,
   imagebus__v1__client_hello__field_descriptors,
   imagebus__v1__client_hello__field_indices_by_name,
   1,  imagebus__v1__client_hello__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__client_hello__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__front_process__field_descriptors[3] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FrontProcess, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "restarts",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FrontProcess, restarts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sandbox",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__FrontProcess, sandbox),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__front_process__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+  1,   /* field[1] = restarts */
+  2,   /* field[2] = sandbox */
+};
+static const ProtobufCIntRange imagebus__v1__front_process__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__front_process__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.FrontProcess",
+  "FrontProcess",
+  "Imagebus__V1__FrontProcess",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__FrontProcess),
+  3,
+  imagebus__v1__front_process__field_descriptors,
+  imagebus__v1__front_process__field_indices_by_name,
+  1,  imagebus__v1__front_process__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__front_process__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descriptors[3] =
@@ -16245,7 +16373,58 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__transfers__descrip
   (ProtobufCMessageInit) imagebus__v1__status_report__transfers__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__front__field_descriptors[2] =
+{
+  {
+    "process",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Front, process),
+    &imagebus__v1__front_process__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pid",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__StatusReport__Front, pid),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__status_report__front__field_indices_by_name[] = {
+  1,   /* field[1] = pid */
+  0,   /* field[0] = process */
+};
+static const ProtobufCIntRange imagebus__v1__status_report__front__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__status_report__front__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.StatusReport.Front",
+  "Front",
+  "Imagebus__V1__StatusReport__Front",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__StatusReport__Front),
+  2,
+  imagebus__v1__status_report__front__field_descriptors,
+  imagebus__v1__status_report__front__field_indices_by_name,
+  1,  imagebus__v1__status_report__front__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__status_report__front__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[11] =
 {
   {
     "processes",
@@ -16367,11 +16546,24 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "fronts",
+    11,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__StatusReport, n_fronts),
+    offsetof(Imagebus__V1__StatusReport, fronts),
+    &imagebus__v1__status_report__front__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
   7,   /* field[7] = caches */
   4,   /* field[4] = cancellations */
   2,   /* field[2] = counters */
+  10,   /* field[10] = fronts */
   8,   /* field[8] = pools */
   0,   /* field[0] = processes */
   6,   /* field[6] = requests */
@@ -16383,7 +16575,7 @@ static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__status_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
 {
@@ -16393,7 +16585,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
   "Imagebus__V1__StatusReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport),
-  10,
+  11,
   imagebus__v1__status_report__field_descriptors,
   imagebus__v1__status_report__field_indices_by_name,
   1,  imagebus__v1__status_report__number_ranges,

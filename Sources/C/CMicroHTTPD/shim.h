@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 // MHD_start_daemon and the two functions that look into a daemon or a connection are variadic,
@@ -89,6 +91,7 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)calls.began, calls.context},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)calls.ended, calls.context},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)calls.connected, calls.context},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)limits.connections, NULL},
         {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)limits.connections_per_peer, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)limits.idle_seconds, NULL},
@@ -172,6 +175,40 @@ static inline uint16_t cmicrohttpd_port_of(int socket) {
         return 0;
     return ntohs(storage.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&storage)->sin6_port
                                                : ((struct sockaddr_in *)&storage)->sin_port);
+}
+
+// Milliseconds of a clock that only goes on.
+static inline int64_t cmicrohttpd_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// Ends a connection as if its peer had; the socket stays its owner's.
+static inline void cmicrohttpd_end(int socket) { shutdown(socket, SHUT_RDWR); }
+
+// The socket at which a server listens, or -1.
+static inline int cmicrohttpd_listening(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_LISTEN_FD);
+    return info == NULL ? -1 : info->listen_fd;
+}
+
+// Drops what would begin a connection at a socket that listens: of segments of TCP, those with SYN
+// among their flags, which are in byte 13.
+static inline void cmicrohttpd_refuse(int socket) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x02, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0xFFFFFFFF),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+static inline void cmicrohttpd_refuse_no_more(int socket) {
+    int none = 0;
+    setsockopt(socket, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof none);
 }
 
 // A set of descriptors that is readable when one of them has news, or -1.

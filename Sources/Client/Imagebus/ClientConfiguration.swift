@@ -1,3 +1,4 @@
+public import Messages
 public import SharedArena
 
 /// Where a client connects, and how bytes come to it.
@@ -21,6 +22,9 @@ public struct ClientConfiguration: Hashable, Sendable {
     /// Bytes of one image that comes in pieces at most; a larger one ends its load with
     /// `limitExceeded`. At least 1. What lies in shared memory is not limited here.
     public var piecedImageBytesMax = 1 << 30
+
+    /// What the client is, where it is a program of the stack: `imagebus status` lists it.
+    public var front: FrontProcess?
 
     /// Names both by absolute paths.
     public init(endpoint: String, resultsDirectory: String, connectTimeoutMilliseconds: Int = 5_000)

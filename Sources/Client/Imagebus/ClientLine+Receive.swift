@@ -179,7 +179,7 @@ extension ClientLine {
             version: ProductVersion.text,
             wantsPieces: configuration.delivery.wantsPieces(
                 resultsDirectory: configuration.resultsDirectory),
-            secret: AdminSecret.beside(configuration.endpoint))
+            secret: AdminSecret.beside(configuration.endpoint), front: configuration.front)
         outbox = [.hello(hello)]
     }
 

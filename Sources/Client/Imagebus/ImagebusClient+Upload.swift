@@ -21,6 +21,26 @@ extension ImagebusClient {
         wantsProgress: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
         let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
+        return begin(task, request, bytes, group, wantsProgress: wantsProgress, trace)
+    }
+
+    /// The same for callers that want to be called: `completion` runs once, where `executor` says,
+    /// with how it ended.
+    @discardableResult
+    public func load(
+        _ request: ImageRequest, uploading bytes: [UInt8], on executor: CallbackExecutor,
+        completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
+    ) -> LoadTask {
+        let callbacks = LoadCallbacks(
+            on: executor, progress: nil, partial: nil, completion: completion)
+        let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
+        return begin(task, request, bytes, nil, wantsProgress: false, nil)
+    }
+
+    private func begin(
+        _ task: LoadTask, _ request: ImageRequest, _ bytes: [UInt8], _ group: GroupID?,
+        wantsProgress: Bool, _ trace: TraceContext?
+    ) -> LoadTask {
         if let refusal = Self.refusal(of: request, bytes) {
             task.finish(.failure(refusal))
             return task

@@ -50,12 +50,15 @@ public struct ClientHello: Hashable, Sendable {
     public var wantsPieces: Bool
     /// What an operator of a stack found beside the socket; nil where there is none.
     public var secret: ListenerSecret?
+    /// What it is, where it is a program of the stack.
+    public var front: FrontProcess?
 
     /// An introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, version: String, wantsPieces: Bool = false,
-        secret: ListenerSecret? = nil
+        secret: ListenerSecret? = nil, front: FrontProcess? = nil
     ) {
+        self.front = front
         self.incarnation = incarnation
         self.pid = pid
         self.version = version

@@ -6,6 +6,8 @@ public struct LifeSign: Hashable, Sendable {
         case begun
         /// It is part of the stack: welcomed, or, as the coordinator, with its sockets bound.
         case ready
+        /// Its loop turns: a front says so once a second.
+        case alive
     }
 
     /// How far it is.

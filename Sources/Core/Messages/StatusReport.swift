@@ -21,6 +21,8 @@ public struct StatusReport: Hashable, Sendable {
     public var pools: [PoolStatus] = []
     /// How long the phases of transfers took; only those that took place.
     public var transfers: [TransferTimes] = []
+    /// Clients that are programs of the stack, such as gateways.
+    public var fronts: [FrontStatus] = []
 
     /// Empty.
     public init() {}
@@ -57,6 +59,19 @@ public struct StatusReport: Hashable, Sendable {
             self.jobs = jobs
             self.sandbox = sandbox
             self.credit = credit
+        }
+    }
+
+    /// One client that is a program of the stack.
+    public struct FrontStatus: Hashable, Sendable {
+        /// What it says of itself.
+        public var process: FrontProcess
+        /// Its process id.
+        public var pid: UInt32
+
+        /// Describes a front.
+        public init(process: FrontProcess, pid: UInt32) {
+            (self.process, self.pid) = (process, pid)
         }
     }
 

@@ -1,5 +1,6 @@
 import Bootstrap
 import ImageModel
+import Messages
 import MicroHTTPD
 import WebFront
 import WebGrammar
@@ -7,29 +8,12 @@ import WebGrammar
 // What the front answers besides images: facts, fallbacks, images that are sent, hints, and how
 // long all of it counts as fresh.
 extension GatewayOptions {
-    static let valuedOfAnswers: Set<String> = [
-        "public-url", "fallback", "fallback-for", "fallback-status", "fallback-max-age",
-        "post-tokens", "post-max-bytes", "hint-widths", "save-data-quality", "save-data-preset",
-        "assume-fresh", "assume-stale-while-revalidate", "assume-stale-if-error", "max-age-most",
-        "browser-max-age", "timeout",
-    ]
-    static let flagsOfAnswers: Set<String> = ["client-hints"]
-
-    /// What the server takes of strangers.
-    var limits: HTTPLimits {
-        var limits = HTTPLimits()
-        if let uploads = front.uploads {
-            (limits.bodyBytes, limits.bodies) = (uploads.bytesMax, uploads.atOnce)
-        }
-        return limits
-    }
-
     mutating func takeAnswers(_ arguments: ProgramArguments) throws {
         try takeFacts(arguments)
         try takeFallback(arguments)
         try takeUploads(arguments)
         try takeHints(arguments)
-        try takeLifetimes(arguments)
+        takeLifetimes(arguments)
     }
 
     private mutating func takeFacts(_ arguments: ProgramArguments) throws {
@@ -67,8 +51,7 @@ extension GatewayOptions {
             }
             front.fallback?.causes = causes
         }
-        front.answers.fallbackSeconds = try arguments.number(
-            "fallback-max-age", else: front.answers.fallbackSeconds)
+        Self.set(&front.answers.fallbackSeconds, .fallbackMaxAge, arguments)
         guard let word = arguments.value("fallback-status"), word != "200" else { return }
         let status = UInt16(word).flatMap { (201...599).contains($0) ? $0 : nil }
         // Such answers have no bytes (RFC 9110 §6.4.1).
@@ -110,15 +93,9 @@ extension GatewayOptions {
                 "--post-tokens: \(path) has a token a line, \(UploadSettings.tokensMax) at most, "
                     + "each of \(range.lowerBound) to \(range.upperBound) bytes")
         }
-        uploads.bytesMax = try arguments.number("post-max-bytes", else: uploads.bytesMax)
-        guard (1...Self.uploadBytesMax).contains(uploads.bytesMax) else {
-            throw ConfigurationError("--post-max-bytes is from 1 to \(Self.uploadBytesMax)")
-        }
+        Self.set(&uploads.bytesMax, .postMaxBytes, arguments)
         front.uploads = uploads
     }
-
-    /// What the stack takes where it is not configured otherwise.
-    private static let uploadBytesMax = 64 << 20
 
     // MARK: - Hints
 
@@ -132,10 +109,8 @@ extension GatewayOptions {
         }
         var hints = HintSettings()
         if let text = arguments.value("hint-widths") { hints.widths = try Self.widths(text) }
-        let quality = try arguments.number("save-data-quality", else: hints.savingQuality ?? 0)
-        guard (0...100).contains(quality) else {
-            throw ConfigurationError("--save-data-quality is from 1 to 100, or 0 for none")
-        }
+        var quality = hints.savingQuality ?? 0
+        Self.set(&quality, .saveDataQuality, arguments)
         hints.savingQuality = quality == 0 ? nil : quality
         if let preset = arguments.value("save-data-preset") {
             guard arguments.value("presets") != nil, front.infoGrammar != nil else {
@@ -165,26 +140,18 @@ extension GatewayOptions {
 
     // MARK: - Lifetimes
 
-    private mutating func takeLifetimes(_ arguments: ProgramArguments) throws {
+    private mutating func takeLifetimes(_ arguments: ProgramArguments) {
         let usual = front.assumedLifetime
-        let most = Int(AssumedLifetime.range.upperBound)
-        func seconds(_ name: String, _ usual: Int64) throws -> Int64 {
-            let said = try arguments.number(name, else: Int(usual))
-            guard said <= most else { throw ConfigurationError("--\(name) is at most \(most)") }
-            return Int64(said)
-        }
+        var (fresh, whileRevalidate, ifError) = (usual.fresh, usual.whileRevalidate, usual.ifError)
+        Self.set(&fresh, .assumeFresh, arguments)
+        Self.set(&whileRevalidate, .assumeStaleWhileRevalidate, arguments)
+        Self.set(&ifError, .assumeStaleIfError, arguments)
         front.assumedLifetime = AssumedLifetime(
-            fresh: try seconds("assume-fresh", usual.fresh),
-            whileRevalidate: try seconds("assume-stale-while-revalidate", usual.whileRevalidate),
-            ifError: try seconds("assume-stale-if-error", usual.ifError))
-        front.answers.caching.mostSeconds = try arguments.number(
-            "max-age-most", else: front.answers.caching.mostSeconds)
-        let timeout = try arguments.number("timeout", else: front.timeoutMilliseconds / 1_000)
-        guard (1...RequestLimits.timeoutMillisecondsMax / 1_000).contains(timeout) else {
-            throw ConfigurationError("--timeout is from 1 to 3600 seconds")
-        }
-        front.timeoutMilliseconds = timeout * 1_000
+            fresh: fresh, whileRevalidate: whileRevalidate, ifError: ifError)
+        Self.set(&front.answers.caching.mostSeconds, .maxAgeMost, arguments)
         guard arguments.value("browser-max-age") != nil else { return }
-        front.answers.caching.browserSeconds = try arguments.number("browser-max-age", else: 0)
+        var seconds = 0
+        Self.set(&seconds, .browserMaxAge, arguments)
+        front.answers.caching.browserSeconds = seconds
     }
 }

@@ -1,44 +1,100 @@
 import Bootstrap
 import ImageModel
 import Linux
+import Messages
+import MicroHTTPD
 import WebFront
 import WebGrammar
 
 /// What the program was told.
 struct GatewayOptions {
-    var address = "127.0.0.1"
-    var port: UInt16 = 8_080
+    /// Where it listens.
+    var place: ListenPlace
+    /// The socket that it inherits, in place of one of its own.
+    var listener: Int32?
+    var limits = HTTPLimits()
     var front: WebFrontSettings
+    /// Where figures are read; nil: nowhere.
+    var metricsPlace: ListenPlace?
+    private let arguments: ProgramArguments
 
-    static let valued = valuedOfAnswers.union([
-        "listen", "grammar", "keys", "presets", "iiif-source", "offer", "visitor-field",
-        "max-age", "allow-origin",
-    ])
-    static let flags = flagsOfAnswers.union(["unsigned", "only-presets", "immutable", "no-component"])
+    static let valued = Set(["listen", "listen-fd"]).union(settings { $0.placeholder != nil })
+    static let flags = settings { $0.placeholder == nil }
+
+    private static func settings(_ isMeant: (GatewaySetting) -> Bool) -> Set<String> {
+        Set(GatewaySetting.allCases.filter(isMeant).map(\.rawValue))
+    }
 
     init(_ arguments: ProgramArguments) throws {
+        try Self.check(arguments)
+        self.arguments = arguments
+        place = try Self.place(arguments)
+        listener =
+            try arguments.value("listen-fd") == nil
+            ? nil : Int32(clamping: arguments.number("listen-fd", else: 0))
+        metricsPlace = arguments.value("metrics-listen").flatMap { ListenPlace($0) }
         front = WebFrontSettings(try Self.grammar(arguments))
-        if let text = arguments.value("listen") { (address, port) = try Self.place(text) }
         if let text = arguments.value("offer") { front.offered = try Self.formats(text) }
         if arguments.has("no-component") { front.files = nil }
         front.visitorField = arguments.value("visitor-field")
         front.answers.allowedOrigin = arguments.value("allow-origin")
-        front.answers.caching.usualSeconds = try arguments.number(
-            "max-age", else: front.answers.caching.usualSeconds)
         front.answers.caching.isImmutable = arguments.has("immutable")
+        front.logsRequests = arguments.has("access-log")
+        Self.set(&front.answers.caching.usualSeconds, .maxAge, arguments)
+        Self.set(&front.timeoutMilliseconds, .timeout, arguments, times: 1_000)
+        Self.set(&front.targetBytesMax, .urlLimit, arguments)
         try takeAnswers(arguments)
+        takeLimits(arguments)
     }
 
-    /// `ADDRESS:PORT`, `:PORT` for every address, `[IPv6]:PORT`.
-    private static func place(_ text: String) throws(ConfigurationError) -> (String, UInt16) {
-        guard let colon = text.lastIndex(of: ":"),
-            let port = UInt16(text[text.index(after: colon)...])
-        else { throw ConfigurationError("--listen is ADDRESS:PORT or :PORT, not '\(text)'") }
-        var address = String(text[..<colon])
-        if address.hasPrefix("["), address.hasSuffix("]") {
-            address = String(address.dropFirst().dropLast())
+    /// What the server takes of strangers.
+    private mutating func takeLimits(_ arguments: ProgramArguments) {
+        Self.set(&limits.connections, .connections, arguments)
+        Self.set(&limits.connectionsPerPeer, .connectionsPerAddress, arguments)
+        Self.set(&limits.idleSeconds, .idleTime, arguments)
+        Self.set(&limits.headBytes, .headLimit, arguments)
+        Self.set(&limits.headSeconds, .headTime, arguments)
+        if let uploads = front.uploads {
+            (limits.bodyBytes, limits.bodies) = (uploads.bytesMax, uploads.atOnce)
         }
-        return (address.isEmpty ? "0.0.0.0" : address, port)
+    }
+
+    /// Files that are read again at SIGHUP.
+    var files: [String] {
+        ["keys", "presets", "post-tokens", "fallback"].compactMap { arguments.value($0) }
+            .filter { (try? SourceURL($0)) == nil }
+    }
+
+    /// The same with what its files hold now.
+    func readAgain() throws -> GatewayOptions { try GatewayOptions(arguments) }
+
+    private static func check(_ arguments: ProgramArguments) throws(ConfigurationError) {
+        for setting in GatewaySetting.allCases where setting.placeholder != nil {
+            guard let text = arguments.value(setting.rawValue), !setting.accepts(text) else {
+                continue
+            }
+            throw ConfigurationError("--\(setting.rawValue): '\(text)' is not \(setting.expected)")
+        }
+    }
+
+    private static func place(_ arguments: ProgramArguments) throws(ConfigurationError)
+        -> ListenPlace
+    {
+        let text = arguments.value("listen") ?? "127.0.0.1:8080"
+        guard let place = ListenPlace(text) else {
+            throw ConfigurationError("--listen: '\(text)' is not \(ListenPlace.expected)")
+        }
+        return place
+    }
+
+    /// The number of a setting, where it was given.
+    static func set<Number: FixedWidthInteger>(
+        _ value: inout Number, _ setting: GatewaySetting, _ arguments: ProgramArguments,
+        times factor: Number = 1
+    ) {
+        guard let number = arguments.value(setting.rawValue).flatMap({ setting.number(of: $0) })
+        else { return }
+        value = Number(number) * factor
     }
 
     private static func formats(_ text: String) throws(ConfigurationError) -> [ImageFormat] {

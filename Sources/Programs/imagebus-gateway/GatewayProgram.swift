@@ -1,19 +1,28 @@
 import Bootstrap
 import Imagebus
 import Linux
+import Messages
 import MicroHTTPD
 import Observability
+import Sandbox
 import WebFront
 
 /// HTTP in, loads of a stack out.
 enum GatewayProgram {
     static func run(_ words: [String]) -> Int32 {
+        if ["--help", "-h"].contains(words.first) {
+            Array(GatewayHelp.text.utf8).withUnsafeBytes {
+                try? FileDescriptor.writeAll($0, to: 1)
+            }
+            return ProgramExit.success
+        }
         do {
             let arguments = try ProgramArguments(
                 words, valued: Bootstrap.valued.union(GatewayOptions.valued),
                 flags: GatewayOptions.flags)
             let options = try GatewayOptions(arguments)
-            var bootstrap = try Bootstrap(program: "imagebus-gateway", arguments)
+            var bootstrap = try Bootstrap(
+                program: "imagebus-gateway", arguments, signals: [.hangUp], beats: true)
             return try serve(options, &bootstrap)
         } catch {
             Bootstrap.complain("imagebus-gateway", error)
@@ -24,37 +33,126 @@ enum GatewayProgram {
     private static func serve(
         _ options: GatewayOptions, _ bootstrap: inout Bootstrap
     ) throws -> Int32 {
-        let client = try ImagebusClient(
-            ClientConfiguration(
-                endpoint: options.front.uploads == nil
-                    ? bootstrap.paths.webSocket : bootstrap.paths.frontSocket,
-                resultsDirectory: bootstrap.paths.resultsDirectory))
         let log = bootstrap.log
+        bootstrap.ready.tell(.begun, bootstrap.incarnation)
+        let limits = limits(options, log)
+        let listener = try listener(options)
+        let port = listener.port
+        let metrics = try options.metricsPlace.map { (place) throws(ConfigurationError) in
+            try Self.listener(place, "--metrics-listen").relinquish()
+        }
+        // Strangers have no say in more than images, unless they bring them along.
+        let paths = bootstrap.paths
+        let socket = options.front.uploads == nil ? paths.webSocket : paths.frontSocket
+        // All is open that is opened by name, and the first thread comes next.
+        let sandbox = Sandbox.enter(
+            .gateway(
+                paths: bootstrap.paths, socket: socket, files: options.files,
+                connections: limits.connections),
+            log: log)
+        var configuration = ClientConfiguration(
+            endpoint: socket,
+            resultsDirectory: bootstrap.paths.resultsDirectory,
+            connectTimeoutMilliseconds: coordinatorMilliseconds)
+        configuration.front = FrontProcess(
+            name: "gateway", restarts: bootstrap.restarts,
+            sandbox: sandbox)
+        let client = try ImagebusClient(configuration)
         let front = try WebFront(options.front, client: client, log: log)
-        let server = try listen(options, front)
-        log.info(
-            "listening",
-            ["address": .string(options.address), "port": LogValue(server.port)])
-        bootstrap.ready.tell(.ready, bootstrap.incarnation)
+        let server = try EventedHTTPServer(
+            listener: listener.relinquish(), limits: limits, handler: front)
         var loop = WebFrontLoop(
-            front, server, try SignalDescriptor([.terminate, .interrupt]))
-        let isDone = try loop.run()
+            front, server, try SignalDescriptor([.terminate, .interrupt, .hangUp]),
+            metrics: try metrics.map { try self.metrics($0, options, front, client, log) })
+        log.info(
+            "listening", ["address": .string(options.place.address), "port": LogValue(port)])
+        bootstrap.ready.tell(.ready, bootstrap.incarnation)
+        let isDone = try loop.run { event in
+            switch event {
+            case .alive: bootstrap.ready.tell(.alive, bootstrap.incarnation)
+            case .hangUp: reload(options, front, log)
+            }
+        }
         log.info(
             "ended", ["answered": LogValue(front.answered), "abandoned": LogValue(front.abandoned)])
         return isDone ? ProgramExit.success : ProgramExit.internalError
     }
 
-    private static func listen(
-        _ options: GatewayOptions, _ front: WebFront
-    ) throws(ConfigurationError) -> EventedHTTPServer {
-        do throws(HTTPListenError) {
-            return try EventedHTTPServer(
-                address: options.address, port: options.port, limits: options.limits,
-                handler: front)
+    /// How long requests wait for a coordinator that is being replaced.
+    private static let coordinatorMilliseconds = 10_000
+
+    /// The socket that a supervisor holds for all lives of the program, or one of its own.
+    private static func listener(
+        _ options: GatewayOptions
+    ) throws(ConfigurationError) -> TCPListener {
+        do throws(Errno) {
+            if let number = options.listener {
+                return try TCPListener(owning: FileDescriptor(owning: number))
+            }
+        } catch {
+            throw ConfigurationError("--listen-fd: nothing listens there (\(error))")
+        }
+        return try listener(options.place, "--listen")
+    }
+
+    private static func listener(
+        _ place: ListenPlace, _ option: String
+    ) throws(ConfigurationError) -> TCPListener {
+        do throws(Errno) {
+            return try TCPListener(address: place.address, port: place.port)
         } catch {
             throw ConfigurationError(
-                "cannot listen at \(options.address):\(options.port): \(error.text); --listen "
-                    + "names another ADDRESS:PORT")
+                "cannot listen at \(place.text) (\(error)); \(option) names another ADDRESS:PORT")
+        }
+    }
+
+    private static func metrics(
+        _ socket: Int32, _ options: GatewayOptions, _ front: WebFront, _ client: ImagebusClient,
+        _ log: Log
+    ) throws -> MetricsListener {
+        let figures = try MetricsFront(
+            client, allowedOrigin: options.front.answers.allowedOrigin
+        ) { [unowned front] in
+            FrontMetrics(
+                requests: front.requests.counters, inFlight: front.openCount,
+                connections: front.connectionCount)
+        }
+        var limits = HTTPLimits()
+        (limits.connections, limits.connectionsPerPeer) = (metricsConnections, 0)
+        let server = try EventedHTTPServer(listener: socket, limits: limits, handler: figures)
+        log.info("figures are read there", ["port": LogValue(server.port)])
+        return MetricsListener(figures, server)
+    }
+
+    /// Collectors and pages that show figures.
+    private static let metricsConnections = 256
+
+    /// As many connections as the system has descriptors for.
+    private static func limits(_ options: GatewayOptions, _ log: Log) -> HTTPLimits {
+        var limits = options.limits
+        let most = (try? ResourceLimit.current(.descriptors).soft) ?? .max
+        let possible = Int(clamping: most) - otherDescriptors
+        if possible < limits.connections {
+            log.warning(
+                "fewer connections than wanted: raise the limit of open files",
+                ["wanted": LogValue(limits.connections), "possible": LogValue(possible)])
+            limits.connections = max(1, possible)
+        }
+        return limits
+    }
+
+    /// What is open besides connections.
+    private static let otherDescriptors = 512
+
+    /// What files say anew, whole or not at all.
+    private static func reload(_ options: GatewayOptions, _ front: WebFront, _ log: Log) {
+        do {
+            front.replace(try options.readAgain().front)
+            log.info("keys and presets are loaded anew")
+        } catch {
+            log.error(
+                "keys and presets stay as they are: the new ones cannot be used",
+                ["reason": .string("\(error)")])
         }
     }
 }

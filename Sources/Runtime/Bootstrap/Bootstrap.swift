@@ -32,9 +32,11 @@ public struct Bootstrap: ~Copyable {
     /// Prepares the process. Whatever is thrown is a sentence for people; the program then ends
     /// with `ProgramExit.status`.
     ///
-    /// `signals`: what else the program reads besides SIGTERM and SIGINT.
+    /// `signals`: what else the program reads besides SIGTERM and SIGINT. `beats`: it tells its
+    /// supervisor again and again that it lives.
     public init(
-        program: String, _ arguments: ProgramArguments, signals more: [Signal] = []
+        program: String, _ arguments: ProgramArguments, signals more: [Signal] = [],
+        beats: Bool = false
     ) throws {
         let awaited: [Signal] = [.terminate, .interrupt] + more
         try Signal.block(awaited)
@@ -57,7 +59,7 @@ public struct Bootstrap: ~Copyable {
             program: program,
             level: arguments.value("log-level").flatMap(LogLevel.init(rawValue:)) ?? .info,
             format: arguments.value("log-format").flatMap(LogFormat.init(rawValue:)) ?? .text)
-        ready = ReadyPipe(inherited: readyNumber < 0 ? nil : readyNumber)
+        ready = ReadyPipe(inherited: readyNumber < 0 ? nil : readyNumber, beats: beats)
     }
 
     /// Says on stderr why a program ends.

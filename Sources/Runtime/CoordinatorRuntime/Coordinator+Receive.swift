@@ -112,7 +112,7 @@ extension Coordinator {
         case .hello: return
         case .load(let request):
             leaveSlot(for: request, of: client, at: now)
-            if request.uploadBytes > 0, gateway.listener != .web {
+            if request.uploadBytes > 0, mayUpload(request, gateway) {
                 return beginUpload(request, for: id, at: now)
             }
             load(request, for: id, gateway, at: now)
@@ -149,6 +149,11 @@ extension Coordinator {
         case .piece(let piece): take(piece, for: id, at: now)
         case .taken(let bytes): taken(bytes, by: client, at: now)
         }
+    }
+
+    /// What may not is refused as a load.
+    private func mayUpload(_ load: LoadRequest, _ gateway: Gateway) -> Bool {
+        gateway.listener != .web || (try? RestrictedFront.check(load)) != nil
     }
 
     /// An operator cancels whosever requests.

@@ -22,6 +22,7 @@ extension Coordinator {
         report.requests = brain.requests
         report.pools = brain.pools
         report.caches = peers.all.compactMap(\.cacheStatus)
+        report.fronts = Array(peers.all.compactMap(Self.frontStatus).prefix(Self.frontsMax))
         return report
     }
 
@@ -42,6 +43,16 @@ extension Coordinator {
             kind: pools[pool].kind, pid: hello.pid, state: state, restarts: hello.restarts,
             jobs: UInt32(clamping: jobs), sandbox: hello.sandbox,
             credit: UInt32(clamping: worker?.window ?? 0), pool: pools[pool].name)
+    }
+
+    /// Fronts in a status.
+    private static let frontsMax = 64
+
+    private static func frontStatus(_ peer: Peer) -> StatusReport.FrontStatus? {
+        guard case .client(let hello) = peer.role, let front = hello.front, front.isPlain else {
+            return nil
+        }
+        return StatusReport.FrontStatus(process: front, pid: hello.pid)
     }
 
     private func socketStatus(

@@ -17,12 +17,16 @@ enum RestrictedFront {
         }
     }
 
+    /// Bytes that a load may bring along: enough for the image with which a front end finds out
+    /// whether the stack works.
+    static let canaryBytesMax: UInt64 = 1_024
+
     /// Throws for a load that says what strangers have no say in.
     static func check(_ load: LoadRequest) throws(ImageError) {
         let context = load.image.context
         let isNamed = [context.profile, context.cache, context.originalCache, context.loader]
             .contains { $0 != nil }
-        try refuse(load.uploadBytes > 0, "bytes of its own")
+        try refuse(load.uploadBytes > canaryBytesMax, "bytes of its own")
         try refuse(load.detach, "to go on without whoever asked")
         try refuse(!load.image.headers.isEmpty, "headers for the origin")
         try refuse(isNamed, "a profile, caches or a loader by name")

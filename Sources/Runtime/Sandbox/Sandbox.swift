@@ -43,7 +43,8 @@ public enum Sandbox {
             .seccomp,
             { profile, _ in
                 try SystemCalls.filter(
-                    process: CurrentProcess.processID, readsFonts: !profile.fonts.isEmpty
+                    process: CurrentProcess.processID, readsFonts: !profile.fonts.isEmpty,
+                    accepts: profile.accepts
                 ).load()
             }
         ),
@@ -56,7 +57,7 @@ public enum Sandbox {
         try Signal.fileTooLarge.ignore()
         try ResourceLimit.lower(.coreFile, to: 0)
         try ResourceLimit.lower(.fileSize, to: profile.fileBytesMax)
-        try ResourceLimit.lower(.descriptors, to: SandboxProfile.descriptorsMax)
+        try ResourceLimit.lower(.descriptors, to: profile.descriptorsMax)
         try ResourceLimit.lower(.threadsOfUser, to: SandboxProfile.threadsOfUserMax)
         if let bytes = profile.memoryBytesMax { try ResourceLimit.lower(.data, to: bytes) }
     }

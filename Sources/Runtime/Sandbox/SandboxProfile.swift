@@ -7,6 +7,7 @@ public import SharedArena
 /// |---|---|---|
 /// | decode | arenas of coordinator, download, cache | its own arena, its control directory |
 /// | transform | arena of decode | its own arena, its control directory |
+/// | gateway | `web` (`front` where it takes images), `results`, the directories of its key files | nothing |
 ///
 /// Decoders of the pool that draws read the fonts of the machine as well, and what says where these
 /// are, and have a limit of memory.
@@ -27,9 +28,14 @@ public struct SandboxProfile: Hashable, Sendable {
     /// Bytes of private memory; `nil`: no limit of its own.
     public let memoryBytesMax: UInt64?
 
-    /// Descriptors: sockets and events of libzmq, of which there are a dozen, and one for each
-    /// mapped segment.
-    public static let descriptorsMax: UInt64 = 1_024
+    /// Descriptors that it may have open.
+    public let descriptorsMax: UInt64
+    /// Whether others connect to a socket that it has.
+    public let accepts: Bool
+
+    /// Descriptors of a worker: sockets and events of libzmq, of which there are a dozen, and one
+    /// for each mapped segment.
+    static let workerDescriptorsMax: UInt64 = 1_024
     /// Processes and threads of the worker's user, who may be a person with a desktop: the kernel
     /// counts all of them together, so this is no more than a bound for a bomb of threads.
     public static let threadsOfUserMax: UInt64 = 16_384
@@ -75,6 +81,30 @@ public struct SandboxProfile: Hashable, Sendable {
         SandboxProfile((pool, inputs), reading: [.decode], paths, arenaBytesMax)
     }
 
+    /// The profile of a gateway, whose socket listens already: it connects to one of the stack's,
+    /// reads what that delivers, and `files` again when it is told so. `connections` is how many it
+    /// may have.
+    public static func gateway(
+        paths: RuntimePaths, socket: String, files: [String], connections: Int
+    ) -> SandboxProfile {
+        SandboxProfile(
+            inputs: ([socket] + files).map(directory(of:)) + [paths.resultsDirectory],
+            descriptorsMax: UInt64(clamping: connections) + workerDescriptorsMax)
+    }
+
+    private init(inputs: [String], descriptorsMax: UInt64) {
+        (self.inputs, self.descriptorsMax) = (inputs, descriptorsMax)
+        (own, fonts, memoryBytesMax, accepts) = ([], [], nil, true)
+        // It makes none, but what it logs may lie in one.
+        fileBytesMax = .max
+    }
+
+    /// A file is replaced by another one of its name, so that its directory has to be open.
+    private static func directory(of path: String) -> String {
+        let directory = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+        return directory.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : String(directory)
+    }
+
     private init(
         _ pools: Pools, reading producers: [WorkerKind], _ paths: RuntimePaths,
         _ arenaBytesMax: Int
@@ -83,6 +113,8 @@ public struct SandboxProfile: Hashable, Sendable {
         own = [paths.arenaDirectory(pools.own), paths.controlDirectory(pools.own)]
         fonts = pools.own.draws ? Self.fontDirectories : []
         memoryBytesMax = pools.own.draws ? Self.drawingBytesMax : nil
+        descriptorsMax = Self.workerDescriptorsMax
+        accepts = false
         // At least what the control segment takes.
         fileBytesMax = UInt64(max(arenaBytesMax, 1 << 20))
     }

@@ -10,6 +10,9 @@ enum SystemCalls {
     /// For those that draw as well: cairo asks whether a font may be read before it opens it.
     static let ofFonts = ["access", "faccessat", "faccessat2"]
 
+    /// For those to which others connect as well, on sockets that listen already.
+    static let ofServers = ["accept", "accept4", "sendmsg", "shutdown"]
+
     private static let memory = [
         "brk", "madvise", "mmap", "mprotect", "mremap", "munmap",
     ]
@@ -93,12 +96,15 @@ enum SystemCalls {
     /// ENOSYS.
     static let missing: UInt16 = 38
 
-    /// The filter for the process of this number; `readsFonts`: for one that draws.
+    /// The filter for the process of this number; `readsFonts`: for one that draws, `accepts`: for
+    /// one to which others connect.
     static func filter(
-        process: Int32, readsFonts: Bool = false
+        process: Int32, readsFonts: Bool = false, accepts: Bool = false
     ) throws(SeccompError) -> SeccompFilter {
         var filter = try SeccompFilter(failingWith: forbidden)
-        for name in free + (readsFonts ? ofFonts : []) { try filter.allow(name) }
+        for name in free + (readsFonts ? ofFonts : []) + (accepts ? ofServers : []) {
+            try filter.allow(name)
+        }
         for (name, conditions) in conditional(process: process) {
             try filter.allow(name, if: conditions)
         }

@@ -3,26 +3,31 @@ public import Messages
 /// One child that a supervisor keeps alive.
 public struct ChildSpecification: Hashable, Sendable {
     /// What it is.
-    public var kind: WorkerKind
-    /// Its pool.
-    public var pool: PoolName
+    public var kind: ProcessKind
+    /// Its pool; nil for what is in none.
+    public var pool: PoolName?
     /// The path of its program.
     public var program: String
     /// Its own arguments; the supervisor appends those of `lifeArguments`.
     public var arguments: [String]
+    /// A socket that listens, which each life inherits: who connects between two lives waits. It
+    /// stays its owner's, and open as long as the stack.
+    public var listener: Int32?
 
     /// Describes a child; of the pool that every stack has of its kind, where none is named.
     public init(
-        kind: WorkerKind, pool: PoolName? = nil, program: String, arguments: [String]
+        kind: ProcessKind, pool: PoolName? = nil, program: String, arguments: [String],
+        listener: Int32? = nil
     ) {
         self.kind = kind
-        self.pool = pool ?? PoolName(kind)
+        self.pool = pool ?? kind.stackKind.map { PoolName($0) }
+        self.listener = listener
         self.program = program
         self.arguments = arguments
     }
 
     /// The name of a kind's program.
-    public static func programName(_ kind: WorkerKind) -> String { "imagebus-\(kind.name)" }
+    public static func programName(_ kind: ProcessKind) -> String { "imagebus-\(kind.name)" }
 
     /// The descriptor on which a child tells how far it is (`LifeSign`).
     public static let readyDescriptor: Int32 = 3
@@ -30,14 +35,18 @@ public struct ChildSpecification: Hashable, Sendable {
     /// The descriptor from which a child reads its secret, where it is given one.
     public static let secretDescriptor: Int32 = 4
 
+    /// The descriptor on which a child listens, where it is given one.
+    public static let listenerDescriptor: Int32 = 5
+
     /// What differs from life to life: how often it was restarted, where it reports, and whose
     /// death it does not outlive.
     static func lifeArguments(
-        restarts: UInt32, parent: Int32, hasSecret: Bool = false
+        restarts: UInt32, parent: Int32, hasSecret: Bool = false, listens: Bool = false
     ) -> [String] {
         [
             "--restarts", "\(restarts)", "--ready-fd", "\(readyDescriptor)",
             "--parent-pid", "\(parent)",
         ] + (hasSecret ? ["--secret-fd", "\(secretDescriptor)"] : [])
+            + (listens ? ["--listen-fd", "\(listenerDescriptor)"] : [])
     }
 }

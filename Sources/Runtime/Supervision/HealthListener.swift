@@ -18,7 +18,7 @@ public final class HealthListener {
 
     /// Listens in the runtime directory `root` for a supervisor of one kind, or of all; what
     /// supervisors left there that have ended is removed.
-    public init(in root: String, only kind: WorkerKind?) throws(Errno) {
+    public init(in root: String, only kind: ProcessKind?) throws(Errno) {
         directory = try FileDescriptor.openDirectory(root)
         name = Self.name(of: kind) + "\(CurrentProcess.processID)\(Self.suffix)"
         Self.removeUnserved(in: root)
@@ -39,7 +39,7 @@ public final class HealthListener {
         }
     }
 
-    private static func name(of kind: WorkerKind?) -> String {
+    private static func name(of kind: ProcessKind?) -> String {
         "\(prefix)\(kind?.name ?? "all")-"
     }
 
@@ -65,7 +65,7 @@ extension HealthListener {
     /// What the supervisors of a kind in a runtime directory answer, those of all kinds among
     /// them; nil for one that does not answer within `milliseconds`. Empty where there is none.
     public static func ask(
-        in root: String, about kind: WorkerKind, milliseconds: Int
+        in root: String, about kind: ProcessKind, milliseconds: Int
     ) throws(Errno) -> [[UInt8]?] {
         let directory = try FileDescriptor.openDirectory(root)
         var answers: [[UInt8]?] = []

@@ -3,10 +3,12 @@ import Messages
 
 /// A running child.
 final class SupervisedChild {
-    let kind: WorkerKind
-    let pool: PoolName
+    let kind: ProcessKind
+    let pool: PoolName?
     let process: ChildProcess
     let ready: ReadyPipe
+    /// How often a front has said that its loop turns.
+    var beats: UInt64 = 0
 
     /// Starts the program: no descriptor but its log, the pipe and its secret, in a process group
     /// of its own, so that a Ctrl-C at the terminal reaches the supervisor alone.
@@ -18,7 +20,8 @@ final class SupervisedChild {
             specification.program,
             specification.arguments
                 + ChildSpecification.lifeArguments(
-                    restarts: restarts, parent: CurrentProcess.processID, hasSecret: secret != nil),
+                    restarts: restarts, parent: CurrentProcess.processID, hasSecret: secret != nil,
+                    listens: specification.listener != nil),
             environment: ChildEnvironment.of(CurrentProcess.environment))
         command.descriptors = [
             0: .null, 1: .descriptor(2), 2: .inherited,
@@ -26,6 +29,9 @@ final class SupervisedChild {
         ]
         if let secret {
             command.descriptors[ChildSpecification.secretDescriptor] = .descriptor(secret)
+        }
+        if let listener = specification.listener {
+            command.descriptors[ChildSpecification.listenerDescriptor] = .descriptor(listener)
         }
         command.leadsGroup = true
         kind = specification.kind

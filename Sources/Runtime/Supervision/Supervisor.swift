@@ -80,11 +80,11 @@ public final class Supervisor {
 
     /// Once the coordinator serves: before, the signal would end it.
     private func passReloadOn() {
-        if !specifications.contains(where: { $0.kind == .coordinator }) {
-            observe(.nothingToReload)
-        }
-        for (slot, child) in children where child.kind == .coordinator {
-            guard state.isWelcomed(slot) else { return }
+        let readers = specifications.filter { $0.kind == .coordinator || $0.kind.isFront }
+        if readers.isEmpty { observe(.nothingToReload) }
+        let told = children.filter { $0.value.kind == .coordinator || $0.value.kind.isFront }
+        guard told.keys.allSatisfy({ state.isWelcomed($0) }) else { return }
+        for child in told.values {
             // Fails only for a child that has ended; the next one reads the file anyway.
             try? child.process.send(.hangUp)
         }
@@ -96,16 +96,16 @@ public final class Supervisor {
         Set(
             children.filter { slot, child in
                 guard child.kind != .coordinator, state.isWelcomed(slot),
-                    let life = state.incarnation(of: slot)
+                    let pool = child.pool, let life = state.incarnation(of: slot)
                 else { return false }
-                let pages = ControlReader(directory: directory.paths.controlDirectory(child.pool))
+                let pages = ControlReader(directory: directory.paths.controlDirectory(pool))
                 return pages.isWelcome(life) == false
             }.keys)
     }
 
     private var processIDs: Set<ProcessID> { Set(children.values.map(\.process.processID)) }
 
-    /// Workers show it in their control segments, the coordinator by its answers.
+    /// Workers show it in their control segments, the coordinator by its answers, fronts say it.
     private func lookForLife() {
         guard state.wantsLook(at: .now()) else { return }
         var counters: [Int: UInt64] = [:]
@@ -122,7 +122,8 @@ public final class Supervisor {
     private func counter(of child: SupervisedChild, _ slot: Int) -> UInt64? {
         guard let incarnation = state.incarnation(of: slot) else { return nil }
         if child.kind == .coordinator { return coordinatorAnswers() }
-        return ControlReader(directory: directory.paths.controlDirectory(child.pool))
+        guard let pool = child.pool else { return child.beats }
+        return ControlReader(directory: directory.paths.controlDirectory(pool))
             .heartbeat(of: incarnation)
     }
 
@@ -174,6 +175,7 @@ public final class Supervisor {
             handle(.welcomed(slot: slot, sign.incarnation))
             // Asked from now on, so that it can have answered at the next look.
             if child.kind == .coordinator { _ = coordinatorAnswers() }
+        case .alive: child.beats &+= 1
         }
     }
 
@@ -228,9 +230,11 @@ public final class Supervisor {
     /// So that the coordinator can tell this kill from others. Without a segment it cannot, and
     /// holds it against nothing.
     private func noteStandstill(of child: SupervisedChild, _ slot: Int) {
-        guard child.kind != .coordinator, let life = state.incarnation(of: slot) else { return }
+        guard child.kind != .coordinator, let pool = child.pool,
+            let life = state.incarnation(of: slot)
+        else { return }
         try? ControlVerdict.stoodStill.leave(
-            in: directory.paths.controlDirectory(child.pool), for: life)
+            in: directory.paths.controlDirectory(pool), for: life)
     }
 
     private func spawn(_ slot: Int, restarts: UInt32) -> SupervisorEvent? {
@@ -238,7 +242,7 @@ public final class Supervisor {
         do throws(Errno) {
             let child = try SupervisedChild(
                 specification, restarts: restarts,
-                secret: secrets?.descriptorNumber(for: specification.pool))
+                secret: specification.pool.flatMap { secrets?.descriptorNumber(for: $0) })
             children[slot] = child
             observe(.started(specification.kind, child.process.processID))
             return nil

@@ -5,28 +5,28 @@ public import Observability
 /// What a supervisor tells its log.
 public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     /// A child runs.
-    case started(WorkerKind, ProcessID)
+    case started(ProcessKind, ProcessID)
     /// A child has started, and looks for its coordinator.
-    case begun(WorkerKind, ProcessID)
+    case begun(ProcessKind, ProcessID)
     /// A child is part of the stack.
-    case welcomed(WorkerKind, ProcessID)
+    case welcomed(ProcessKind, ProcessID)
     /// A child ended; whether that was part of a drain.
-    case ended(WorkerKind, ProcessID, ChildStatus, expected: Bool)
+    case ended(ProcessKind, ProcessID, ChildStatus, expected: Bool)
     /// A program cannot be started.
-    case cannotStart(WorkerKind, program: String, Errno)
+    case cannotStart(ProcessKind, program: String, Errno)
     /// A child lives and does nothing any more; it is killed.
-    case hangs(WorkerKind, ProcessID, Standstill)
+    case hangs(ProcessKind, ProcessID, Standstill)
     /// A child took too long to start, also after its limit was moved; it is killed.
-    case startsTooLong(WorkerKind, ProcessID, milliseconds: Int, movedMilliseconds: Int)
+    case startsTooLong(ProcessKind, ProcessID, milliseconds: Int, movedMilliseconds: Int)
     /// A child waits before its next start.
-    case backingOff(WorkerKind, milliseconds: Int)
+    case backingOff(ProcessKind, milliseconds: Int)
     /// A child says that it can never start with these settings.
-    case refused(WorkerKind, code: Int32)
+    case refused(ProcessKind, code: Int32)
     /// All children are welcomed.
     case ready
     /// The stack drains.
     case draining
-    /// No child has a configuration.
+    /// No child has anything to load anew.
     case nothingToReload
     /// Segments of a dead child were unlinked.
     case removedSegments(WorkerKind, Int)
@@ -68,7 +68,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .ready: "all processes are ready"
         case .draining: "draining"
         case .nothingToReload:
-            "SIGHUP: nothing is loaded anew, only who serves the coordinator has a configuration"
+            "SIGHUP: nothing is loaded anew, neither a coordinator nor a gateway is served"
         case .removedSegments(let kind, let count):
             "removed \(count) segments of a dead \(kind.name) process"
         }

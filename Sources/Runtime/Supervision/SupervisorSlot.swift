@@ -23,13 +23,13 @@ struct SupervisorSlot: Sendable {
         case welcomed(Incarnation)
     }
 
-    let kind: WorkerKind
+    let kind: ProcessKind
     var life = Life.waiting(until: Instant(nanoseconds: .max))
     private(set) var restarts: UInt32 = 0
     private var policy = RestartPolicy()
     private var hasRun = false
 
-    init(kind: WorkerKind) { self.kind = kind }
+    init(kind: ProcessKind) { self.kind = kind }
 
     var isRunning: Bool {
         if case .running = life { true } else { false }

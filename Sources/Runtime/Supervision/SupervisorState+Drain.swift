@@ -6,12 +6,14 @@ extension SupervisorState {
         slots.contains { $0.kind == .coordinator && $0.isRunning }
     }
 
+    var frontsRun: Bool { slots.contains { $0.kind.isFront && $0.isRunning } }
+
     mutating func stopRequested(
         at now: Instant, into actions: inout [SupervisorAction]
     ) {
         switch phase {
         case .running: beginDrain(.drained, at: now, into: &actions)
-        case .draining: kill(.forced, into: &actions)
+        case .endingFronts, .draining: kill(.forced, into: &actions)
         case .killing, .finished: break
         }
     }
@@ -21,11 +23,20 @@ extension SupervisorState {
     ) {
         self.end = end
         actions.append(.reportDrain)
+        let until = now.adding(milliseconds: Self.drainMilliseconds)
+        for slot in slots.indices where slots[slot].kind.isFront { slots[slot].stopWaiting() }
+        guard frontsRun else { return drainStack(until: until, into: &actions) }
+        phase = .endingFronts(
+            until: until, frontsUntil: now.adding(milliseconds: Self.frontsMilliseconds))
+        signal(.terminate, into: &actions) { $0.kind.isFront }
+    }
+
+    /// Fronts have ended, or had their time.
+    mutating func drainStack(until: Instant, into actions: inout [SupervisorAction]) {
         for slot in slots.indices where slots[slot].kind == .coordinator {
             slots[slot].stopWaiting()
         }
-        phase = .draining(
-            until: now.adding(milliseconds: Self.drainMilliseconds), workersUntil: nil)
+        phase = .draining(until: until, workersUntil: nil)
         if coordinatorRuns {
             signal(.terminate, into: &actions) { $0.kind == .coordinator }
         } else {

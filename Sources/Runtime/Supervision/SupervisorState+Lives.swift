@@ -36,14 +36,16 @@ extension SupervisorState {
         _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
     ) {
         guard slots[slot].isRunning else { return }
-        if let incarnation = slots[slot].incarnation {
+        if let incarnation = slots[slot].incarnation, let kind = slots[slot].kind.stackKind {
             orphans.append(
                 OrphanedLife(
-                    kind: slots[slot].kind, incarnation: incarnation,
+                    kind: kind, incarnation: incarnation,
                     removedAt: now.adding(milliseconds: Self.orphanGraceMilliseconds)))
         }
         switch phase {
         case .running: endedWhileRunning(slot, status, at: now, into: &actions)
+        case .endingFronts(let until, _):
+            endedBehindFronts(slot, status, until: until, at: now, into: &actions)
         case .draining: endedWhileDraining(slot, status, at: now, into: &actions)
         case .killing, .finished: slots[slot].life = .done
         }
@@ -89,6 +91,18 @@ extension SupervisorState {
         }
     }
 
+    /// Whoever serves what fronts still answer comes back.
+    private mutating func endedBehindFronts(
+        _ slot: Int, _ status: ChildStatus, until: Instant, at now: Instant,
+        into actions: inout [SupervisorAction]
+    ) {
+        guard slots[slot].kind.isFront else {
+            return restart(slot, status, at: now, into: &actions)
+        }
+        slots[slot].life = .done
+        if !frontsRun { drainStack(until: until, into: &actions) }
+    }
+
     /// A worker that dies while the coordinator still finishes what it admitted comes back; one
     /// that ended with 0 was drained.
     private mutating func endedWhileDraining(
@@ -99,7 +113,7 @@ extension SupervisorState {
             awaitWorkers(at: now)
             return
         }
-        if coordinatorRuns, !status.isSuccess {
+        if coordinatorRuns, !status.isSuccess, !slots[slot].kind.isFront {
             restart(slot, status, at: now, into: &actions)
         } else {
             slots[slot].life = .done

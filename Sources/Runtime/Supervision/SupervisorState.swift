@@ -3,13 +3,16 @@ public import Messages
 
 /// What the supervisor does next: events in, actions out, no I/O, no clock.
 ///
-/// A slot is a place for one child; it is filled again whenever its child ends. The coordinator, if
-/// there is one, drains first and tells the workers; they end by themselves.
+/// A slot is a place for one child; it is filled again whenever its child ends. Fronts end
+/// first, so that nobody asks any more; then the coordinator, if there is one, drains and tells the
+/// workers, which end by themselves.
 public struct SupervisorState: Sendable {
     /// How long `SIGTERM` may take until everything left is killed (SEMANTICS §14.10).
     public static let drainMilliseconds = 8_000
     /// How long workers may take to end after their coordinator, before they are told to.
     public static let workersGraceMilliseconds = 500
+    /// How long fronts have, of that, until the coordinator is told as well.
+    public static let frontsMilliseconds = 3_000
     /// How long segments of a dead child stay: until then somebody may still read them.
     public static let orphanGraceMilliseconds = 2_000
     /// How long a child may take from its start to its first sign of life: a hundred times what it
@@ -23,6 +26,8 @@ public struct SupervisorState: Sendable {
 
     enum Phase: Hashable, Sendable {
         case running
+        /// Fronts were told to end; all else goes on meanwhile.
+        case endingFronts(until: Instant, frontsUntil: Instant)
         case draining(until: Instant, workersUntil: Instant?)
         case killing
         case finished
@@ -37,7 +42,7 @@ public struct SupervisorState: Sendable {
     let startMilliseconds: Int
 
     /// One slot for each kind named, in that order; put the coordinator first.
-    public init(kinds: [WorkerKind], startMilliseconds: Int = Self.startMilliseconds) {
+    public init(kinds: [ProcessKind], startMilliseconds: Int = Self.startMilliseconds) {
         slots = kinds.map { SupervisorSlot(kind: $0) }
         self.startMilliseconds = startMilliseconds
     }
@@ -49,6 +54,7 @@ public struct SupervisorState: Sendable {
             deadlines += pulses.nextLook.map { [$0] } ?? []
             deadlines += slots.compactMap(\.startLimit?.until)
         }
+        if case .endingFronts(_, let frontsUntil) = phase { deadlines.append(frontsUntil) }
         if case .draining(let until, let workersUntil) = phase {
             deadlines += [until] + (workersUntil.map { [$0] } ?? [])
         }
@@ -109,6 +115,9 @@ public struct SupervisorState: Sendable {
             actions.append(.removeSegments(orphan.kind, orphan.incarnation))
         }
         orphans.removeAll { $0.removedAt <= now }
+        if case .endingFronts(let until, let frontsUntil) = phase, frontsUntil <= now {
+            drainStack(until: until, into: &actions)
+        }
         if case .draining(let until, let workersUntil) = phase {
             if until <= now {
                 kill(.limitPassed, into: &actions)

@@ -15,6 +15,20 @@ extension ClientHello: WireMessage {
             limit: MessageLimits.textBytesMax)
         map.flag(&wantsPieces, &wire.pointee.wants_pieces, "ClientHello.wants_pieces")
         try map.secret(&secret, &wire.pointee.secret, "ClientHello.secret")
+        try map.maybe(&front, &wire.pointee.front, "ClientHello.front")
+    }
+}
+
+extension FrontProcess: WireMessage {
+    typealias Form = Imagebus__V1__FrontProcess
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__front_process__init }
+    static var blank: Self { Self(name: "") }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.text(
+            &name, &wire.pointee.name, "FrontProcess.name", limit: Self.nameBytesMax)
+        try map.number(&restarts, &wire.pointee.restarts, "FrontProcess.restarts")
+        try map.bits(&sandbox, &wire.pointee.sandbox, "FrontProcess.sandbox")
     }
 }
 

@@ -38,5 +38,8 @@ extension StatusReport: WireMessage {
         try map.list(
             &transfers, &wire.pointee.n_transfers, &wire.pointee.transfers,
             "StatusReport.transfers", limit: Self.rowsMax)
+        try map.list(
+            &fronts, &wire.pointee.n_fronts, &wire.pointee.fronts, "StatusReport.fronts",
+            limit: Self.rowsMax)
     }
 }

@@ -20,6 +20,17 @@ extension StatusReport.ProcessStatus: WireMessage {
     }
 }
 
+extension StatusReport.FrontStatus: WireMessage {
+    typealias Form = Imagebus__V1__StatusReport__Front
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__front__init }
+    static var blank: Self { Self(process: .blank, pid: 0) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.part(&process, &wire.pointee.process, "Front.process")
+        try map.number(&pid, &wire.pointee.pid, "Front.pid")
+    }
+}
+
 extension StatusReport.PoolStatus: WireMessage {
     typealias Form = Imagebus__V1__StatusReport__Pool
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__pool__init }

@@ -6,6 +6,21 @@ public final class GatewayProcess {
     private let output: ProgramOutput
     /// Where it listens.
     public let port: UInt16
+    /// Where figures are read, with `--metrics-listen`.
+    public var metricsPort: UInt16? { Self.port(in: output.lines, "figures") }
+
+    /// The number of its process.
+    public var processID: Int32 { child.processID }
+
+    /// Its lines so far, once one of them is as wanted.
+    public func awaitLine(_ isMeant: (String) -> Bool) throws -> [String] {
+        while !output.lines.contains(where: isMeant) {
+            guard try output.readMore(within: StackHarness.timeout) == .more else {
+                throw StackFailure("the gateway does not say it: \(output.lines)")
+            }
+        }
+        return output.lines
+    }
 
     /// Starts it and waits until it listens; `arguments` follow those that say where.
     public init(before stack: StackHarness, _ arguments: [String]) throws {
@@ -34,8 +49,8 @@ public final class GatewayProcess {
 
     private static func close(_ end: consuming FileDescriptor) {}
 
-    private static func port(in lines: [String]) -> UInt16? {
-        let line = lines.first { $0.contains("listening") }
+    private static func port(in lines: [String], _ word: String = "listening") -> UInt16? {
+        let line = lines.first { $0.contains(word) }
         let word = line?.split(separator: " ").first { $0.hasPrefix("port=") }
         return word.flatMap { UInt16($0.dropFirst("port=".count)) }
     }

@@ -81,6 +81,15 @@ public final class StackHarness {
         output?.lines.first.map { String($0.dropFirst("ready ".count)) } ?? ""
     }
 
+    /// What a browser opens, from the line behind it; nil without a gateway.
+    public func gatewayURL() throws -> String? {
+        guard let output, arguments.contains("--gateway") else { return nil }
+        while output.lines.count < 2 {
+            guard try output.readMore(within: Self.timeout) == .more else { return nil }
+        }
+        return String(output.lines[1].dropFirst("gateway ".count))
+    }
+
     /// Sends `serve` a signal.
     public func send(_ signal: StackSignal) throws { try serve?.send(signal.signal) }
 
@@ -163,6 +172,9 @@ public final class StackHarness {
     private func expectNothingMoreSaid() throws {
         guard let output else { return }
         while case .more = try output.readMore(within: .zero) {}
-        guard output.lines.count == 1 else { throw StackFailure("serve said \(output.lines)") }
+        let rest = output.lines.dropFirst().filter { !$0.hasPrefix("gateway http://") }
+        guard rest.isEmpty, output.lines.count <= 2 else {
+            throw StackFailure("serve said \(output.lines)")
+        }
     }
 }

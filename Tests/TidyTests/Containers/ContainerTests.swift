@@ -10,7 +10,9 @@ import Testing
         let mounts = compose.mounts.filter { $0.volume != "thumbnails" }
         #expect(mounts.sorted() == table.mounts.sorted())
         #expect(compose.strange == [])
-        let services = ["coordinator", "download", "cache", "decode", "transform", "example"]
+        let services = [
+            "coordinator", "download", "cache", "decode", "transform", "gateway", "example",
+        ]
         #expect(compose.services == services)
         #expect(Set(mounts.map(\.service)) == Set(services))
     }

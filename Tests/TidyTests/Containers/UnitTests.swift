@@ -6,7 +6,7 @@ import Testing
     private static let services = [
         "coordinator": "imagebus-coordinator.service", "cache": "imagebus-cache.service",
         "download": "imagebus-download@.service", "decode": "imagebus-decode@.service",
-        "transform": "imagebus-transform@.service",
+        "transform": "imagebus-transform@.service", "gateway": "imagebus-gateway.service",
     ]
     private let files = RepositoryFiles()
 

@@ -29,7 +29,8 @@ enum LinkRules {
         "imagebus": client.union(["jansson", "yaml-0"]),
         "imagebus-bench": client.union(["jansson", "microhttpd", "yaml-0"]),
         "imagebus-coordinator": bus.union(["sodium", "yaml-0"]),
-        "imagebus-gateway": client.union(["jansson", "microhttpd", "nettle"]),
+        "imagebus-gateway": client.union(["microhttpd", "nettle", "jansson"])
+            .union(sandbox),
         "imagebus-download": bus.union(["curl", "z", "crypto"]),
         "imagebus-cache": bus.union(["sqlite3", "xxhash", "nettle"]),
         "imagebus-decode": bus.union(images).union(planarSources).union(drawings)

@@ -18,6 +18,8 @@ public final class EventedExchange {
     var isHeadRead = false
     /// Whether its connection ends with its answer: where its body ends is no matter of trust then.
     var isLast = false
+    /// What it was answered, once it was: status, and bytes of the body.
+    public private(set) var answered: (status: UInt16, bodyBytes: Int)?
 
     enum Standing { case reading, waiting, answered, over }
 
@@ -59,6 +61,7 @@ public final class EventedExchange {
     public func answer(_ reply: HTTPReply) {
         guard standing == .waiting, self.reply == nil else { return }
         self.reply = reply
+        answered = (reply.status, reply.body.byteCount)
         server.wake(self)
     }
 

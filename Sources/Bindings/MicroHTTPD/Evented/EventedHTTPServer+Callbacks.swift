@@ -23,6 +23,7 @@ func beginEvented(
 ) -> UnsafeMutableRawPointer? {
     guard let context, let connection else { return nil }
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    state.awaitRest(of: connection)
     let exchange = EventedExchange(
         connection, target.map { String(cString: $0) } ?? "/", state)
     return Unmanaged.passRetained(exchange).toOpaque()

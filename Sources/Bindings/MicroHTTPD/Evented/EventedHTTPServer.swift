@@ -43,6 +43,14 @@ public struct EventedHTTPServer: ~Copyable {
     ) throws(HTTPListenError) {
         let socket = cmicrohttpd_listen(address, port, 1_024)
         guard socket >= 0 else { throw HTTPListenError(errno: cmicrohttpd_errno()) }
+        try self.init(listener: socket, limits: limits, handler: handler)
+    }
+
+    /// Accepts at a socket that listens and does not block, which it closes from then on, also
+    /// where it throws.
+    public init(
+        listener socket: Int32, limits: HTTPLimits = HTTPLimits(), handler: any EventedHandler
+    ) throws(HTTPListenError) {
         guard let state = EventedServerState(handler, limits) else {
             let error = cmicrohttpd_errno()
             close(socket)
@@ -50,8 +58,7 @@ public struct EventedHTTPServer: ~Copyable {
         }
         let calls = cmicrohttpd_calls(
             answer: answerEvented, began: beginEvented, ended: endEvented,
-            connected: noteConnection,
-            context: Unmanaged.passUnretained(state).toOpaque())
+            connected: noteConnection, context: Unmanaged.passUnretained(state).toOpaque())
         let told = cmicrohttpd_limits(
             connections: UInt32(clamping: limits.connections),
             connections_per_peer: UInt32(clamping: limits.connectionsPerPeer),
@@ -103,10 +110,21 @@ public struct EventedHTTPServer: ~Copyable {
         }
     }
 
-    /// Takes no more connections; those that are open go on.
+    /// Leaves whoever connects from now on without an answer of the system: once `stopListening`
+    /// has closed the socket, their next attempt is refused. Connections that are under way become
+    /// whole, so that few of them, and on one machine none, are lost in between.
+    public borrowing func refuseConnections() {
+        cmicrohttpd_refuse(cmicrohttpd_listening(daemon))
+    }
+
+    /// Takes no more connections, after those that wait; those that are open go on.
     public borrowing func stopListening() {
+        run()
         let socket = MHD_quiesce_daemon(daemon)
-        if socket >= 0 { close(socket) }
+        guard socket >= 0 else { return }
+        // Another process may go on with the same socket.
+        cmicrohttpd_refuse_no_more(socket)
+        close(socket)
     }
 }
 

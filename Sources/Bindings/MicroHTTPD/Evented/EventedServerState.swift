@@ -63,7 +63,13 @@ final class EventedServerState {
 
     /// A connection may take that long for its next request.
     func awaitRequest(on connection: OpaquePointer) {
-        deadlines.set(connection, .request, after: .seconds(limits.requestSeconds))
+        let seconds = limits.idleSeconds + limits.headSeconds
+        deadlines.set(connection, .request, after: .seconds(seconds))
+    }
+
+    /// The first line of a request is there: the rest may take that long.
+    func awaitRest(of connection: OpaquePointer) {
+        deadlines.set(connection, .request, after: .seconds(limits.headSeconds))
     }
 
     /// A peer may take that long for so many bytes.

@@ -1,15 +1,15 @@
 /// What an `EventedHTTPServer` takes of strangers at most.
 public struct HTTPLimits: Hashable, Sendable {
     /// Connections at a time.
-    public var connections = 4_096
-    /// Of one address.
+    public var connections = 12_000
+    /// Of one address; 0: as many as in all.
     public var connectionsPerPeer = 512
     /// Seconds after which a connection without traffic is closed; one whose answer is awaited
     /// counts as busy.
     public var idleSeconds = 60
-    /// Seconds in which the next request has to be there as a whole, however its bytes trickle in:
-    /// from when the connection was made, or from the end of the answer before.
-    public var requestSeconds = 90
+    /// Seconds in which a request has to come as a whole, from its first line on, however its bytes
+    /// trickle in; its first line has them behind `idleSeconds`.
+    public var headSeconds = 30
     /// Bytes a second that a peer takes of an answer on the whole, once `idleSeconds` are over.
     public var leastBytesPerSecond = 1 << 10
     /// Bytes of a request line and its headers; more is refused with 431 or 414.

@@ -141,6 +141,9 @@ int clinux_socket_listen(const char *path, uint32_t mode, int waiting_max);
 int clinux_socket_accept(int descriptor);
 int64_t clinux_socket_send(int descriptor, const void *buffer, size_t count);
 int clinux_socket_connect(const char *path);
+int clinux_tcp_listen(const char *address, uint16_t port, int waiting_max);
+// The port of a socket that listens.
+int clinux_tcp_port(int descriptor);
 int clinux_socket_shutdown(int descriptor);
 
 // MARK: - spawn (spawn.c)

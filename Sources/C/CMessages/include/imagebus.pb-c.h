@@ -111,6 +111,7 @@ typedef struct Imagebus__V1__CacheSettings Imagebus__V1__CacheSettings;
 typedef struct Imagebus__V1__CacheSettings__Cache Imagebus__V1__CacheSettings__Cache;
 typedef struct Imagebus__V1__DownloadSettings Imagebus__V1__DownloadSettings;
 typedef struct Imagebus__V1__ClientHello Imagebus__V1__ClientHello;
+typedef struct Imagebus__V1__FrontProcess Imagebus__V1__FrontProcess;
 typedef struct Imagebus__V1__ClientWelcome Imagebus__V1__ClientWelcome;
 typedef struct Imagebus__V1__Load Imagebus__V1__Load;
 typedef struct Imagebus__V1__Cancel Imagebus__V1__Cancel;
@@ -143,6 +144,7 @@ typedef struct Imagebus__V1__StatusReport__Histogram Imagebus__V1__StatusReport_
 typedef struct Imagebus__V1__StatusReport__Cancellations Imagebus__V1__StatusReport__Cancellations;
 typedef struct Imagebus__V1__StatusReport__Stage Imagebus__V1__StatusReport__Stage;
 typedef struct Imagebus__V1__StatusReport__Transfers Imagebus__V1__StatusReport__Transfers;
+typedef struct Imagebus__V1__StatusReport__Front Imagebus__V1__StatusReport__Front;
 typedef struct Imagebus__V1__BlacklistReport Imagebus__V1__BlacklistReport;
 typedef struct Imagebus__V1__BlacklistReport__Entry Imagebus__V1__BlacklistReport__Entry;
 typedef struct Imagebus__V1__DrainCommand Imagebus__V1__DrainCommand;
@@ -2876,10 +2878,29 @@ struct  Imagebus__V1__ClientHello
    * 32 bytes, or empty
    */
   ProtobufCBinaryData secret;
+  /*
+   * of a client that is a program of the stack
+   */
+  Imagebus__V1__FrontProcess *front;
 };
 #define IMAGEBUS__V1__CLIENT_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__client_hello__descriptor) \
-    , {0,NULL}, 0, (char *)protobuf_c_empty_string, 0, {0,NULL} }
+    , {0,NULL}, 0, (char *)protobuf_c_empty_string, 0, {0,NULL}, NULL }
+
+
+struct  Imagebus__V1__FrontProcess
+{
+  ProtobufCMessage base;
+  /*
+   * 32 bytes at most
+   */
+  char *name;
+  uint32_t restarts;
+  uint32_t sandbox;
+};
+#define IMAGEBUS__V1__FRONT_PROCESS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__front_process__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0 }
 
 
 /*
@@ -3621,6 +3642,17 @@ struct  Imagebus__V1__StatusReport__Transfers
     , (char *)protobuf_c_empty_string, NULL }
 
 
+struct  Imagebus__V1__StatusReport__Front
+{
+  ProtobufCMessage base;
+  Imagebus__V1__FrontProcess *process;
+  uint32_t pid;
+};
+#define IMAGEBUS__V1__STATUS_REPORT__FRONT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__front__descriptor) \
+    , NULL, 0 }
+
+
 /*
  * 42
  */
@@ -3645,10 +3677,12 @@ struct  Imagebus__V1__StatusReport
   Imagebus__V1__StatusReport__Pool **pools;
   size_t n_transfers;
   Imagebus__V1__StatusReport__Transfers **transfers;
+  size_t n_fronts;
+  Imagebus__V1__StatusReport__Front **fronts;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL, 0,NULL, 0,NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
 
 
 struct  Imagebus__V1__BlacklistReport__Entry
@@ -5487,6 +5521,25 @@ Imagebus__V1__ClientHello *
 void   imagebus__v1__client_hello__free_unpacked
                      (Imagebus__V1__ClientHello *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__FrontProcess methods */
+void   imagebus__v1__front_process__init
+                     (Imagebus__V1__FrontProcess         *message);
+size_t imagebus__v1__front_process__get_packed_size
+                     (const Imagebus__V1__FrontProcess   *message);
+size_t imagebus__v1__front_process__pack
+                     (const Imagebus__V1__FrontProcess   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__front_process__pack_to_buffer
+                     (const Imagebus__V1__FrontProcess   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__FrontProcess *
+       imagebus__v1__front_process__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__front_process__free_unpacked
+                     (Imagebus__V1__FrontProcess *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__ClientWelcome methods */
 void   imagebus__v1__client_welcome__init
                      (Imagebus__V1__ClientWelcome         *message);
@@ -5900,6 +5953,9 @@ void   imagebus__v1__status_report__stage__init
 /* Imagebus__V1__StatusReport__Transfers methods */
 void   imagebus__v1__status_report__transfers__init
                      (Imagebus__V1__StatusReport__Transfers         *message);
+/* Imagebus__V1__StatusReport__Front methods */
+void   imagebus__v1__status_report__front__init
+                     (Imagebus__V1__StatusReport__Front         *message);
 /* Imagebus__V1__StatusReport methods */
 void   imagebus__v1__status_report__init
                      (Imagebus__V1__StatusReport         *message);
@@ -6288,6 +6344,9 @@ typedef void (*Imagebus__V1__DownloadSettings_Closure)
 typedef void (*Imagebus__V1__ClientHello_Closure)
                  (const Imagebus__V1__ClientHello *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__FrontProcess_Closure)
+                 (const Imagebus__V1__FrontProcess *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__ClientWelcome_Closure)
                  (const Imagebus__V1__ClientWelcome *message,
                   void *closure_data);
@@ -6380,6 +6439,9 @@ typedef void (*Imagebus__V1__StatusReport__Stage_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__StatusReport__Transfers_Closure)
                  (const Imagebus__V1__StatusReport__Transfers *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__StatusReport__Front_Closure)
+                 (const Imagebus__V1__StatusReport__Front *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__StatusReport_Closure)
                  (const Imagebus__V1__StatusReport *message,
@@ -6518,6 +6580,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__descriptor
 extern const ProtobufCMessageDescriptor imagebus__v1__cache_settings__cache__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__download_settings__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__front_process__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__load__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__cancel__descriptor;
@@ -6550,6 +6613,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__status_report__histogram__
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__cancellations__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__stage__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__transfers__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__status_report__front__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor;

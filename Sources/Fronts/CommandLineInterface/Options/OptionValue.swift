@@ -67,8 +67,8 @@ package enum OptionValue {
     }
 
     /// A kind of process.
-    package static func kind(_ text: String) throws(UsageError) -> WorkerKind {
-        try word(text, WorkerKind.allCases.map { ($0.name, $0) })
+    package static func kind(_ text: String) throws(UsageError) -> ProcessKind {
+        try word(text, ProcessKind.all.map { ($0.name, $0) })
     }
 
     /// An address and a port that downloads may reach: `10.0.0.7:8080` or `[fd00::7]:8080`.

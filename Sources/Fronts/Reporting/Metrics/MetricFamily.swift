@@ -1,8 +1,9 @@
-import Messages
+package import Messages
 
 /// One metric with all its samples, in the text exposition format of Prometheus, version 0.0.4.
-struct MetricFamily: Hashable {
-    enum Kind: String {
+package struct MetricFamily: Hashable {
+    /// What its samples are.
+    package enum Kind: String {
         case counter
         case gauge
         case histogram
@@ -10,37 +11,37 @@ struct MetricFamily: Hashable {
     }
 
     /// Names and values, in order.
-    typealias Labels = [(name: String, value: String)]
+    package typealias Labels = [(name: String, value: String)]
 
-    let name: String
+    package let name: String
     let kind: Kind
     let help: String
     /// Complete lines.
     private(set) var lines: [String] = []
 
-    init(_ name: String, _ kind: Kind, _ help: String) {
+    package init(_ name: String, _ kind: Kind, _ help: String) {
         self.name = name
         self.kind = kind
         self.help = help
     }
 
     /// Its part of the exposition; nothing where it has no samples.
-    var text: String {
+    package var text: String {
         guard !lines.isEmpty else { return "" }
         let head = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
         return head + lines.map { $0 + "\n" }.joined()
     }
 
-    mutating func add(_ value: UInt64, _ labels: Labels = []) {
+    package mutating func add(_ value: UInt64, _ labels: Labels = []) {
         lines.append("\(name)\(Self.text(labels)) \(value)")
     }
 
-    mutating func add(_ value: Double, _ labels: Labels = []) {
+    package mutating func add(_ value: Double, _ labels: Labels = []) {
         lines.append("\(name)\(Self.text(labels)) \(value)")
     }
 
     /// Buckets are cumulative, and the last one counts all.
-    mutating func add(_ histogram: LatencyHistogram, _ labels: Labels = []) {
+    package mutating func add(_ histogram: LatencyHistogram, _ labels: Labels = []) {
         for octave in Self.octaves {
             let bound = "\(Double(1 << octave) / 1e6)"
             let count = histogram.count(upTo: octave * LatencyHistogram.bucketsPerOctave)

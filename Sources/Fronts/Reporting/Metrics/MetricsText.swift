@@ -43,6 +43,12 @@ package enum MetricsText {
             jobs.add(sum(members.map(\.jobs)), label)
             credit.add(sum(members.map(\.credit)), label)
         }
+        for name in Set(report.fronts.map(\.process.name)).sorted() {
+            let members = report.fronts.filter { $0.process.name == name }
+            let label = [(name: "kind", value: name)]
+            counts.add(UInt64(members.count), label + [("state", "ready")])
+            restarts.add(sum(members.map(\.process.restarts)), label)
+        }
         return [counts, restarts, jobs, credit]
     }
 

@@ -14,6 +14,19 @@ package struct StatusAnswer: Encodable {
         let sandbox: [String]
         /// Its pool: its kind, unless configuration added it.
         let pool: String
+
+        init(_ process: StatusReport.ProcessStatus) {
+            (kind, pid, state) = (process.kind.name, process.pid, process.state)
+            (restarts, jobs, credit) = (process.restarts, process.jobs, process.credit)
+            (sandbox, pool) = (process.sandbox.names, process.pool.text)
+        }
+
+        /// A front is of no pool, and has no jobs.
+        init(_ front: StatusReport.FrontStatus) {
+            (kind, pid, state) = (front.process.name, front.pid, "ready")
+            (restarts, jobs, credit) = (front.process.restarts, 0, 0)
+            (sandbox, pool) = (front.process.sandbox.names, front.process.name)
+        }
     }
 
     struct Pool: Encodable {
@@ -119,12 +132,7 @@ package struct StatusAnswer: Encodable {
     let transfers: [String: Durations]
 
     package init(_ report: StatusReport) {
-        processes = report.processes.map {
-            Process(
-                kind: $0.kind.name, pid: $0.pid, state: $0.state, restarts: $0.restarts,
-                jobs: $0.jobs, credit: $0.credit, sandbox: $0.sandbox.names,
-                pool: $0.pool.text)
-        }
+        processes = report.processes.map { Process($0) } + report.fronts.map { Process($0) }
         pools = report.pools.map {
             Pool(
                 name: $0.name.text, kind: $0.kind.name,

@@ -37,7 +37,15 @@ extension StatusTable {
                     name($0), "\($0.pid)", $0.state, "\($0.restarts)", "\($0.jobs)",
                     $0.kind == .coordinator ? "-" : "\($0.credit)", sandbox($0.sandbox),
                 ]
-            })
+            } + report.fronts.map { front($0) })
+    }
+
+    private static func front(_ front: StatusReport.FrontStatus) -> [String] {
+        let process = front.process
+        return [
+            process.name, "\(front.pid)", "ready", "\(process.restarts)", "-", "-",
+            sandbox(process.sandbox),
+        ]
     }
 
     /// The kind, and the pool where not every stack has it.

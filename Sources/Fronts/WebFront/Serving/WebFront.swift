@@ -12,9 +12,9 @@ import WebGrammar
 ///
 /// A request whose peer leaves is cancelled, so that the work ends unless others wait for it.
 package final class WebFront: EventedHandler {
-    private let settings: WebFrontSettings
-    private let reader: RequestReader
-    private let maker: AnswerMaker
+    private var settings: WebFrontSettings
+    private var reader: RequestReader
+    private var maker: AnswerMaker
     private let client: ImagebusClient
     private let log: Log
     private let visitors = VisitorNumbers()
@@ -24,11 +24,17 @@ package final class WebFront: EventedHandler {
     /// a place in the mailbox.
     private var pending = 0
     private var lastNumber: UInt64 = 0
-    /// Whether `/ready` says no: the process is about to end.
+    /// Whether `/ready` says no: the process is about to end. Who asks all the same is answered.
     package var isEnding = false
     /// Requests that were answered, and those whose peer left before.
-    package private(set) var answered = 0
-    package private(set) var abandoned = 0
+    package var answered: Int { Int(clamping: requests.counters.answeredCount) }
+    package var abandoned: Int { Int(clamping: requests.counters.abandoned) }
+    /// What is counted and written of requests.
+    package let requests: OpenRequests
+    /// Answers `/ready`.
+    package let readiness: Readiness
+    /// Connections of the server, for the figures; its loop says it.
+    package var connectionCount = 0
 
     /// How a load ended; from the client's thread.
     private struct Ended: Sendable {
@@ -57,18 +63,39 @@ package final class WebFront: EventedHandler {
     ) throws(Errno) {
         (self.settings, self.client, self.log) = (settings, client, log)
         (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
+        requests = OpenRequests(log: settings.logsRequests ? AccessLog(program: log.program) : nil)
+        readiness = try Readiness(client)
         mailbox = try Mailbox(elementsMax: Self.loadsMax + 1)
+        readiness.answer = { [unowned self] exchange, complaint in
+            // It may have begun to end meanwhile.
+            let no = isEnding ? "ending" : complaint
+            let answers = self.settings.answers
+            reply(
+                exchange,
+                no.map { answers.sentence(503, $0, retryAfter: 2) }
+                    ?? answers.sentence(200, "ready"))
+        }
+    }
+
+    /// Answers later requests by other settings, such as those with new keys.
+    package func replace(_ settings: WebFrontSettings) {
+        self.settings = settings
+        (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
     }
 
     /// Readable when loads have ended.
     package var descriptor: Int32 { mailbox.descriptor }
 
-    /// Requests that wait for the stack.
-    package var loadCount: Int { loads.count }
+    /// Requests whose answers were not sent to their ends.
+    package var openCount: Int { requests.count }
 
     // MARK: - Requests
 
     package func handle(_ exchange: EventedExchange) {
+        requests.begin(exchange)
+        guard exchange.target.utf8.count <= settings.targetBytesMax else {
+            return reply(exchange, settings.answers.sentence(414, "the URL is too long"))
+        }
         if answersHealth(exchange) || answersFile(exchange) { return }
         switch reader.verdict(on: Self.head(of: exchange), now: Int(WallClock.seconds())) {
         case .load(let plan): begin(plan, exchange)
@@ -78,8 +105,7 @@ package final class WebFront: EventedHandler {
 
     package func admitBody(of exchange: EventedExchange) -> BodyAdmission {
         if let refusal = reader.refusalOfBody(Self.head(of: exchange)) {
-            answered += 1
-            return .refuse(Self.reply(refusal))
+            return .refuse(made(refusal))
         }
         return .take(bytesMax: settings.uploads?.bytesMax ?? 0)
     }
@@ -89,14 +115,11 @@ package final class WebFront: EventedHandler {
     }
 
     private func begin(_ plan: RequestPlan, _ exchange: EventedExchange) {
-        let answers = settings.answers
-        guard !isEnding else {
-            return reply(
-                exchange, answers.sentence(503, "shutting down: ask again", retryAfter: 2))
-        }
+        requests.name(plan.request.image.url, of: exchange)
         guard pending < Self.loadsMax else {
             return reply(
-                exchange, answers.sentence(429, "too many requests wait: ask again", retryAfter: 1))
+                exchange,
+                settings.answers.sentence(429, "too many requests wait: ask again", retryAfter: 1))
         }
         load(plan, exchange)
     }
@@ -137,15 +160,9 @@ package final class WebFront: EventedHandler {
     /// The paths that say whether the process is there and can answer.
     private func answersHealth(_ exchange: EventedExchange) -> Bool {
         guard ["GET", "HEAD"].contains(exchange.method) else { return false }
-        let answers = settings.answers
         switch exchange.target {
-        case "/live", "/health": reply(exchange, answers.sentence(200, "live"))
-        case "/ready":
-            reply(
-                exchange,
-                isEnding
-                    ? answers.sentence(503, "ending", retryAfter: 2)
-                    : answers.sentence(200, "ready"))
+        case "/live", "/health": reply(exchange, settings.answers.sentence(200, "live"))
+        case "/ready": isEnding ? readiness.answer(exchange, nil) : readiness.ask(exchange)
         default: return false
         }
         return true
@@ -156,18 +173,17 @@ package final class WebFront: EventedHandler {
             let reply = settings.files?.reply(
                 to: exchange.target, ifNoneMatch: exchange.header("If-None-Match"))
         else { return false }
-        answered += 1
         exchange.answer(reply)
         return true
     }
 
     package func ended(_ exchange: EventedExchange, _ end: HTTPEnd) {
+        requests.end(exchange, end)
         guard let number = exchange.note as? Number else { return }
         exchange.note = nil
         // Its load is still under way: nobody waits for it here any more.
         guard let load = loads.removeValue(forKey: number.value) else { return }
         load.task.cancel()
-        abandoned += 1
         log.debug("abandoned", ["url": .string(load.plan.request.image.url)])
     }
 
@@ -197,36 +213,27 @@ package final class WebFront: EventedHandler {
     }
 
     private func reply(_ exchange: EventedExchange, _ head: AnswerHead, _ bytes: ImageBytes?) {
-        answered += 1
-        guard let range = head.bytes, let bytes else {
-            return exchange.answer(HTTPReply(status: head.status, headers: head.pairs))
-        }
+        guard let range = head.bytes, let bytes else { return exchange.answer(made(head)) }
         guard let all = bytes.lastingBytes else {
-            return exchange.answer(
-                HTTPReply(
-                    status: head.status, headers: head.pairs,
-                    body: .bytes(Array(bytes.array[range]))))
+            return exchange.answer(made(head, .bytes(Array(bytes.array[range]))))
         }
         let part = UnsafeRawBufferPointer(rebasing: all[range])
-        exchange.answer(
-            HTTPReply(
-                status: head.status, headers: head.pairs, body: .memory(part, owner: bytes)))
+        exchange.answer(made(head, .memory(part, owner: bytes)))
     }
 
     private func reply(_ exchange: EventedExchange, _ answer: TextAnswer) {
-        answered += 1
-        exchange.answer(Self.reply(answer))
+        exchange.answer(made(answer))
     }
 
-    private static func reply(_ answer: TextAnswer) -> HTTPReply {
-        HTTPReply(
-            status: answer.head.status, headers: answer.head.pairs, body: .bytes(answer.body))
+    private func made(_ answer: TextAnswer) -> HTTPReply {
+        made(answer.head, .bytes(answer.body))
     }
-}
 
-extension AnswerHead {
-    fileprivate var pairs: [(name: String, value: String)] {
-        fields.map { (name: $0.name, value: $0.value) }
+    private func made(_ head: AnswerHead, _ body: HTTPReply.Body = .bytes([])) -> HTTPReply {
+        var fields = head.fields.map { (name: $0.name, value: $0.value) }
+        // Nobody asks once more on a connection that is about to end.
+        if isEnding { fields.append(("Connection", "close")) }
+        return HTTPReply(status: head.status, headers: fields, body: body)
     }
 }
 

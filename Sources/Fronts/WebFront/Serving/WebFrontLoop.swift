@@ -3,33 +3,69 @@ package import Linux
 import Messages
 package import MicroHTTPD
 
+/// What a front's loop tells the program that runs it.
+package enum WebFrontEvent: Hashable, Sendable {
+    /// It turns; about once a second.
+    case alive
+    /// SIGHUP: what lies in files is read anew.
+    case hangUp
+}
+
 /// Runs a front until it is told to end: SIGTERM or SIGINT, the second of which does not wait.
 ///
 /// First `/ready` says no, so that a proxy sends nothing more; then no connection is taken; then
-/// those that wait get their answers.
+/// those that are there get their answers.
 package struct WebFrontLoop: ~Copyable {
     private let front: WebFront
     private let server: EventedHTTPServer
     private let signals: SignalDescriptor
-    private var loop = EventLoop(sourcesMax: 3)
-    private let sources: (server: EventSource, front: EventSource, signals: EventSource)
+    private let metrics: MetricsListener?
+    private var loop: EventLoop
+    private let sources: Sources
+    private var ending = Ending.no
+    private var nextBeat = Instant.now()
 
     /// Milliseconds between the first no of `/ready` and the end of listening, and from there to
     /// the end of the process.
     private static let (unreadyMilliseconds, drainMilliseconds) = (1_000, 30_000)
+    /// How long connections that are half made have to become whole, before the socket is closed.
+    private static let lastCallMilliseconds = 50
+    /// How long a connection that is there may ask nothing, before it is closed.
+    private static let quietMilliseconds = 1_000
+    private static let beatMilliseconds = 1_000
 
-    /// Takes over both, and the signals that tell it to end.
+    private struct Sources {
+        let server: EventSource
+        let front: EventSource
+        let readiness: EventSource
+        let signals: EventSource
+        let metrics: EventSource?
+        let metricsServer: EventSource?
+    }
+
+    /// Takes over both, the signals that tell it to end, and where figures are read.
     package init(
         _ front: WebFront, _ server: consuming EventedHTTPServer,
-        _ signals: consuming SignalDescriptor
+        _ signals: consuming SignalDescriptor, metrics: MetricsListener? = nil
     ) {
-        sources = (
-            loop.add(descriptor: server.descriptor), loop.add(descriptor: front.descriptor),
-            loop.add(descriptor: signals.descriptor.number)
-        )
+        var loop = EventLoop(sourcesMax: 6)
+        sources = Sources(
+            server: loop.add(descriptor: server.descriptor),
+            front: loop.add(descriptor: front.descriptor),
+            readiness: loop.add(descriptor: front.readiness.descriptor),
+            signals: loop.add(descriptor: signals.descriptor.number),
+            metrics: Self.watch(metrics?.front.descriptor, in: &loop),
+            metricsServer: Self.watch(metrics?.server.descriptor, in: &loop))
+        self.loop = consume loop
+        self.metrics = metrics
         self.front = front
         self.server = server
         self.signals = signals
+    }
+
+    private static func watch(_ number: Int32?, in loop: inout EventLoop) -> EventSource? {
+        guard let number else { return nil }
+        return loop.add(descriptor: number)
     }
 
     /// Where the end stands.
@@ -37,48 +73,104 @@ package struct WebFrontLoop: ~Copyable {
         case no
         /// Unready until then.
         case unready(Instant)
-        /// No connection is taken, and whoever waits is answered until then.
-        case draining(Instant)
+        /// Connections that were begun are taken until then, and no others.
+        case lastCall(Instant)
+        /// Whoever is there is answered until then; since when nobody has asked anything.
+        case draining(Instant, quietSince: Instant?)
 
         var next: Instant? {
             switch self {
             case .no: nil
-            case .unready(let instant), .draining(let instant): instant
+            case .unready(let instant), .lastCall(let instant): instant
+            case .draining(let until, let quietSince):
+                quietSince.map {
+                    min(until, $0.adding(milliseconds: WebFrontLoop.quietMilliseconds))
+                } ?? until
             }
         }
     }
 
-    /// Returns after the end; true where all were answered.
-    package mutating func run() throws -> Bool {
-        var ending = Ending.no
+    /// Returns after the end; true where all were answered. `tell` may take its time: nobody is
+    /// answered meanwhile.
+    package mutating func run(_ tell: (WebFrontEvent) -> Void = { _ in }) throws -> Bool {
         while true {
-            let turn = try loop.wait(until: next(ending))
-            if turn.ready.contains(sources.front) { front.takeEnds() }
-            server.run()
+            let turn = try loop.wait(until: nextTurn)
+            serve(turn)
             var isTold = false
-            while turn.ready.contains(sources.signals), try signals.next() != nil { isTold = true }
-            switch ending {
-            case .no where isTold:
-                front.isEnding = true
-                ending = .unready(
-                    turn.wokenAt.adding(milliseconds: Self.unreadyMilliseconds))
-            case .unready(let instant) where isTold || turn.wokenAt >= instant:
-                server.stopListening()
-                ending = .draining(turn.wokenAt.adding(milliseconds: Self.drainMilliseconds))
-            case .draining(let instant):
-                if front.loadCount == 0 { return true }
-                if isTold || turn.wokenAt >= instant { return false }
-            default: break
+            while turn.ready.contains(sources.signals), let received = try signals.next() {
+                if received.signal == .hangUp { tell(.hangUp) } else { isTold = true }
             }
-            if case .draining = ending, front.loadCount == 0 {
-                server.run()
-                return true
+            if turn.wokenAt >= nextBeat {
+                nextBeat = turn.wokenAt.adding(milliseconds: Self.beatMilliseconds)
+                tell(.alive)
             }
+            if let isDone = goOn(isTold, at: turn.wokenAt) { return isDone }
         }
     }
 
-    private func next(_ ending: Ending) -> Instant? {
-        let due = server.millisecondsUntilDue.map { Instant.now().adding(milliseconds: $0) }
-        return [ending.next, due].compactMap { $0 }.min()
+    private mutating func serve(_ turn: EventLoop.Turn) {
+        if turn.ready.contains(sources.front) { front.takeEnds() }
+        if turn.ready.contains(sources.readiness) { front.readiness.takeEnd() }
+        front.readiness.look(at: turn.wokenAt)
+        server.run()
+        guard let metrics else { return }
+        front.connectionCount = server.connectionCount
+        if let source = sources.metrics, turn.ready.contains(source) { metrics.front.takeAnswer() }
+        metrics.front.look(at: turn.wokenAt)
+        metrics.server.run()
+    }
+
+    /// Goes on with the end; whether all were answered, once it is over.
+    private mutating func goOn(_ isTold: Bool, at now: Instant) -> Bool? {
+        switch ending {
+        case .no:
+            guard isTold else { return nil }
+            front.isEnding = true
+            ending = .unready(now.adding(milliseconds: Self.unreadyMilliseconds))
+        case .unready(let instant):
+            guard isTold || now >= instant else { return nil }
+            server.refuseConnections()
+            ending = .lastCall(now.adding(milliseconds: Self.lastCallMilliseconds))
+        case .lastCall(let instant):
+            guard now >= instant else { return nil }
+            server.stopListening()
+            ending = .draining(
+                now.adding(milliseconds: Self.drainMilliseconds), quietSince: nil)
+        case .draining(let until, let quietSince):
+            if server.connectionCount == 0 { return true }
+            if isTold || now >= until { return false }
+            guard front.openCount == 0 else {
+                ending = .draining(until, quietSince: nil)
+                return nil
+            }
+            let since = quietSince ?? now
+            if now >= since.adding(milliseconds: Self.quietMilliseconds) { return true }
+            ending = .draining(until, quietSince: since)
+        }
+        return nil
+    }
+
+    private var nextTurn: Instant {
+        let now = Instant.now()
+        var next = min(nextBeat, ending.next ?? nextBeat)
+        if let due = server.millisecondsUntilDue { next = min(next, now.adding(milliseconds: due)) }
+        if let look = front.readiness.nextLook { next = min(next, look) }
+        if let due = metrics?.server.millisecondsUntilDue {
+            next = min(next, now.adding(milliseconds: due))
+        }
+        if let look = metrics?.front.nextLook { next = min(next, look) }
+        return next
+    }
+}
+
+/// Where the figures of a front are read.
+package final class MetricsListener {
+    let front: MetricsFront
+    let server: EventedHTTPServer
+
+    /// Takes over both.
+    package init(_ front: MetricsFront, _ server: consuming EventedHTTPServer) {
+        self.front = front
+        self.server = server
     }
 }

@@ -32,5 +32,10 @@ package struct WebFrontSettings: Sendable {
     /// The web component; `nil`: it is not served.
     package var files: StaticFiles? = StaticFiles()
 
+    /// Bytes of a path and its query.
+    package var targetBytesMax = 8_192
+    /// Whether each request has a line in the log.
+    package var logsRequests = false
+
     package init(_ grammar: any URLGrammar) { self.grammar = grammar }
 }

@@ -13,7 +13,8 @@ extension Command {
                 [
                     OptionDefinition(
                         "only", value: "KIND",
-                        "only these: coordinator, download, cache, decode or transform"),
+                        "only these: coordinator, download, cache, decode, transform or\n"
+                            + "gateway"),
                     OptionDefinition(
                         "pool", value: "NAME",
                         "with --only: processes of that pool of the configuration, in place\n"
@@ -30,6 +31,7 @@ extension Command {
                             + "(0: both are refused)"),
                 ]
             ),
+            ("images over HTTP", ServedGateway.definitions),
             (
                 "network",
                 [.allowPrivateNetworks, .allowAddress, .denyAddress, .certificates]
@@ -80,11 +82,12 @@ extension Command {
             ),
         ],
         notes: """
-            Prints one line `ready ENDPOINT` once every process is part of the stack. A process that
-            dies comes back at once. SIGTERM or Ctrl-C drains: nothing new is admitted, what was
-            admitted is finished, within 8 s; a second one ends all now. SIGHUP loads the file of
-            --config anew, whole or not at all; other pools need a restart. Without a file it does
-            nothing.
+            Prints one line `ready ENDPOINT` once every process is part of the stack, and behind it
+            `gateway URL` where there is one. A process that dies comes back at once; who connects
+            to the gateway meanwhile waits. SIGTERM or Ctrl-C drains: nothing new is admitted, what
+            was admitted is finished, within 8 s; a second one ends all now. SIGHUP loads the file
+            of --config anew, and keys and presets of the gateway, each whole or not at all; other
+            pools need a restart. Without a file it does nothing.
 
             exit status: 0 drained, 124 the drain took too long, 130 a second signal, 75 another
             serve holds the runtime directory, 64 or 78 a process cannot run with these settings
@@ -94,6 +97,10 @@ extension Command {
             (
                 "imagebus serve --decode 8 --memory-limit 512M --disk-limit 20G",
                 "more decoders, and limits for both tiers"
+            ),
+            (
+                "imagebus serve --gateway 127.0.0.1:8080 --gateway-unsigned",
+                "images over HTTP, for whoever reaches this machine's loopback"
             ),
             (
                 "imagebus serve --allow-address 127.0.0.1:8000",

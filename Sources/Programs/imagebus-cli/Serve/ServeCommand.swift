@@ -39,6 +39,9 @@ enum ServeCommand {
         } catch let error as RuntimeDirectoryError {
             log.error(error.description)
             return error.exitStatus
+        } catch let error as GatewayListenError {
+            log.error(error.description)
+            return GatewayListenError.exitStatus
         } catch {
             log.error("serve cannot run", ["reason": "\(error)"])
             return internalStatus
@@ -62,19 +65,28 @@ enum ServeCommand {
             try directory.leaveAdminSecret(of: secrets)
             try directory.leavePoolSecrets(of: secrets)
         }
+        let listener = try options.gateway.map { gateway throws(GatewayListenError) in
+            try GatewayListener(gateway.place)
+        }
         let programs = try ServeOptions.programsDirectory(
             environment: CurrentProcess.environment)
         let metrics = options.metricsFile.map { MetricsFile($0, log: log) }
         let supervisor = Supervisor(
             options.children(
-                programs: programs, secretFile: SecretFile.prepare(options), pools: pools),
+                programs: programs, secretFile: SecretFile.prepare(options), pools: pools,
+                listener: listener?.descriptorNumber),
             in: directory,
             stopRequests: .signals(signals), secrets: secrets,
             health: healthListener(options, paths, log),
             takeStatus: metrics.map { file in { report, now in file.take(report, at: now) } }
         ) { note in
             log.write(note)
-            if note == .ready { Terminal.out("ready \(options.endpoint(paths))\n") }
+            switch note {
+            case .ready: Terminal.out(readyLines(options, paths, listener))
+            // Who connects from now on is refused, and asks elsewhere.
+            case .draining: listener?.close()
+            default: break
+            }
         }
         defer { metrics?.remove() }
         let end = try supervisor.run()
@@ -84,6 +96,13 @@ enum ServeCommand {
 }
 
 extension ServeCommand {
+    /// What scripts read: where clients connect, and what a browser opens.
+    private static func readyLines(
+        _ options: ServeOptions, _ paths: RuntimePaths, _ listener: GatewayListener?
+    ) -> String {
+        "ready \(options.endpoint(paths))\n" + (listener.map { "gateway \($0.url)\n" } ?? "")
+    }
+
     private static let pollMilliseconds = 100
 
     /// A stack that cannot say how it is serves all the same.
@@ -130,8 +149,8 @@ extension ServeOptions {
     /// Where clients connect; without a coordinator, where the workers do.
     fileprivate func endpoint(_ paths: RuntimePaths) -> String {
         switch only {
-        case nil, .coordinator: paths.frontEndpoint
-        case .some(let kind): paths.backEndpoint(pools.own?.name ?? PoolName(kind))
+        case nil, .gateway, .stack(.coordinator): paths.frontEndpoint
+        case .stack(let kind): paths.backEndpoint(pools.own?.name ?? PoolName(kind))
         }
     }
 }

@@ -5,25 +5,36 @@ import StackAccess
 import Supervision
 
 extension ServeOptions {
-    /// The children of this stack, the coordinator first. `secretFile` is the coordinator's, and
-    /// `pools` are those of the configuration.
+    /// The children of this stack, the coordinator first. `secretFile` is the coordinator's,
+    /// `pools` are those of the configuration, and `listener` is the gateway's.
     func children(
-        programs directory: String, secretFile: String? = nil, pools: [WorkerPool] = []
+        programs directory: String, secretFile: String? = nil, pools: [WorkerPool] = [],
+        listener: Int32? = nil
     ) -> [ChildSpecification] {
         let further = pools.filter { !$0.isBuiltIn }
-        let own = further.filter { $0.trust == .own && (only == nil || only == $0.kind) }
+        let own = further.filter { $0.trust == .own && (only == nil || only == .stack($0.kind)) }
         let places =
             kinds.map { self.pools.own ?? WorkerPool($0) }
             + own.flatMap { Array(repeating: $0, count: $0.workers) }
-        return places.map { pool in
-            ChildSpecification(
-                kind: pool.kind, pool: pool.name,
-                program: "\(directory)/\(ChildSpecification.programName(pool.kind))",
+        let stack = places.map { pool in
+            let kind = ProcessKind.stack(pool.kind)
+            return ChildSpecification(
+                kind: kind, pool: pool.name,
+                program: "\(directory)/\(ChildSpecification.programName(kind))",
                 arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
                     + arguments(of: pool.kind, secretFile: secretFile)
                     + Self.place(of: pool, among: further)
                     + self.pools.inputs.flatMap { ["--input-pool", $0.text] })
         }
+        let front = gateway.map { gateway in
+            ChildSpecification(
+                kind: .gateway,
+                program: "\(directory)/\(ChildSpecification.programName(.gateway))",
+                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
+                    + ["--listen", gateway.place.text] + gateway.arguments,
+                listener: listener)
+        }
+        return stack + (front.map { [$0] } ?? [])
     }
 
     /// Its pool, where not every stack has it, and the pools whose segments it reads besides those

@@ -8,7 +8,7 @@ import Supervision
 /// What `serve` was told.
 struct ServeOptions: Hashable {
     /// nil: all kinds.
-    var only: WorkerKind?
+    var only: ProcessKind?
     /// The pool of these, where it is not the one that every stack has; the pools whose segments
     /// they read besides those of every stack.
     var pools = ServedPools()
@@ -17,6 +17,8 @@ struct ServeOptions: Hashable {
     var transformers = 1
     /// Those of the pool that draws; 0: what the configuration says.
     var drawers = 0
+    /// nil: none.
+    var gateway: ServedGateway?
     var network = NetworkOptions()
     var downloadSettings = DownloadSettings()
     var runtimeDirectory: String
@@ -47,7 +49,8 @@ struct ServeOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
         only = try read.parsed("only", OptionValue.kind)
-        pools = try ServedPools(read, only: only)
+        pools = try ServedPools(read, only: only?.stackKind)
+        gateway = try ServedGateway(read, only: only)
         let cores = CurrentProcess.processorCount
         downloads = try Self.count("download", read, atMost: Self.processesMax) ?? 1
         decoders = try Self.count("decode", read, atMost: Self.processesMax) ?? cores
@@ -81,17 +84,19 @@ struct ServeOptions: Hashable {
                 "neither XDG_CACHE_HOME nor HOME says where the cache is: "
                     + "name a --cache-dir")
         }
-        guard !kinds.isEmpty else { throw UsageError("there is no process to run") }
+        guard !kinds.isEmpty || gateway != nil else {
+            throw UsageError("there is no process to run")
+        }
     }
 
-    /// One for each process, the coordinator first.
+    /// One for each process of the stack, the coordinator first.
     var kinds: [WorkerKind] {
         let all: [WorkerKind] =
             [.coordinator, .cache]
             + Array(repeating: .download, count: downloads)
             + Array(repeating: .decode, count: decoders)
             + Array(repeating: .transform, count: transformers)
-        return only.map { kind in all.filter { $0 == kind } } ?? all
+        return only.map { only in all.filter { .stack($0) == only } } ?? all
     }
 
     /// Several services may share one environment: what it says of the figures is for the one

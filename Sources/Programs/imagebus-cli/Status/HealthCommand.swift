@@ -66,7 +66,7 @@ enum HealthCommand {
 extension HealthCommand {
     /// What the supervisors of a kind say: a container of workers has no other one to ask.
     private static func complaint(
-        about kind: WorkerKind, _ stack: OperatorOptions
+        about kind: ProcessKind, _ stack: OperatorOptions
     ) throws(ImageError) -> String? {
         let root = try stack.root()
         let answers: [[UInt8]?]
@@ -82,7 +82,7 @@ extension HealthCommand {
     /// The first complaint about a kind among the answers of supervisors; nil where each says that
     /// all is well, and at least one knows the kind.
     static func complaint(
-        about kind: WorkerKind, _ answers: [[UInt8]?], in root: String
+        about kind: ProcessKind, _ answers: [[UInt8]?], in root: String
     ) -> String? {
         var isKnown = false
         for answer in answers {

@@ -5,7 +5,7 @@ import StackAccess
 /// Whose health is asked for.
 struct HealthOptions: Hashable {
     /// nil: whether the whole stack can load images.
-    var only: WorkerKind?
+    var only: ProcessKind?
     var stack: OperatorOptions
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {

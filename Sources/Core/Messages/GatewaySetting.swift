@@ -1,0 +1,228 @@
+internal import ImageModel
+
+/// What an operator sets of a gateway: an option of `imagebus-gateway`, and with `gateway-` in
+/// front one of `serve`. One word names it there, in the help and in errors.
+public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
+    /// Whose URLs are read.
+    case grammar
+    /// A file of keys by which paths are signed.
+    case keys
+    /// Whether paths without a signature are answered.
+    case unsigned
+    /// A file of presets.
+    case presets
+    /// Whether nothing but presets is read.
+    case onlyPresets = "only-presets"
+    /// Where the images of IIIF are.
+    case iiifSource = "iiif-source"
+    /// Formats where a client may choose.
+    case offer
+    /// Where a proxy names its client.
+    case visitorField = "visitor-field"
+    /// Seconds for which others may keep an image whose origin says nothing.
+    case maxAge = "max-age"
+    /// Whether images never change.
+    case immutable
+    /// Which pages may read what is answered.
+    case allowOrigin = "allow-origin"
+    /// How long a request may take.
+    case timeout
+    /// Seconds at most for which others may keep an image.
+    case maxAgeMost = "max-age-most"
+    /// Seconds for which a browser may keep an image, where others may for longer.
+    case browserMaxAge = "browser-max-age"
+    /// Seconds for which an image is fresh whose origin says nothing.
+    case assumeFresh = "assume-fresh"
+    /// Seconds for which it may be shown after that while the origin is asked.
+    case assumeStaleWhileRevalidate = "assume-stale-while-revalidate"
+    /// Seconds for which it may be shown where the origin fails.
+    case assumeStaleIfError = "assume-stale-if-error"
+    /// Where clients see the gateway.
+    case publicURL = "public-url"
+    /// What is shown in the place of an image that failed.
+    case fallback
+    /// For which failures.
+    case fallbackFor = "fallback-for"
+    /// With which status.
+    case fallbackStatus = "fallback-status"
+    /// Seconds for which it may be kept.
+    case fallbackMaxAge = "fallback-max-age"
+    /// A file of tokens by which images may be sent.
+    case postTokens = "post-tokens"
+    /// Bytes of an image that is sent.
+    case postMaxBytes = "post-max-bytes"
+    /// Whether clients are asked for their sizes.
+    case clientHints = "client-hints"
+    /// Widths that are made for them.
+    case hintWidths = "hint-widths"
+    /// The quality for those who save data.
+    case saveDataQuality = "save-data-quality"
+    /// The preset for those who save data.
+    case saveDataPreset = "save-data-preset"
+    /// Whether the web component is not served.
+    case noComponent = "no-component"
+    /// Where figures are read.
+    case metricsListen = "metrics-listen"
+    /// Whether each request has a line in the log.
+    case accessLog = "access-log"
+    /// Bytes of a URL.
+    case urlLimit = "url-limit"
+    /// Bytes of the head of a request.
+    case headLimit = "head-limit"
+    /// How long a head, or a body, may take to come.
+    case headTime = "head-time"
+    /// How long a connection may do nothing.
+    case idleTime = "idle-time"
+    /// Connections at a time.
+    case connections
+    /// Connections of one address.
+    case connectionsPerAddress = "connections-per-address"
+
+    enum Values {
+        case flag
+        case text(String)
+        case word([String])
+        case count(ClosedRange<Int>)
+        case seconds(ClosedRange<Int>)
+        case bytes(ClosedRange<Int>)
+        case place
+    }
+
+    var values: Values {
+        switch self {
+        case .unsigned, .onlyPresets, .immutable, .accessLog, .clientHints, .noComponent: .flag
+        case .grammar: .word(["imgproxy", "thumbor", "iiif"])
+        case .keys, .presets, .postTokens: .text("FILE")
+        case .iiifSource, .publicURL, .fallback: .text("URL")
+        case .fallbackFor: .text("LIST")
+        case .fallbackStatus: .text("STATUS")
+        case .hintWidths: .text("WIDTHS")
+        case .saveDataPreset: .text("NAME")
+        case .offer: .text("FORMATS")
+        case .visitorField: .text("NAME")
+        case .allowOrigin: .text("ORIGIN")
+        case .metricsListen: .place
+        case .maxAge: .count(0...366 * 86_400)
+        case .maxAgeMost, .browserMaxAge, .fallbackMaxAge: .count(0...366 * 86_400)
+        case .assumeFresh, .assumeStaleWhileRevalidate, .assumeStaleIfError:
+            .count(0...Int(AssumedLifetime.range.upperBound))
+        case .saveDataQuality: .count(0...100)
+        case .connections: .count(1...1_000_000)
+        case .connectionsPerAddress: .count(0...1_000_000)
+        case .timeout: .seconds(1...3_600)
+        case .headTime: .seconds(1...3_600)
+        case .idleTime: .seconds(1...86_400)
+        case .postMaxBytes: .bytes(1...64 << 20)
+        case .urlLimit: .bytes(64...64 << 10)
+        case .headLimit: .bytes(1 << 10...1 << 20)
+        }
+    }
+
+    /// What stands for its value in the help; nil: it is a flag.
+    public var placeholder: String? {
+        switch values {
+        case .flag: nil
+        case .text(let word): word
+        case .word: "WORD"
+        case .count: "N"
+        case .seconds: "TIME"
+        case .bytes: "BYTES"
+        case .place: "ADDRESS:PORT"
+        }
+    }
+
+    /// What the help says of it.
+    public var help: String {
+        switch self {
+        case .grammar: "whose URLs are read: imgproxy, thumbor or iiif (imgproxy)"
+        case .keys:
+            "keys by which paths are signed, a line each: KEY SALT in\n"
+                + "hexadecimal digits for imgproxy, the key itself for thumbor;\n"
+                + "SIGHUP reads it anew"
+        case .unsigned: "answer paths without a signature too"
+        case .presets: "presets of imgproxy, a line NAME=OPTIONS each; SIGHUP reads it anew"
+        case .onlyPresets: "read names of presets in place of options"
+        case .iiifSource: "where images of IIIF are: a URL with {id}"
+        case .offer: "formats where the client may choose (avif,webp)"
+        case .visitorField:
+            "the field in which a proxy that is trusted names its client, whose\n"
+                + "requests take turns with those of others"
+        case .maxAge: "seconds for which an image may be kept whose origin says nothing"
+        case .immutable: "say that images never change"
+        case .allowOrigin: "pages that may read what is answered: * or one origin"
+        case .timeout: "for one request (30s)"
+        case .maxAgeMost: "seconds for which an image may be kept at most (31536000)"
+        case .browserMaxAge:
+            "seconds for which a browser may keep an image, where caches\nbetween may for longer"
+        case .assumeFresh: "seconds for which an image is fresh whose origin says nothing (3600)"
+        case .assumeStaleWhileRevalidate:
+            "seconds after that for which it is shown while the origin is\nasked (600)"
+        case .assumeStaleIfError:
+            "seconds after that for which it is shown where the origin fails\n(86400)"
+        case .publicURL: "as clients see this listener, for IIIF: such as https://example.com"
+        case .fallback: "an image, or the path of one, in the place of those that fail"
+        case .fallbackFor: "for these statuses and errors alone, such as 404,badImageData"
+        case .fallbackStatus: "with this status, or error: that of the failure (200)"
+        case .fallbackMaxAge: "seconds for which it may be kept (60)"
+        case .postTokens: "take images by POST from whoever shows a token of it, a line each"
+        case .postMaxBytes: "of an image that is sent"
+        case .clientHints: "ask clients for widths, densities and whether they save data"
+        case .hintWidths: "widths that are made for them, such as 320,640,1280"
+        case .saveDataQuality: "for those who save data; 0: as for others"
+        case .saveDataPreset: "a preset for those who save data"
+        case .noComponent: "do not serve <bus-image>"
+        case .metricsListen: "answer /metrics for Prometheus there, and nowhere else"
+        case .accessLog:
+            "a line of JSON for each request, without signature and query, to\nstderr"
+        case .urlLimit: "of a URL; a longer one is 414 (8192)"
+        case .headLimit: "that a connection has for a request's line and fields (32K)"
+        case .headTime: "in which the head of a request, or a body, has to come (30s)"
+        case .idleTime: "for which a connection may do nothing (60s)"
+        case .connections: "connections at a time (12000)"
+        case .connectionsPerAddress: "connections of one address (512; 0: no limit)"
+        }
+    }
+
+    /// Whether a text is a value of it. What files and words mean is seen where they are used.
+    public func accepts(_ text: String) -> Bool {
+        switch values {
+        case .flag: false
+        case .text: !text.isEmpty
+        case .word(let words): words.contains(text)
+        case .count, .seconds, .bytes: number(of: text) != nil
+        case .place: ListenPlace(text) != nil
+        }
+    }
+
+    /// The number of a text: a count, seconds or bytes; nil for anything else.
+    public func number(of text: String) -> Int? {
+        switch values {
+        case .count(let range): PlainNumber.integer(text).flatMap { within(range, $0) }
+        case .seconds(let range):
+            DurationText.seconds(of: text).flatMap { within(range, Int($0)) }
+        case .bytes(let range):
+            PlainNumber.scaled(text, by: 1_024).flatMap { within(range, $0) }
+        case .flag, .text, .word, .place: nil
+        }
+    }
+
+    /// What a text of it is, for errors.
+    public var expected: String {
+        switch values {
+        case .flag: "a flag without a value"
+        case .text(let word): word == "FILE" ? "a path" : "a text"
+        case .word(let words): words.dropLast().joined(separator: ", ") + " or \(words.last ?? "")"
+        case .count(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .seconds(let range):
+            "\(DurationText.expected), from \(range.lowerBound)s to \(range.upperBound)s"
+        case .bytes(let range):
+            "a number of bytes, such as 8192 or 8K, from \(range.lowerBound) to "
+                + "\(range.upperBound)"
+        case .place: ListenPlace.expected
+        }
+    }
+
+    private func within(_ range: ClosedRange<Int>, _ number: Int) -> Int? {
+        range.contains(number) ? number : nil
+    }
+}

@@ -1,0 +1,55 @@
+package import Observability
+
+/// A line of JSON for each request, in which neither a signature nor a query is: who reads logs may
+/// not ask for what is signed, nor sign in at an origin.
+package struct AccessLog: Sendable {
+    private let log: Log
+
+    /// What is known of a request that is over.
+    package struct Line: Hashable, Sendable {
+        package var method: String
+        package var target: String
+        /// The URL of the image that it asked for; nil where the target was not read.
+        package var source: String?
+        package var peer: String
+        /// nil: the peer left before.
+        package var status: UInt16?
+        /// Of the body.
+        package var bytes: Int
+        package var microseconds: Int64
+
+        package init(
+            method: String, target: String, source: String?, peer: String, status: UInt16?,
+            bytes: Int, microseconds: Int64
+        ) {
+            (self.method, self.target, self.source) = (method, target, source)
+            (self.peer, self.status, self.bytes) = (peer, status, bytes)
+            self.microseconds = microseconds
+        }
+    }
+
+    /// Writes lines to a log that has them in JSON, from level info on.
+    package init(_ log: Log) { self.log = log }
+
+    /// Writes lines of JSON to standard error, in the name of a program, whatever its other lines
+    /// are like.
+    package init(program: String) { self.init(Log(program: program, format: .json)) }
+
+    package func write(_ line: Line) {
+        log.write(
+            .info, "request",
+            fields: [
+                ("method", .string(Self.word(line.method))),
+                ("path", .string(ReducedPath.text(of: line.target))),
+                ("source", .string(line.source.map { ReducedPath.source($0) } ?? "")),
+                ("status", line.status.map { LogValue($0) } ?? .string("left")),
+                ("bytes", LogValue(line.bytes)),
+                ("milliseconds", .milliseconds(line.microseconds)), ("peer", .string(line.peer)),
+            ])
+    }
+
+    /// A method is whatever a stranger says.
+    private static func word(_ text: String) -> String {
+        text.utf8.count <= 16 ? text : String(text.prefix(16)) + "…"
+    }
+}

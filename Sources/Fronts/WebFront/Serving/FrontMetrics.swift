@@ -1,0 +1,54 @@
+import Reporting
+
+/// The figures of a front in the text format of Prometheus.
+package struct FrontMetrics: Hashable, Sendable {
+    package var requests: RequestCounters
+    /// Requests whose answers were not sent to the end.
+    package var inFlight: Int
+    /// Connections that are open.
+    package var connections: Int
+
+    package init(requests: RequestCounters, inFlight: Int, connections: Int) {
+        (self.requests, self.inFlight, self.connections) = (requests, inFlight, connections)
+    }
+
+    /// Complete lines; those of the stack may follow.
+    package var text: String { families.map(\.text).joined() }
+
+    private var families: [MetricFamily] {
+        var answered = MetricFamily(
+            "imagebus_gateway_requests_total", .counter,
+            "Requests that were answered to the end, by class of status.")
+        for digit in 1...5 {
+            answered.add(requests.answered[digit], [("status", "\(digit)xx")])
+        }
+        var durations = MetricFamily(
+            "imagebus_gateway_request_duration_seconds", .histogram,
+            "From the end of a request's head to the end of its answer.")
+        durations.add(requests.durations)
+        return [
+            answered,
+            counter(
+                "not_modified_total", requests.notModified,
+                "Answers 304, which are among those of class 3xx."),
+            counter(
+                "abandoned_total", requests.abandoned,
+                "Requests whose peer left before their answer was there."),
+            counter("sent_bytes_total", requests.bytes, "Bytes of bodies that were sent."),
+            gauge("in_flight", inFlight, "Requests whose answers were not sent to the end."),
+            gauge("connections", connections, "Connections that are open."), durations,
+        ]
+    }
+
+    private func counter(_ name: String, _ value: UInt64, _ help: String) -> MetricFamily {
+        var family = MetricFamily("imagebus_gateway_\(name)", .counter, help)
+        family.add(value)
+        return family
+    }
+
+    private func gauge(_ name: String, _ value: Int, _ help: String) -> MetricFamily {
+        var family = MetricFamily("imagebus_gateway_\(name)", .gauge, help)
+        family.add(UInt64(clamping: value))
+        return family
+    }
+}

@@ -1,0 +1,226 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What an operator has of a gateway: figures, a log, readiness, limits, and its sandbox.
+    @Suite struct GatewayOperationTests {
+        private let origin = OriginServer()
+
+        private func withGateway(
+            _ arguments: [String],
+            _ body: (GatewayProcess, StackHarness) async throws -> Void
+        ) async throws {
+            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+                try await body(try GatewayProcess(before: stack, arguments), stack)
+            }
+        }
+
+        private func routeImage() throws {
+            origin.route(
+                "/a.jpg",
+                .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90))
+                    .with(header: "Cache-Control", "max-age=600"))
+        }
+
+        private var path: String { "/unsafe/rs:fit:40:40/plain/\(origin.url("/a.jpg"))" }
+
+        @Test func figuresAreReadElsewhereAndAreWhatHappened() async throws {
+            try routeImage()
+            try await withGateway(
+                ["--unsigned", "--metrics-listen", "127.0.0.1:0", "--allow-origin", "*"]
+            ) { gateway, _ in
+                let image = try gateway.get(path)
+                let tag = try #require(image.field("ETag"))
+                _ = try gateway.get(path, "If-None-Match: \(tag)\r\n")
+                _ = try gateway.get("/unsafe/w:abc/plain/http://a/b")
+                #expect(try gateway.get("/metrics").status == 400, "a path like any other")
+                let port = try #require(gateway.metricsPort)
+                let client = try RawClient(port: port)
+                client.get("/metrics")
+                let answer = client.whole()
+                #expect(answer.status == 200 && answer.field("Access-Control-Allow-Origin") == "*")
+                let samples = try PrometheusParser.samples(
+                    String(decoding: answer.body, as: UTF8.self))
+                func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+                    samples.first { $0.name == name && $0.labels == labels }?.value
+                }
+                let requests = "imagebus_gateway_requests_total"
+                #expect(value(requests, ["status": "2xx"]) == 1)
+                #expect(value(requests, ["status": "3xx"]) == 1)
+                #expect(value(requests, ["status": "4xx"]) == 2)
+                #expect(value("imagebus_gateway_not_modified_total") == 1)
+                #expect(
+                    (value("imagebus_gateway_sent_bytes_total") ?? 0) >= Double(image.body.count))
+                // Those of the stack behind them.
+                #expect(value("imagebus_jobs_started_total", ["stage": "fetch"]) == 1)
+                #expect(
+                    value("imagebus_processes", ["kind": "gateway", "state": "ready"]) == 1)
+                client.get("/")
+                #expect(client.whole().status == 404)
+            }
+        }
+
+        @Test func eachRequestHasALineWithoutSignatureAndQuery() async throws {
+            origin.route(
+                "/a.jpg",
+                .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
+            try await withGateway(["--unsigned", "--access-log"]) { gateway, _ in
+                let target = "/unsafe/w:40/plain/\(origin.url("/a.jpg"))%3Ftoken=hidden"
+                #expect(try gateway.get(target).status == 200)
+                _ = try gateway.get("/signature/w:40/plain/http://a/b")
+                let lines = try gateway.awaitLine { $0.contains(":403") }
+                let requests = lines.filter { $0.contains("\"message\":\"request\"") }
+                #expect(requests.count == 2)
+                let first = try JSONValue(parsing: Array(requests[0].utf8))
+                #expect(first["path"]?.text == "/w:40/…" && first["status"]?.integer == 200)
+                #expect(first["source"]?.text == origin.url("/a.jpg"))
+                for line in requests {
+                    #expect(!line.contains("hidden") && !line.contains("signature"), "\(line)")
+                }
+            }
+        }
+
+        @Test func readyIsAnImageThroughTheStackAndProbesAreNoLoad() async throws {
+            try await withGateway(["--unsigned"]) { gateway, stack in
+                let before = try await stack.client(asOperator: true).status()
+                for _ in 0..<50 { #expect(try gateway.get("/ready").status == 200) }
+                let after = try await stack.client(asOperator: true).status()
+                let loads = (after.counter("transforms") ?? 0) - (before.counter("transforms") ?? 0)
+                #expect((1...49).contains(loads), "\(loads) canaries for 50 probes")
+                // Without anybody who decodes, none goes through.
+                for child in stack.children where child.name == "imagebus-decode" {
+                    try child.halt()
+                }
+                try awaitReady(gateway, false)
+                #expect(try gateway.get("/live").status == 200)
+                for child in stack.children where child.name == "imagebus-decode" {
+                    try child.resume()
+                }
+                try awaitReady(gateway, true)
+            }
+        }
+
+        /// Asks until it is, or is not, ready.
+        private func awaitReady(_ gateway: GatewayProcess, _ wanted: Bool) throws {
+            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            while try (gateway.get("/ready").status == 200) != wanted {
+                guard ContinuousClock.now < deadline else {
+                    throw StackFailure("/ready never says \(wanted)")
+                }
+            }
+        }
+
+        @Test func withoutACoordinatorItIsNotReady() async throws {
+            try await withGateway(["--unsigned"]) { gateway, stack in
+                #expect(try gateway.get("/ready").status == 200)
+                try stack.send(.terminate)
+                #expect(try stack.awaitEnd() == "exit 0")
+                try awaitReady(gateway, false)
+                let answer = try gateway.get("/ready")
+                #expect(answer.status == 503 && answer.field("Retry-After") != nil)
+                #expect(try gateway.get("/live").status == 200)
+                try stack.start()
+                try awaitReady(gateway, true)
+            }
+        }
+
+        @Test func keysAreReadAnewWholeOrNotAtAll() async throws {
+            let folder = TestKit.TemporaryDirectory()
+            let keys = folder.write(Array("736563726574 68656c6c6f\n".utf8), to: "keys")
+            let signed =
+                "/oKfUtW34Dvo2BGQehJFR4Nr0_rIjOtdtzJ3QFsUcXH8/rs:fill:300:400:0/g:sm/"
+                + "aHR0cDovL2V4YW1w/bGUuY29tL2ltYWdl/cy9jdXJpb3NpdHku/anBn.png"
+            try await withGateway(["--keys", keys]) { gateway, _ in
+                #expect(try gateway.get(signed).status != 403)
+                _ = folder.write(Array("no key\n".utf8), to: "keys")
+                try gateway.send(.hangUp)
+                let lines = try gateway.awaitLine { $0.contains("stay as they are") }
+                #expect(lines.contains { $0.contains("a line of the key file is KEY SALT") })
+                #expect(try gateway.get(signed).status != 403, "the old key signs still")
+                // Replaced as editors do it, which a sandbox has to permit.
+                _ = folder.write(Array("616263 646566\n".utf8), to: "new")
+                try Tool.run(["mv", folder.file("new"), keys])
+                try gateway.send(.hangUp)
+                _ = try gateway.awaitLine { $0.contains("loaded anew") }
+                #expect(try gateway.get(signed).status == 403)
+            }
+        }
+
+        @Test func aURLHasItsLimit() async throws {
+            try await withGateway(["--unsigned", "--url-limit", "100"]) { gateway, _ in
+                for (count, isTooLong) in [(100, false), (101, true)] {
+                    let target = "/ready?" + String(repeating: "x", count: count - 7)
+                    let status = try gateway.get(target).status
+                    #expect((status == 414) == isTooLong, "\(count) bytes: \(status)")
+                }
+            }
+        }
+
+        @Test func tenThousandConnectionsRestAndOneMoreIsAnswered() async throws {
+            // Both ends are in descriptors of their own process; this one may have to do with less.
+            let possible = Int(clamping: try ResourceLimit.raise(.descriptors, to: 16_384)) - 1_024
+            let wanted = min(10_000, possible)
+            try #require(wanted > 1_000)
+            try await withGateway(["--unsigned", "--connections-per-address", "0"]) { gateway, _ in
+                let crowd = Crowd()
+                for number in 0..<wanted {
+                    let client = try gateway.connect()
+                    client.get("/live")
+                    if number % 100 == 0 { #expect(client.whole().status == 200) }
+                    crowd.take(client)
+                }
+                #expect(try gateway.get("/live").status == 200)
+                #expect(crowd.holdsAll())
+                let figures = try ProcessFigures(of: gateway.processID)
+                #expect(figures.bytes < 1 << 30, "\(figures)")
+                print("\(wanted) idle connections: \(figures)")
+            }
+        }
+
+        /// Connections that rest.
+        private final class Crowd {
+            private var members: [Member] = []
+
+            private final class Member {
+                let client: RawClient
+                init(_ client: consuming RawClient) { self.client = client }
+            }
+
+            func take(_ client: consuming RawClient) { members.append(Member(client)) }
+
+            /// Whether some of them, the first and the last among them, are answered once more.
+            func holdsAll() -> Bool {
+                let step = max(1, members.count / 50)
+                return stride(from: 0, to: members.count, by: step).allSatisfy { index in
+                    // Two answers: the one that was not read yet, and the next.
+                    members[index].client.get("/live", "Connection: close\r\n")
+                    return members[index].client.response().head.first?.contains(" 200") == true
+                }
+            }
+        }
+
+        @Test func itsDoorsAreShutFromInside() async throws {
+            try routeImage()
+            try await withGateway(["--unsigned"]) { gateway, stack in
+                #expect(try gateway.get(path).status == 200)
+                let report = try await stack.awaitStatus("a gateway") { !$0.fronts.isEmpty }
+                let layers = try #require(report.fronts.first).process.sandbox
+                #expect(layers.isSuperset(of: [.noNewPrivileges, .resourceLimits, .seccomp]))
+                let threads = DirectoryEntries.names("/proc/\(gateway.processID)/task")
+                #expect(threads.count > 1)
+                for thread in threads {
+                    let status =
+                        FileBytes.text(
+                            "/proc/\(gateway.processID)/task/\(thread)/status") ?? ""
+                    let fields = status.split(separator: "\n")
+                    #expect(fields.contains("Seccomp:\t2") && fields.contains("NoNewPrivs:\t1"))
+                }
+            }
+        }
+    }
+}

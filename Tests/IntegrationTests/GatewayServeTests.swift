@@ -1,0 +1,80 @@
+import ImageModel
+import Imagebus
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// A gateway that `serve` keeps alive.
+    @Suite struct GatewayServeTests {
+        private static let arguments = [
+            "--allow-private-networks", "--gateway", "127.0.0.1:0", "--gateway-unsigned",
+        ]
+        private let origin = OriginServer()
+
+        private func port(_ stack: StackHarness) throws -> UInt16 {
+            let url = try #require(try stack.gatewayURL())
+            return try #require(UInt16(url.split(separator: ":")[2].dropLast()))
+        }
+
+        private func gateway(_ stack: StackHarness) throws -> ObservedProcess {
+            try #require(stack.children.first { $0.name == "imagebus-gatewa" })
+        }
+
+        private func get(_ target: String, _ port: UInt16) throws -> RawClient.Response {
+            let client = try RawClient(port: port)
+            client.get(target)
+            return client.whole()
+        }
+
+        @Test func itIsListedAndAnswersAndComesBack() async throws {
+            origin.route(
+                "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
+            let target = "/unsafe/rs:fit:40:40/plain/\(origin.url("/a.jpg"))"
+            try await withStack(Self.arguments, decoders: 1) { stack in
+                let port = try port(stack)
+                #expect(try get(target, port).status == 200)
+                let first = try gateway(stack)
+                let listed = try await stack.awaitStatus("a gateway") { !$0.fronts.isEmpty }
+                #expect(listed.fronts.map(\.process.name) == ["gateway"])
+                #expect(listed.fronts.map(\.pid) == [UInt32(first.processID)])
+                try first.kill()
+                // Whoever connects now waits for the next one.
+                #expect(try get(target, port).status == 200)
+                let again = try await stack.awaitStatus("the next gateway") {
+                    $0.fronts.map(\.process.restarts) == [1]
+                }
+                #expect(again.fronts.map(\.pid) != listed.fronts.map(\.pid))
+            }
+        }
+
+        @Test func whoWaitsIsAnsweredAsTheStackEnds() async throws {
+            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let gate = Gate()
+            origin.route("/a.jpg", .hangBody(until: gate, then: image))
+            try await withStack(Self.arguments, decoders: 1) { stack in
+                let port = try port(stack)
+                let waits = try RawClient(port: port)
+                let asks = try RawClient(port: port)
+                waits.get("/unsafe/rs:fit:40:40/plain/\(origin.url("/a.jpg"))")
+                #expect(await origin.waitForRequest("/a.jpg"))
+                try stack.send(.terminate)
+                asks.get("/ready")
+                while asks.whole().status == 200 { asks.get("/ready") }
+                gate.open()
+                #expect(waits.whole().status == 200)
+                #expect(try stack.awaitEnd() == "exit 0")
+                #expect(throws: RawClient.ConnectionRefused.self) { _ = try RawClient(port: port) }
+            }
+        }
+
+        @Test func anAddressThatIsTakenEndsServe() async throws {
+            try await withStack(Self.arguments, decoders: 1) { stack in
+                let taken = "127.0.0.1:\(try port(stack))"
+                let other = try StackHarness(["--gateway", taken, "--gateway-unsigned"])
+                let failure = #expect(throws: StackFailure.self) { try other.start() }
+                #expect("\(failure as Any)".contains("exit 78"), "\(failure as Any)")
+            }
+        }
+    }
+}

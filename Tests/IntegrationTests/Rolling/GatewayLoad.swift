@@ -1,0 +1,84 @@
+import Linux
+import TestKit
+
+/// Eight who ask without pause, some of them for what nobody had yet, until they are told to end.
+final class GatewayLoad {
+    private let folder = TestKit.TemporaryDirectory()
+    private let run: CommandLineRun
+    private var awaited = 0
+
+    /// What came of it.
+    struct Result {
+        /// Images.
+        var answered = 0
+        /// Everything else, in words.
+        var failed: [String] = []
+    }
+
+    /// A reader of others: the HTTP client of Python. Each answer makes the file of its count
+    /// longer by one byte, which is what tests wait for.
+    private static let script = """
+        import http.client, json, os, socket, sys, threading
+        path, target, folder = sys.argv[1:]
+        stop = os.path.join(folder, 'stop')
+        count = os.open(os.path.join(folder, 'count'), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        answered, failed = [], []
+        class Connection(http.client.HTTPConnection):
+            def connect(self):
+                self.sock = socket.socket(socket.AF_UNIX)
+                self.sock.settimeout(180)
+                self.sock.connect(path)
+        def ask(first):
+            number = first
+            while os.path.exists(folder) and not os.path.exists(stop):
+                number += 8
+                try:
+                    connection = Connection('a')
+                    connection.request('GET', target.replace('{n}', str(16 + number % 400)))
+                    answer = connection.getresponse()
+                    body = answer.read()
+                    if answer.status == 200 and body[:3] == b'\\xff\\xd8\\xff':
+                        answered.append(number)
+                    else:
+                        failed.append('%d %r' % (answer.status, body[:200]))
+                    connection.close()
+                except Exception as error:
+                    failed.append(repr(error))
+                os.write(count, b'.')
+        while os.path.exists(folder) and not os.path.exists(path): pass
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        print(json.dumps({'answered': len(answered), 'failed': failed[:20]}))
+        """
+
+    /// Asks at a Unix socket for targets in which `{n}` is a number.
+    init(at socket: String, _ target: String) throws {
+        run = try CommandLineRun(
+            program: "/usr/bin/python3", ["-c", Self.script, socket, target, folder.path])
+    }
+
+    /// Waits until so many more requests have ended.
+    func awaitRequests(_ more: Int) throws {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(180))
+        awaited = count + more
+        while count < awaited {
+            guard ContinuousClock.now < deadline else {
+                throw StackFailure("\(count) requests have ended, and not \(awaited)")
+            }
+        }
+    }
+
+    private var count: Int { FileBytes.read(folder.file("count"))?.count ?? 0 }
+
+    /// Has it end.
+    func end() throws -> Result {
+        _ = folder.write([], to: "stop")
+        let end = try run.end()
+        guard end.exitStatus == 0 else { throw StackFailure("the load: \(end)") }
+        let object = try JSONValue(parsing: end.output)
+        return Result(
+            answered: object["answered"]?.integer ?? 0,
+            failed: object["failed"]?.array?.compactMap(\.text) ?? [])
+    }
+}

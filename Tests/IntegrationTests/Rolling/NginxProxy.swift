@@ -1,0 +1,54 @@
+import Linux
+import TestKit
+
+/// An nginx before gateways, at a socket of its own: what its upstream refuses it tries at the next
+/// one, and says so in its log.
+final class NginxProxy {
+    private let folder = TestKit.TemporaryDirectory()
+    private let child: ChildProcess
+
+    /// Where it listens.
+    var socket: String { folder.file("proxy.sock") }
+
+    init(before ports: [UInt16]) throws {
+        let folder = folder
+        let servers = ports.map { "server 127.0.0.1:\($0) max_fails=0;" }.joined(separator: " ")
+        let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+            "\($0)_temp_path \(folder.file($0));"
+        }
+        let text = """
+            daemon off; master_process off; error_log \(folder.file("errors")) warn;
+            pid \(folder.file("pid"));
+            events { worker_connections 1024; }
+            http {
+                access_log off; \(places.joined(separator: " "))
+                upstream gateways { \(servers) }
+                server {
+                    listen unix:\(folder.file("proxy.sock"));
+                    location / {
+                        proxy_pass http://gateways;
+                        proxy_next_upstream error;
+                        proxy_connect_timeout 60s;
+                        proxy_read_timeout 120s;
+                    }
+                }
+            }
+
+            """
+        let file = folder.write(Array(text.utf8), to: "nginx.conf")
+        var command = ChildCommand("/usr/sbin/nginx", ["-c", file, "-p", folder.path])
+        command.descriptors[2] = .null
+        child = try ChildProcess(command)
+    }
+
+    deinit {
+        try? child.send(.kill)
+        _ = try? child.wait()
+    }
+
+    /// What it said of its upstreams so far.
+    func complaints() throws -> [String] {
+        (FileBytes.text(folder.file("errors")) ?? "").split(separator: "\n").map(String.init)
+            .filter { $0.contains("upstream") || $0.contains("[error]") }
+    }
+}

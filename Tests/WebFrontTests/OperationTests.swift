@@ -1,0 +1,120 @@
+import Linux
+import Messages
+import Observability
+import TestKit
+import Testing
+
+@testable import WebFront
+
+/// What an operator reads of a front.
+@Suite struct OperationTests {
+    // MARK: - Paths in logs
+
+    @Test(arguments: [
+        (
+            "/SIG_-signature/rs:fill:300:400/g:no/plain/https://a.example/b?token=1@png",
+            "/rs:fill:300:400/g:no/…"
+        ),
+        ("/unsafe/w:300/aHR0cHM6Ly9hLmV4YW1wbGUvYj90b2tlbj0x.png", "/w:300/…"),
+        ("/unsafe/w:300/wmu:aHR0cHM6Ly9hLmV4YW1wbGUvYj90/plain/http://a", "/w:300/…"),
+        ("/unsafe/fit-in/300x200/smart/http://a.example/b?secret", "/fit-in/300x200/smart/…"),
+        ("/unsafe/filters:watermark(http://u:p@a/b?t,0,0)/http://a", "/…"),
+        ("/unsafe/https:/a.example/b", "/…"), ("/HMAC0123456789", "/"),
+        ("/ready", "/ready"), ("/live?token=1", "/live"), ("/", "/"), ("", "/"), ("*", "/"),
+    ])
+    func aPathIsReducedToItsOptions(target: String, shown: String) {
+        #expect(ReducedPath.text(of: target) == shown)
+    }
+
+    @Test(arguments: [
+        ("https://a.example/b.jpg?token=1#x", "https://a.example/b.jpg"),
+        ("https://user:word@a.example:8443/b%3Fc", "https://a.example:8443/b%3Fc"),
+        ("https://a.example?token=1", "https://a.example"), ("s3://bucket/key", "s3://bucket/key"),
+        ("data:image/png;base64,AAAA", "data:…"), ("none", "…"), ("http://", "http://"),
+    ])
+    func aSourceIsShownWithoutWhoSignsInAndItsQuery(url: String, shown: String) {
+        #expect(ReducedPath.source(url) == shown)
+    }
+
+    // MARK: - Lines
+
+    private func written(_ line: AccessLog.Line) throws -> String {
+        let pipe = try FileDescriptor.pipe()
+        AccessLog(Log(program: "gateway", format: .json, descriptor: pipe.writeEnd.number))
+            .write(line)
+        let reading = try pipe.readEnd.duplicate()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+        defer { buffer.deallocate() }
+        let count = try reading.read(into: buffer)
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    private let line = AccessLog.Line(
+        method: "GET", target: "/secret-signature/w:300/plain/https://a.example/b?token=hidden",
+        source: "https://me:hidden@a.example/b?token=hidden", peer: "127.0.0.1", status: 200,
+        bytes: 1_234, microseconds: 5_600)
+
+    @Test func aLineIsOneObjectWithoutSignatureAndQuery() throws {
+        let text = try written(line)
+        #expect(text.hasSuffix("}\n") && text.dropLast().allSatisfy { $0 != "\n" })
+        let object = try JSONValue(parsing: Array(text.utf8))
+        #expect(object["path"]?.text == "/w:300/…")
+        #expect(object["source"]?.text == "https://a.example/b")
+        #expect(object["status"]?.integer == 200 && object["bytes"]?.integer == 1_234)
+        #expect(object["milliseconds"] == .number(5.6) && object["peer"]?.text == "127.0.0.1")
+        for hidden in ["signature", "token", "hidden"] { #expect(!text.contains(hidden)) }
+    }
+
+    @Test func aLineIsShortWhateverStrangersSay() throws {
+        var long = line
+        long.method = String(repeating: "M", count: 30_000)
+        long.target = "/s/" + String(repeating: "w:300/", count: 5_000)
+        long.source = "https://a/" + String(repeating: "\u{1}é", count: 5_000)
+        long.status = nil
+        let text = try written(long)
+        #expect(text.utf8.count <= 4_096)
+        let object = try JSONValue(parsing: Array(text.utf8))
+        #expect(object["method"]?.text == String(repeating: "M", count: 16) + "…")
+        #expect(object["status"]?.text == "left")
+    }
+
+    // MARK: - Figures
+
+    @Test func figuresAreWhatWasCounted() throws {
+        var counters = RequestCounters()
+        let begin = Instant(nanoseconds: 1_000_000_000)
+        for (status, bytes, milliseconds) in [
+            (200, 10, 1), (206, 5, 2), (304, 0, 3), (404, 7, 400),
+        ] {
+            counters.answered(
+                UInt16(status), bytes: bytes, from: begin,
+                to: begin.adding(milliseconds: milliseconds))
+        }
+        counters.left()
+        #expect(counters.answeredCount == 4)
+        let text = FrontMetrics(requests: counters, inFlight: 3, connections: 9).text
+        let samples = try PrometheusParser.samples(text)
+        func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+            samples.first {
+                $0.name == "imagebus_gateway_\(name)" && $0.labels == labels
+            }?.value
+        }
+        #expect(value("requests_total", ["status": "2xx"]) == 2)
+        #expect(value("requests_total", ["status": "3xx"]) == 1)
+        #expect(value("requests_total", ["status": "4xx"]) == 1)
+        #expect(value("requests_total", ["status": "5xx"]) == 0)
+        #expect(value("not_modified_total") == 1 && value("abandoned_total") == 1)
+        #expect(value("sent_bytes_total") == 22)
+        #expect(value("in_flight") == 3 && value("connections") == 9)
+        #expect(value("request_duration_seconds_count") == 4)
+        #expect(value("request_duration_seconds_bucket", ["le": "+Inf"]) == 4)
+        #expect(value("request_duration_seconds_sum").map { abs($0 - 0.406) < 0.001 } == true)
+    }
+
+    @Test func aStatusOfStrangeClassIsCountedAll() {
+        var counters = RequestCounters()
+        counters.answered(
+            999, bytes: -1, from: Instant(nanoseconds: 5), to: Instant(nanoseconds: 1))
+        #expect(counters.answeredCount == 1 && counters.bytes == 0)
+    }
+}
