@@ -70,6 +70,7 @@ enum ImgproxyRows {
         GoodRow("z:2"), GoodRow("z:0.5", .resizeTo(part(50, 50), .stretch)),
         GoodRow("z:2/el:1", .resizeTo(part(200, 200), .stretch)),
         GoodRow("z:1:4", .resizeTo(part(25, 100), .stretch)),
+        GoodRow("z:2/dpr:0.5", .resizeTo(part(50, 50), .stretch)),
         GoodRow("z:0.5/dpr:4"), GoodRow("z:0.5/dpr:1.5", .resizeTo(part(75, 75), .stretch)),
         GoodRow(
             "z:1:2/w:30", .resizeTo(part(50, 100), .stretch), .resize(PixelSize(30, 0), .fit)),
