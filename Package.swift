@@ -318,7 +318,10 @@ let testing: [Target] = [
         ]),
     tests(
         "DownloadingTests",
-        ["Downloading", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
+        [
+            "Downloading", "StageContract", "Messages", "ImageModel", "StageKit", "Linux",
+            "TestKit",
+        ]),
     tests(
         "CachingTests",
         [
@@ -362,7 +365,7 @@ let testing: [Target] = [
         name: "FuzzTargets",
         dependencies: [
             "Wire", "Derivation", "Dispatching", "Admission", "Messages", "Animation", "ImageModel",
-            "Decoding", "StageContract", "WebGrammar", "Nettle",
+            "Decoding", "StageContract", "WebFront", "WebGrammar", "Nettle",
         ],
         path: "Tests/Fuzz/Targets"),
     .testTarget(
@@ -372,7 +375,7 @@ let testing: [Target] = [
         "IntegrationTests",
         [
             "Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit", "StackKit", "ZeroMQ",
-            "Wire", "EventLoop", "BusConnection", "SharedArena", "SQLite",
+            "Wire", "EventLoop", "BusConnection", "SharedArena", "SQLite", "StageKit",
         ]),
     tests(
         "ConformanceTests",

@@ -76,7 +76,9 @@ public struct RawClient: ~Copyable {
         var byte: UInt8 = 0
         for _ in 0..<3_000 {
             send(text)
-            guard Poll.wait([.readable(socket)], timeout: .milliseconds(20)) != nil else { continue }
+            guard Poll.wait([.readable(socket)], timeout: .milliseconds(20)) != nil else {
+                continue
+            }
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK))
             if count <= 0 { return true }
             // An answer: nobody asks what it is.

@@ -1,6 +1,7 @@
 import Downloading
 import ImageModel
 import Messages
+import StageKit
 import TestKit
 import Testing
 

@@ -18,6 +18,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case beginnings
     /// Paths of URLs in the grammars of others.
     case grammars
+    /// Fields of requests that say what a client accepts, has and wants, and names in answers.
+    case webheaders
 
     /// Feeds the target. Throws where an invariant is broken; what traps is a failure as well.
     public func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
@@ -31,6 +33,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .animations: try AnimationTarget.run(bytes)
         case .beginnings: try BeginningTarget.run(bytes)
         case .grammars: try GrammarTarget.run(bytes)
+        case .webheaders: try WebHeaderTarget.run(bytes)
         }
     }
 }

@@ -45,6 +45,9 @@ public final class GatewayProcess {
         }
     }
 
+    /// Its number.
+    public var processID: Int32 { child.processID }
+
     deinit { try? child.send(.kill) }
 
     private static func close(_ end: consuming FileDescriptor) {}

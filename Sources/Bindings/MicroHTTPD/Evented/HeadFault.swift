@@ -32,5 +32,5 @@ extension HeadFault {
         status: 501, sentence: "no transfer coding but chunked is understood")
     static let bodyTooLarge = HeadFault(status: 413, sentence: "the body is too large")
     static let expectation = HeadFault(
-        status: 417, sentence: "nothing but 100-continue can be expected")
+        status: 417, sentence: "nothing but 100-continue before a body can be expected")
 }

@@ -10,8 +10,9 @@ struct RequestFields {
     private(set) var length = 0
     /// Whether the body comes in chunks.
     private(set) var isChunked = false
-    /// Whether something is expected that nobody here does.
-    private(set) var isUnexpected = false
+    /// Whether something is expected that nobody here does, and whether the client waits for a word
+    /// before it sends the body.
+    private(set) var (isUnexpected, waits) = (false, false)
 
     /// Fields whose first line begins there.
     init(line: UnsafePointer<CChar>) { self.line = line }
@@ -40,6 +41,7 @@ struct RequestFields {
         switch name.count {
         case 4 where Self.isText(name, "host"): try takeHost(value)
         case 6 where Self.isText(name, "expect"):
+            waits = true
             isUnexpected = isUnexpected || !Self.isText(value, "100-continue")
         case 14 where Self.isText(name, "content-length"): takeLength(value)
         case 17 where Self.isText(name, "transfer-encoding"):

@@ -63,7 +63,10 @@ enum RequestHead {
             throw .framing
         }
         guard fields.codings == 0 || fields.isChunked else { throw .coding }
-        guard !fields.isUnexpected else { throw .expectation }
+        // Without a body, which no client may say (RFC 9110 §10.1.1), the library takes the next
+        // request for one.
+        let hasBody = fields.length > 0 || fields.codings > 0
+        guard !fields.isUnexpected, hasBody || !fields.waits else { throw .expectation }
         let bodyMax = exchange.server.limits.bodyBytes
         guard fields.length <= bodyMax, fields.codings == 0 || bodyMax > 0 else {
             throw .bodyTooLarge

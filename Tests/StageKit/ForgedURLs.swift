@@ -1,12 +1,12 @@
-import ImageModel
+public import ImageModel
 
 /// Spellings that are to lead where nobody may go, for each kind of loader.
-enum ForgedURLs {
+public enum ForgedURLs {
     /// A spelling, and the error that it ends with.
-    typealias Row = (url: String, code: ErrorCode)
+    public typealias Row = (url: String, code: ErrorCode)
 
     /// `PORT` is that of a server on this machine, which would answer.
-    static let http: [Row] =
+    public static let http: [Row] =
         [
             // Loopback, in the spellings of inet_aton(3) and of IPv6.
             "127.0.0.1", "127.1", "127.0.1", "0177.0.0.1", "0177.1", "0x7f.0.0.1", "0x7F.0X0.0.1",
@@ -73,13 +73,13 @@ enum ForgedURLs {
         ]
 
     /// What some resolvers and locales read as an address, and others as no host at all.
-    static let unreadable = [
+    public static let unreadable = [
         "http://127.0.0.1.:PORT/", "http://localhost.:PORT/", "http://①②⑦.⓪.⓪.①:PORT/",
         "http://127。0。0。1:PORT/", "http://127.0.0.1:PORT\\@public.example/",
     ]
 
     /// Below the root of a `FolderOfFiles`.
-    static let file: [Row] = [
+    public static let file: [Row] = [
         ("file:///../secret", .invalidURL), ("file:///folder/../../secret", .invalidURL),
         ("file:///folder/..", .invalidURL), ("file:///.", .invalidURL), ("file:///..", .invalidURL),
         ("file:///./a.jpg", .invalidURL), ("file:///%2e%2e/secret", .invalidURL),
@@ -127,7 +127,7 @@ enum ForgedURLs {
     ]
 
     /// An endpoint that has no bucket and would take every path.
-    static let s3: [Row] =
+    public static let s3: [Row] =
         [
             "s3://169.254.169.254/latest/meta-data", "s3://127.0.0.1/x", "s3://10.0.0.1/x",
             "s3://0x7f.0.0.1/x", "s3://0177.0.0.1/x", "s3://127.1/x", "s3://[::1]/x",
@@ -164,7 +164,7 @@ enum ForgedURLs {
         ]
 
     /// What is no data URL, or has no bytes.
-    static let data: [Row] = [
+    public static let data: [Row] = [
         ("data:", .invalidURL), ("data:x", .invalidURL), ("data:image/png;base64", .invalidURL),
         ("data:,", .badImageData), ("data:;base64,", .badImageData),
         ("data:image/png;base64,@@@@", .invalidURL), ("data:image/png;base64,AAA", .invalidURL),

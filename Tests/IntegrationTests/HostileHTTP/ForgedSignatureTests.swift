@@ -1,0 +1,74 @@
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Paths that are signed by nobody, or not any more.
+    @Suite struct ForgedSignatureTests {
+        /// A good one, made by the `hmac` of Python, and what it signs.
+        private struct Signed {
+            let signature: String
+            /// Of another key.
+            let other: String
+            let rest: String
+
+            /// Everything that is nearly the good one.
+            var forgeries: [String] {
+                let good = signature.filter { $0 != "=" }
+                let wrongFirst = (good.hasPrefix("A") ? "B" : "A") + good.dropFirst()
+                let wrongLast = good.dropLast(3) + (good.hasSuffix("AAA") ? "BBB" : "AAA")
+                let words: [String] = [
+                    "", "_", "unsafe", "=", "====", "A", other, other.filter { $0 != "=" },
+                    wrongFirst, String(wrongLast), String(good.dropFirst()),
+                    String(good.dropLast(4)), good + "AAAA", good + good, String(good.prefix(8)),
+                    String(good.prefix(22)), String(good.reversed()), good.lowercased(),
+                    good.uppercased(), "%00" + good, good + "%00", good + "%20", "%2e/" + good,
+                    good + ".", good + "*", String(repeating: "A", count: good.count),
+                    String(repeating: "A", count: 4_000),
+                ]
+                return words.map { "/\($0)/\(rest)" }
+            }
+        }
+
+        private static let imgproxy = Signed(
+            signature: "4zc_XpwojSZOr3hRAQETkl20hm7Jjo01Nphu-QO2s7g",
+            other: "MDNZOgwVyARxOWMUQYACP19_E0DPnmVPVEmlrJcf_Xg",
+            rest: "w:40/plain/http://127.0.0.1:1/a.jpg")
+        private static let thumbor = Signed(
+            signature: "bWKkgy0y5t02uonrPGcEEw4fq1k=", other: "v0ZmCBTMNlvpayHeLpD6oVSKOKQ=",
+            rest: "40x40/http://127.0.0.1:1/a.jpg")
+        /// Signed, and its time was over in 1970.
+        private static let expired =
+            "/7A4T1z1JklYueWTxvgzEBTJ7SnWH5mDIsHbAQAyLvyw/exp:1/w:40/plain/http://127.0.0.1:1/a.jpg"
+
+        @Test(arguments: ["imgproxy", "thumbor"])
+        func nothingButTheSignatureIsOne(grammar: String) async throws {
+            let folder = TestKit.TemporaryDirectory()
+            let isImgproxy = grammar == "imgproxy"
+            let keys = folder.write(
+                Array((isImgproxy ? "736563726574 68656c6c6f\n" : "lilac\n").utf8), to: "keys")
+            let signed = isImgproxy ? Self.imgproxy : Self.thumbor
+            try await withStack([], decoders: 1) { stack in
+                let gateway = try GatewayProcess(
+                    before: stack, ["--grammar", grammar, "--keys", keys])
+                // Asked of the stack, whose guard refuses it with words of its own.
+                let good = try gateway.get("/\(signed.signature)/\(signed.rest)")
+                #expect(good.status == 403)
+                #expect(String(decoding: good.body, as: UTF8.self).contains("addressForbidden"))
+                #expect(signed.forgeries.count >= 24)
+                for forgery in signed.forgeries {
+                    let answer = try gateway.get(forgery)
+                    let text = String(decoding: answer.body, as: UTF8.self)
+                    #expect([400, 403].contains(answer.status), "\(forgery): \(answer.head)")
+                    #expect(!text.contains("addressForbidden"), "\(forgery): \(text)")
+                }
+                // What is signed is the path as it is.
+                for (from, to) in [("40", "41"), ("a.jpg", "a.jpg%20"), ("a.jpg", "A.jpg")] {
+                    let rest = signed.rest.replacing(from, with: to)
+                    #expect(try gateway.get("/\(signed.signature)/\(rest)").status == 403)
+                }
+                if isImgproxy { #expect(try gateway.get(Self.expired).status == 404) }
+            }
+        }
+    }
+}

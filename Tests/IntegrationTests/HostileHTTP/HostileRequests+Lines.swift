@@ -1,0 +1,100 @@
+/// Lines that are none, and first lines that say nothing.
+extension HostileRequest {
+    private static let get = "GET /live HTTP/1.1\r\nHost: a\r\n"
+
+    static let lines: [HostileRequest] = [
+        .init("lines that end with LF", raw: "GET /live HTTP/1.1\nHost: a\n\nSMUGGLED", [400]),
+        .init(
+            "a first line that ends with LF", raw: "GET /live HTTP/1.1\nHost: a\r\n\r\nSMUGGLED",
+            [400]),
+        .init("a head that ends with LF", raw: get + "\nSMUGGLED", [400]),
+        .init("a head that ends within a value", fields: "X: a\n\nSMUGGLED", [400]),
+        .init("CR CR", fields: "X: a\r\rSMUGGLED", [400]),
+        .init("CR CR LF", fields: "X: a\r\r\nY: b", [400]),
+        .init("lines that end with CR", raw: "GET /live HTTP/1.1\rHost: a\r\rSMUGGLED", [400]),
+        .init("CR and no more", raw: "GET /live HTTP/1.1\rHost: a\r\r", [], finishes: true),
+        .init("a zero byte before a head's end", raw: get + "\0\r\nSMUGGLED", [400]),
+        .init(
+            "a line that begins with a zero byte", fields: "\0X: a\r\nY: b", body: "SMUGGLED", [400]
+        ),
+        .init("a zero byte in a name", fields: "X\0Y: a", [400]),
+        .init("a zero byte in a value", fields: "X: a\0b", [400]),
+        .init("a zero byte behind a value", fields: "X: a\0", [400]),
+        .init("a zero byte in a method", line: "GET\0 /live HTTP/1.1", [400]),
+        .init("a zero byte before a method", raw: "\0GET /live HTTP/1.1\r\nHost: a\r\n\r\n", [400]),
+        .init("a zero byte in a target", line: "GET /live\0/x HTTP/1.1", [400]),
+        .init("a zero byte in a query", line: "GET /live?\0x HTTP/1.1", [400]),
+        .init("a zero byte behind a target", line: "GET /live\0 HTTP/1.1", [400]),
+        .init("a zero byte in a version", line: "GET /live HTTP/1.1\0", [400]),
+
+        .init("no colon", fields: "nothing", [400]),
+        .init("no name", fields: ": a", [400]),
+        .init("a colon alone", fields: ":", [400]),
+        .init("a blank in a name", fields: "a b: c", [400]),
+        .init("a blank before a name", raw: "GET /live HTTP/1.1\r\n Host: a\r\n\r\n", [400]),
+        .init("a control byte in a name", fields: "a\u{1}b: c", [400]),
+        .init("a byte beyond ASCII in a name", fields: "a\u{FF}b: c", [400]),
+        .init("a separator in a name", fields: "a(b): c", [400]),
+        .init("a control byte in a value", fields: "X: a\u{1}b", [400]),
+        .init("a delete in a value", fields: "X: a\u{7F}b", [400]),
+        .init("an escape in a value", fields: "X: \u{1B}[2J", [400]),
+        .init("bytes beyond ASCII in a value", fields: "X: \u{C3}\u{A4}\u{FF}", [200, 200]),
+        .init("a tab in a value", fields: "X: a\tb", [200, 200]),
+        .init("a value of nothing", fields: "X:", [200, 200]),
+        .init("a folded line", fields: "X: a\r\n b", [400]),
+        .init("a folded line of blanks", fields: "X: a\r\n  ", [400]),
+
+        .init("empty lines before", raw: "\r\n\r\n" + HostileRequest.lastRequest, [200]),
+        .init(
+            "very many of them",
+            raw: String(repeating: "\r\n", count: 50_000) + HostileRequest.lastRequest, [414]),
+        .init("two blanks", line: "GET  /live HTTP/1.1", [400]),
+        .init("two blanks behind the target", line: "GET /live  HTTP/1.1", [400]),
+        .init("a blank behind the version", line: "GET /live HTTP/1.1 ", [400]),
+        .init("a blank in the target", line: "GET /live x HTTP/1.1", [400]),
+        .init("tabs for blanks", line: "GET\t/live\tHTTP/1.1", []),
+        .init("a blank before the method", line: " GET /live HTTP/1.1", []),
+        .init("a method alone", line: "GET", []),
+        .init("a method and a blank", line: "GET ", [400]),
+        .init("no target", line: "GET HTTP/1.1", [400]),
+
+        .init("HTTP/0.9", raw: "GET /live\r\n\r\n", [400]),
+        .init("HTTP/0.9 that says so", line: "GET /live HTTP/0.9", [505]),
+        .init("HTTP/1.0", raw: "GET /live HTTP/1.0\r\n\r\nSMUGGLED", [200]),
+        .init("HTTP/1.9", line: "GET /live HTTP/1.9", [200, 200]),
+        .init("HTTP/2.0", line: "GET /live HTTP/2.0", [505]),
+        .init(
+            "the preface of HTTP/2", raw: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0",
+            [505]),
+        .init("HTTP/9.9", line: "GET /live HTTP/9.9", [505]),
+        .init("HTTP/1", line: "GET /live HTTP/1", [400]),
+        .init("HTTP/1.10", line: "GET /live HTTP/1.10", [400]),
+        .init("HTTP/01.1", line: "GET /live HTTP/01.1", [400]),
+        .init("HTTP/1,1", line: "GET /live HTTP/1,1", [400]),
+        .init("HTTP/-1.1", line: "GET /live HTTP/-1.1", [400]),
+        .init("http/1.1", line: "GET /live http/1.1", [400]),
+        .init("ICY/1.1", line: "GET /live ICY/1.1", [400]),
+        .init(
+            "the start of TLS", raw: "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}\u{FC}\u{3}\u{3}", [],
+            finishes: true),
+        .init("a part of a head", raw: get, [], finishes: true),
+        .init("a part of a first line", raw: "GET /li", [], finishes: true),
+        .init("nothing", raw: "", [], finishes: true),
+
+        .init("a method of another case", line: "get /live HTTP/1.1", [405, 200]),
+        .init("a method that nobody knows", line: "BREW /live HTTP/1.1", [405, 200]),
+        .init("TRACE", line: "TRACE /live HTTP/1.1", [405, 200]),
+        .init("CONNECT", line: "CONNECT 127.0.0.1:22 HTTP/1.1", [405, 200]),
+        .init("OPTIONS of all", line: "OPTIONS * HTTP/1.1", [405, 200]),
+        .init("PUT", line: "PUT /live HTTP/1.1", [405, 200]),
+        .init("PURGE", line: "PURGE /unsafe/plain/http://a/b HTTP/1.1", [405, 200]),
+        .init("a method that is no token", line: "G(T /live HTTP/1.1", [400]),
+        .init("a method beyond ASCII", line: "G\u{C9}T /live HTTP/1.1", [400]),
+        .init(
+            "a method of 20,000 letters",
+            line: String(repeating: "G", count: 20_000) + " /live HTTP/1.1", [405, 200]),
+        .init(
+            "a method of 70,000 letters",
+            line: String(repeating: "G", count: 70_000) + " /live HTTP/1.1", [414]),
+    ]
+}
