@@ -18,7 +18,8 @@ import WebGrammar
             ("*/*;q=0.1, image/webp;q=0.9", ["webp", "avif", "jpeg"]),
             ("IMAGE/WEBP ; Q=1.000", ["webp"]), ("image/webp;q=1.001, image/jpeg", ["jpeg"]),
             ("image/webp;q=0.1234, image/jpeg", ["jpeg"]), ("image/webp;q=, image/jpeg", ["jpeg"]),
-            ("text/html", []), (",,;;,/", ["avif", "webp", "jpeg"]),
+            ("image//webp, /image/avif, image/jpeg", ["jpeg"]), ("text/html", []),
+            (",,;;,/", ["avif", "webp", "jpeg"]),
             ("image/avif;v=b3;q=0.7, image/jpeg;q=0.8", ["jpeg", "avif"]),
         ] as [(String?, [String])])
     func formatsAreAcceptedByTheirWeights(text: String?, wanted: [String]) {

@@ -68,7 +68,8 @@ extension HostileRequest {
         .init("two Hosts", fields: "Host: b", body: "SMUGGLED", [400]),
         .init("the same Host twice", fields: "Host: a", [400]),
         .init(
-            "two Hosts of HTTP/1.0", raw: "GET /live HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", [400]),
+            "two Hosts of HTTP/1.0", raw: "GET /live HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n",
+            [400]),
         host("", [200]), host("a:80", [200]), host("[::1]:80", [200]), host("127.0.0.1 ", [200]),
         host("a b", [400]), host("a/b", [400]), host("u@a", [400]), host("http://a", [400]),
         host("a?b", [400]), host("a#b", [400]), host("a\\b", [400]), host("<a>", [400]),
@@ -92,7 +93,8 @@ extension HostileRequest {
                 "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk",
             [200, 200]),
         .init(
-            "Upgrade to WebSocket", fields: "Connection: Upgrade\r\nUpgrade: websocket", [200, 200]),
+            "Upgrade to WebSocket", fields: "Connection: Upgrade\r\nUpgrade: websocket",
+            [200, 200]),
         .init(
             "a Connection that names Host", fields: "Connection: Host, Content-Length", [200, 200]),
         .init("a method in a field", fields: "X-HTTP-Method-Override: DELETE", [200, 200]),

@@ -53,7 +53,9 @@ package struct AcceptHeader: Hashable, Sendable {
     private static func range(_ text: Substring) -> Range? {
         let words = text.split(separator: ";", omittingEmptySubsequences: false)
             .map { $0.trimmedOfBlanks }
-        guard let parts = words.first?.split(separator: "/"), parts.count == 2 else { return nil }
+        guard let parts = words.first?.split(separator: "/", omittingEmptySubsequences: false),
+            parts.count == 2, parts.allSatisfy({ !$0.isEmpty })
+        else { return nil }
         var weight = 1_000
         for word in words.dropFirst() {
             guard let value = word.lowercased().parameter("q") else { continue }
