@@ -1,7 +1,8 @@
 import ImageModel
 import Testing
-import WebFront
 import WebGrammar
+
+@testable import WebFront
 
 /// RFC 9110 §12.5.1, and what browsers send.
 @Suite struct NegotiationTests {
@@ -38,8 +39,9 @@ import WebGrammar
         let grammar = try ImgproxyGrammar(settings)
         let path = "/_/fq:jpg:70:webp:60/plain/https://h/a.jpg"
         let request = try grammar.read(Array(path.utf8), now: 0)
-        let output = RequestPlan(request, accept: accept, WebFrontSettings(grammar)).request.image
-            .output
+        var plan = RequestPlan(request)
+        plan.negotiate(accept, offered: WebFrontSettings(grammar).offered)
+        let output = plan.request.image.output
         #expect(output.format == format && output.quality == quality)
     }
 

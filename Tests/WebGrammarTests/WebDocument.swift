@@ -36,7 +36,7 @@ struct WebDocument {
         return Set(spans(in: paragraph.joined(separator: " ")))
     }
 
-    private static func spans(in text: String) -> [String] {
+    static func spans(in text: String) -> [String] {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
     }

@@ -12,4 +12,12 @@ enum WebSources {
             }
         }
     }
+
+    /// The text of all files in a folder of the repository and in those below it.
+    static func text(below folder: String) -> String {
+        DirectoryEntries.names(RepositoryRoot.file(folder)).map { name in
+            let place = "\(folder)/\(name)"
+            return FileBytes.text(RepositoryRoot.file(place)) ?? text(below: place)
+        }.joined()
+    }
 }

@@ -4,8 +4,8 @@
 @_exported public import struct Animation.Playback
 @_exported public import enum Animation.PlaybackMode
 @_exported public import struct ImageModel.AnimationFacts
-@_exported public import struct ImageModel.AssumedLifetime
 @_exported public import struct ImageModel.AspectRatio
+@_exported public import struct ImageModel.AssumedLifetime
 @_exported public import enum ImageModel.BaseKey
 @_exported public import enum ImageModel.BlendMode
 @_exported public import struct ImageModel.CacheTypes

@@ -45,9 +45,6 @@ public final class GatewayProcess {
         }
     }
 
-    /// Its number.
-    public var processID: Int32 { child.processID }
-
     deinit { try? child.send(.kill) }
 
     private static func close(_ end: consuming FileDescriptor) {}

@@ -1,0 +1,68 @@
+import ImageModel
+import TestKit
+import Testing
+
+@testable import WebGrammar
+
+/// The pages for those who come from other servers have all that those read, and say what the
+/// parsers do.
+@Suite struct MigrationTests {
+    private func names(_ rows: [MigrationPage.Row], absent: Bool) -> Set<String> {
+        Set(rows.filter { $0.isAbsent == absent }.flatMap(\.names))
+    }
+
+    @Test func imgproxysPageHasEachOption() {
+        let rows = MigrationPage("imgproxy").rows(below: "Options of URLs")
+        #expect(names(rows, absent: false) == Set(ImgproxyOption.all.flatMap(\.names)))
+        let absent = WebDocument.names(of: 2, behind: "Not here").subtracting(["enc/"])
+        #expect(names(rows, absent: true).isSuperset(of: absent))
+        #expect(ImgproxyOption.absent.isSuperset(of: names(rows, absent: true)))
+    }
+
+    @Test func thumborsPageHasEachPartAndFilter() {
+        let page = MigrationPage("thumbor")
+        let filters = page.rows(below: "Filters")
+        #expect(names(filters, absent: false) == Set(ThumborFilter.all.map(\.name)))
+        #expect(names(filters, absent: true) == ThumborFilter.absent)
+        let parts = WebDocument.rows(of: 3, headed: "part").flatMap(\.names)
+        let told = names(page.rows(below: "Parts of URLs"), absent: false)
+        #expect(told.isSuperset(of: Set(parts).subtracting(["filters"])))
+    }
+
+    @Test(
+        arguments: MigrationPage("imagor").rows(below: "Parts of URLs")
+            + MigrationPage("imagor").rows(below: "Filters"))
+    func imagorsURLsAreReadAsItsPageSays(row: MigrationPage.Row) throws {
+        var settings = ThumborGrammar.Settings()
+        settings.permitsUnsigned = true
+        let grammar = try ThumborGrammar(settings)
+        let target = "/unsafe/\(try #require(row.example))/https://h/a.jpg"
+        guard row.isAbsent else {
+            #expect(throws: Never.self) { try grammar.read(target) }
+            return
+        }
+        // What is no part of thumbor's grammar begins a source, with thumbor as well.
+        if let read = try? grammar.read(target) {
+            #expect(read.image.url.hasPrefix("http://\(row.example ?? "")"))
+            return
+        }
+        #expect([400, 501].contains(try grammar.refusal(target).status))
+    }
+
+    @Test(arguments: ["imgproxy", "thumbor", "imagor"])
+    func thePagesNameFlagsThatThereAre(name: String) {
+        let page = MigrationPage(name)
+        #expect(page.rows(below: "Configuration").count > 10)
+        #expect(page.flags.count > 5)
+        let programs =
+            WebSources.text(below: "Sources/Programs")
+            + WebSources.text(below: "Sources/Core")
+            + WebSources.text(below: "Sources/Fronts")
+        for flag in page.flags {
+            let isThere = [flag, flag.replacing("gateway-", with: "")].contains {
+                programs.contains("\"\($0)\"") || programs.contains("case \($0)\n")
+            }
+            #expect(isThere, "--\(flag)")
+        }
+    }
+}
