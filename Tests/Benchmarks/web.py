@@ -89,7 +89,8 @@ async def idle(session, url, count):
     for start in range(0, count, 100):
         group = await asyncio.gather(
             *(Connection(url).open() for _ in range(start, min(count, start + 100))))
-        wrong += sum(status != 200 for status in await asyncio.gather(*(one.ask() for one in group)))
+        answers = await asyncio.gather(*(one.ask() for one in group))
+        wrong += sum(status != 200 for status in answers)
         held += group
     after = megabytes(session)
     times = []

@@ -7,7 +7,7 @@ public import SharedArena
 /// |---|---|---|
 /// | decode | arenas of coordinator, download, cache | its own arena, its control directory |
 /// | transform | arena of decode | its own arena, its control directory |
-/// | gateway | `web` (`front` where it takes images), `results`, the directories of its key files | nothing |
+/// | gateway | `web`, or `front` to take images; `results`, directories of its keys | nothing |
 ///
 /// Decoders of the pool that draws read the fonts of the machine as well, and what says where these
 /// are, and have a limit of memory.

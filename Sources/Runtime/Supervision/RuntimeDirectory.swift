@@ -140,8 +140,8 @@ extension RuntimeDirectory {
         return try SharedMemoryRoot.choose(for: top, sharedMemory: sharedMemory)
     }
 
-    /// `front/`, `web/`, `admin/` and `back/<pool>/`, without the sockets and the secrets of an earlier
-    /// life.
+    /// `front/`, `web/`, `admin/` and `back/<pool>/`, without the sockets and the secrets of an
+    /// earlier life.
     private static func makeSocketDirectories(
         _ pools: [PoolName], in top: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) {

@@ -65,20 +65,20 @@ extension HostileRequest {
         .init("a body of a GET", fields: "Content-Length: 60", body: "SMUGGLED", [413]),
         .init("a body of none", fields: "Content-Length: 000", [200, 200]),
 
-        .init("chunks", raw: post + "\(chunked)\r\n\r\n3\r\nabc\r\n\(empty)", [413]),
+        .init("chunks", raw: post + "\(chunked)\r\n\r\n3\r\nabc\r\n\(empty)", [405]),
         .init(
-            "chunk extensions", raw: post + "\(chunked)\r\n\r\n3;a=\"\n\"\r\nabc\r\n\(empty)", [413]
+            "chunk extensions", raw: post + "\(chunked)\r\n\r\n3;a=\"\n\"\r\nabc\r\n\(empty)", [405]
         ),
-        .init("a chunk below zero", raw: post + "\(chunked)\r\n\r\n-1\r\n\(empty)", [413]),
-        .init("a chunk of 0x", raw: post + "\(chunked)\r\n\r\n0x0\r\n\r\nSMUGGLED", [413]),
+        .init("a chunk below zero", raw: post + "\(chunked)\r\n\r\n-1\r\n\(empty)", [405]),
+        .init("a chunk of 0x", raw: post + "\(chunked)\r\n\r\n0x0\r\n\r\nSMUGGLED", [405]),
         .init(
             "a chunk beyond numbers",
-            raw: post + "\(chunked)\r\n\r\n1\(String(repeating: "0", count: 40))\r\n\(empty)", [413]
+            raw: post + "\(chunked)\r\n\r\n1\(String(repeating: "0", count: 40))\r\n\(empty)", [405]
         ),
         .init(
             "chunks with trailers",
-            raw: post + "\(chunked)\r\n\r\n0\r\nContent-Length: 9\r\n\r\nSMUGGLED", [413]),
-        .init("a chunk that ends with LF", raw: post + "\(chunked)\r\n\r\n0\n\nSMUGGLED", [413]),
+            raw: post + "\(chunked)\r\n\r\n0\r\nContent-Length: 9\r\n\r\nSMUGGLED", [405]),
+        .init("a chunk that ends with LF", raw: post + "\(chunked)\r\n\r\n0\n\nSMUGGLED", [405]),
 
         .init(
             "Expect with a body", fields: "Expect: 100-continue\r\nContent-Length: 99",

@@ -68,7 +68,7 @@ public final class EventedExchange {
     /// Whether the head announces a body (RFC 9112 §6.3).
     var announcesBody: Bool {
         if header("Transfer-Encoding") != nil { return true }
-        return header("Content-Length").map { $0 != "0" } ?? false
+        return header("Content-Length").map { $0.contains { $0 != "0" } } ?? false
     }
 
     var socket: Int32 { cmicrohttpd_socket(connection) }

@@ -45,11 +45,7 @@ func answerEvented(
         exchange.isHeadRead = true
         exchange.method = String(cString: method)
         let line = RequestHead.FirstLine(method: method, target: target, version: version)
-        guard let fault = RequestHead.fault(of: exchange, line) else {
-            return begin(exchange, state)
-        }
-        exchange.isLast = true
-        return queue(fault.reply, exchange)
+        return begin(exchange, state, RequestHead.fault(of: exchange, line))
     }
     if count.pointee > 0 {
         guard let bytes else { return .NO }
@@ -63,13 +59,19 @@ func answerEvented(
     return queue(reply, exchange)
 }
 
-/// The library closes the connection behind an answer that comes before its body was read.
+/// Who may send no body is told that first, whatever its length is. The connection ends behind an
+/// answer that comes before its body was read.
 private func begin(
-    _ exchange: EventedExchange, _ state: EventedServerState
+    _ exchange: EventedExchange, _ state: EventedServerState, _ fault: HeadFault?
 ) -> MHD_Result {
-    guard exchange.announcesBody, let refusal = state.refusalOfBody(exchange) else { return .YES }
+    var reply = fault?.reply
+    if fault == nil || fault == .bodyTooLarge, exchange.announcesBody {
+        reply = state.refusalOfBody(exchange) ?? reply
+    }
+    guard let reply else { return .YES }
     exchange.standing = .answered
-    return queue(refusal, exchange)
+    exchange.isLast = true
+    return queue(reply, exchange)
 }
 
 /// A body beyond its limit is read to its end, but not kept.

@@ -52,7 +52,7 @@ final class EventedServerState {
     func begin(_ connection: OpaquePointer) {
         _ = cmicrohttpd_watch(
             leaving, cmicrohttpd_socket(connection), UnsafeMutableRawPointer(connection))
-        awaitRequest(on: connection)
+        awaitRest(of: connection)
     }
 
     /// A connection is gone; its socket is watched no longer once it is closed.
@@ -61,15 +61,19 @@ final class EventedServerState {
         left.remove(connection)
     }
 
-    /// A connection may take that long for its next request.
+    /// An answer was sent: its connection may take that long for the next request.
     func awaitRequest(on connection: OpaquePointer) {
         let seconds = limits.idleSeconds + limits.headSeconds
         deadlines.set(connection, .request, after: .seconds(seconds))
     }
 
-    /// The first line of a request is there: the rest may take that long.
+    /// A connection was made, or the first line of a request is there: what is left of the request
+    /// may take that long.
     func awaitRest(of connection: OpaquePointer) {
         deadlines.set(connection, .request, after: .seconds(limits.headSeconds))
+        // No more of it comes than has come.
+        guard left.contains(connection) else { return }
+        deadlines.shorten(connection, toMilliseconds: Self.lastMilliseconds)
     }
 
     /// A peer may take that long for so many bytes.

@@ -7,8 +7,9 @@ public struct HTTPLimits: Hashable, Sendable {
     /// Seconds after which a connection without traffic is closed; one whose answer is awaited
     /// counts as busy.
     public var idleSeconds = 60
-    /// Seconds in which a request has to come as a whole, from its first line on, however its bytes
-    /// trickle in; its first line has them behind `idleSeconds`.
+    /// Seconds in which a request has to come as a whole, from the beginning of its connection or
+    /// from its first line on, however its bytes trickle in; behind an answer the first line has
+    /// `idleSeconds` besides.
     public var headSeconds = 30
     /// Bytes a second that a peer takes of an answer on the whole, once `idleSeconds` are over.
     public var leastBytesPerSecond = 1 << 10
