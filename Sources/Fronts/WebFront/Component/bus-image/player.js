@@ -106,6 +106,8 @@ export class Player {
     // One picture is no animation.
     if (this.#index === 1) return undefined;
     this.#loopsDone += 1;
+    // Before all bytes are here the browser may not know how often the file wants to be played.
+    await this.#decoder.completed;
     const said = (this.#decoder.tracks.selectedTrack?.repetitionCount ?? 0) + 1;
     const loops = this.#loops ?? said;
     if (loops > 0 && this.#loopsDone >= loops) return undefined;
@@ -116,9 +118,15 @@ export class Player {
   async #frame() {
     const decoder = this.#decoder;
     await decoder.tracks.ready;
-    const count = decoder.tracks.selectedTrack?.frameCount ?? 0;
-    if (decoder.complete && this.#index >= count) throw new RangeError("no more frames");
-    return decoder.decode({ frameIndex: this.#index, completeFramesOnly: true });
+    const isKnown = () => this.#index < (decoder.tracks.selectedTrack?.frameCount ?? 0);
+    if (decoder.complete && !isKnown()) throw new RangeError("no more frames");
+    const decoding = decoder.decode({ frameIndex: this.#index, completeFramesOnly: true });
+    if (isKnown()) return decoding;
+    // Chromium leaves it open where the rest of the bytes brings no such frame.
+    decoding.catch(() => {});
+    await Promise.race([decoding, decoder.completed]);
+    if (decoder.complete && !isKnown()) throw new RangeError("no more frames");
+    return decoding;
   }
 
   #draw(image) {
