@@ -45,9 +45,9 @@ extension RealProcesses {
             #expect(
                 names == [
                     "admin", "back/cache", "back/decode", "back/download", "back/transform",
-                    "front",
+                    "front", "web",
                 ])
-            for socket in report.sockets where socket.name != "admin" {
+            for socket in report.sockets where !["admin", "web"].contains(socket.name) {
                 #expect(socket.messagesReceived > 0 && socket.messagesSent > 0, "\(socket.name)")
                 #expect(
                     socket.largestMessage > 0 && socket.largestMessage <= Self.messageBytesMax,

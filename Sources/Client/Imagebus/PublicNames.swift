@@ -58,6 +58,7 @@
 @_exported public import struct Messages.EntrySelection
 @_exported public import struct Messages.Explanation
 @_exported public import struct Messages.FetchAccount
+@_exported public import struct Messages.FrontProcess
 @_exported public import struct Messages.GroupID
 @_exported public import struct Messages.Identifier128
 @_exported public import struct Messages.LatencyHistogram
