@@ -11,11 +11,12 @@ start_gateway() {
     web_stack=$server
     read -r gateway_port < <(free_ports 1)
     start_server "$work/gateway.log" "${program%/*}/imagebus-gateway" \
-        --listen "127.0.0.1:$gateway_port" --unsigned --visitor-field X-Visitor \
+        --runtime-dir "$runtime" --listen "127.0.0.1:$gateway_port" --unsigned --visitor-field X-Visitor \
         --assume-fresh 86400 --connections-per-address 0
     gateway=$server
     await_port "$gateway_port" || {
         say "no gateway starts: $(tail -n 1 "$work/gateway.log")"
+        end_gateway
         return 1
     }
     web=http://127.0.0.1:$gateway_port/unsafe/rs:fit:512:512/q:80/f:jpg/plain/$photo_url
