@@ -253,7 +253,7 @@ let testing: [Target] = [
     tests("NettleTests", ["Nettle"]),
     tests("SodiumTests", ["Sodium"]),
     tests("CurlTests", ["Curl", "TestKit"]),
-    tests("MicroHTTPDTests", ["MicroHTTPD", "TestKit"]),
+    tests("MicroHTTPDTests", ["MicroHTTPD", "Linux", "TestKit"]),
     tests("PNGFiltersTests", ["PNGFilters"]),
     tests("VipsTests", ["Vips", "TestKit"]),
     tests("JPEGTests", ["JPEG", "Vips", "TestKit"]),

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import TestKit
 import Testing
 
@@ -50,9 +51,23 @@ final class MarkedOwner {
 }
 
 extension EventedHTTPServer {
+    /// At a socket of its own.
+    init(
+        address: String = "127.0.0.1", port: UInt16 = 0, limits: HTTPLimits = HTTPLimits(),
+        handler: any EventedHandler
+    ) throws(HTTPListenError) {
+        let socket: Int32
+        do throws(Errno) {
+            socket = try TCPListener(address: address, port: port).relinquish()
+        } catch {
+            throw HTTPListenError(errno: error.rawValue)
+        }
+        try self.init(listener: socket, limits: limits, handler: handler)
+    }
+
     /// Runs it on this thread until that is so.
     borrowing func run(until isDone: () -> Bool) throws {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        let deadline = ContinuousClock.now.advanced(by: .seconds(90))
         while !isDone() {
             try #require(ContinuousClock.now < deadline, "nothing happens")
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -137,36 +137,6 @@ static inline int cmicrohttpd_peer(struct MHD_Connection *connection, char *text
     return inet_ntop(peer->sa_family, address, text, INET6_ADDRSTRLEN) != NULL;
 }
 
-// A socket that listens at an address of IPv4 or IPv6 in numbers, or -1 with errno.
-static inline int cmicrohttpd_listen(const char *address, uint16_t port, int waiting_max) {
-    struct sockaddr_storage storage;
-    memset(&storage, 0, sizeof storage);
-    struct sockaddr_in *four = (struct sockaddr_in *)&storage;
-    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&storage;
-    socklen_t length = sizeof *four;
-    if (inet_pton(AF_INET, address, &four->sin_addr) == 1) {
-        four->sin_family = AF_INET;
-        four->sin_port = htons(port);
-    } else if (inet_pton(AF_INET6, address, &six->sin6_addr) == 1) {
-        six->sin6_family = AF_INET6;
-        six->sin6_port = htons(port);
-        length = sizeof *six;
-    } else {
-        errno = EINVAL;
-        return -1;
-    }
-    int made = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
-    if (made < 0)
-        return -1;
-    if (setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-        bind(made, (struct sockaddr *)&storage, length) == 0 && listen(made, waiting_max) == 0)
-        return made;
-    int error = errno;
-    close(made);
-    errno = error;
-    return -1;
-}
-
 // The port of a socket that listens, or 0.
 static inline uint16_t cmicrohttpd_port_of(int socket) {
     struct sockaddr_storage storage;

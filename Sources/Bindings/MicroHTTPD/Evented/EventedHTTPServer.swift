@@ -34,18 +34,6 @@ public struct EventedHTTPServer: ~Copyable {
     /// Turns of the library in one `run`, so that the owner's other work is not starved.
     private static let turnsMax = 64
 
-    /// Listens at an address in numbers; port 0 is one that the system chooses.
-    ///
-    /// Throws `cannotListen` with the reason: the address is none of this machine, or taken.
-    public init(
-        address: String = "127.0.0.1", port: UInt16 = 0, limits: HTTPLimits = HTTPLimits(),
-        handler: any EventedHandler
-    ) throws(HTTPListenError) {
-        let socket = cmicrohttpd_listen(address, port, 1_024)
-        guard socket >= 0 else { throw HTTPListenError(errno: cmicrohttpd_errno()) }
-        try self.init(listener: socket, limits: limits, handler: handler)
-    }
-
     /// Accepts at a socket that listens and does not block, which it closes from then on, also
     /// where it throws.
     public init(
@@ -128,7 +116,7 @@ public struct EventedHTTPServer: ~Copyable {
     }
 }
 
-/// Why an address cannot be listened at.
+/// Why no server can be made of a socket.
 public struct HTTPListenError: Error, Hashable, Sendable {
     /// As in errno(3).
     public let errno: Int32
