@@ -19,6 +19,38 @@ import Testing
         #expect(tier.get("a") != nil)
     }
 
+    /// A kill came between a file and its row; the next process gave the number to a short body
+    /// before it looked at the files.
+    @Test func aFileWhoseNumberWentToAShortBodyIsRemoved() throws {
+        let fixture = try DiskFixture()
+        do {
+            let tier = try fixture.tier()
+            tier.put("c", sample(200))
+            tier.put("a", sample(40_000))
+            tier.maintainAll()
+        }
+        do {
+            let connection = try Connection(path: fixture.path + "/index.sqlite")
+            try connection.execute("DELETE FROM entries WHERE key = 'a'")
+        }
+        let tier = try fixture.tier()
+        tier.put("b", sample(100))
+        tier.maintainAll()
+        #expect(try fixture.bodyFiles().isEmpty)
+        #expect(tier.get("b") == sample(100))
+        #expect(tier.get("a") == nil)
+    }
+
+    @Test func whatAKilledProbeLeftIsRemoved() throws {
+        let fixture = try DiskFixture()
+        do { try fixture.tier().put("a", sample(40_000)) }
+        _ = try FileDescriptor.open(
+            "\(fixture.path)/files/probe.tmp", [.create, .writeOnly])
+        _ = try fixture.tier()
+        let names = try FileDescriptor.openDirectory(fixture.path + "/files").entries()
+        #expect(!names.contains("probe.tmp"))
+    }
+
     @Test func aMissingFileIsAMissAndItsEntryLeaves() throws {
         let fixture = try DiskFixture()
         let tier = try fixture.tier()

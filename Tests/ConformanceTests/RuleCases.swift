@@ -248,7 +248,7 @@ extension Conformance {
             try await withConfiguration("downloads: {user-agent: one/1}\n") { stack in
                 func agent(_ name: String) throws -> String? {
                     _ = try stack.answer(gallery.url("/agent-\(name).jpg"))
-                    return gallery.origin.requests("/agent-\(name).jpg").last?
+                    return gallery.origin.newestRequest("/agent-\(name).jpg")?
                         .header("user-agent")
                 }
                 #expect(try agent("first") == "one/1")

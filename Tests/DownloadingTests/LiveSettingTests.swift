@@ -16,7 +16,7 @@ import Testing
         func agent(_ id: UInt64) async throws -> String? {
             bench.start("/a", id: id)
             _ = try #require(await bench.outcomes.wait(count: Int(id)))
-            return bench.origin.requests("/a").last?.header("user-agent")
+            return bench.origin.newestRequest("/a")?.header("user-agent")
         }
         #expect(try await agent(1) == "Imagebus/test")
         bench.downloader.adopt(try settings(["user-agent": "shop/3"]))

@@ -221,7 +221,7 @@ extension RealProcesses {
                 let anew = [origin.url("/a.jpg"), "--option", "from-loader-only"]
                 try expectSoon("the new secret", stack) {
                     _ = try stack.get(anew)
-                    return sent().last == "second-secret"
+                    return origin.newestRequest("/a.jpg")?.header("x-api-key") == "second-secret"
                 }
                 let count = origin.requestCount("/a.jpg")
                 let kept = try stack.get([origin.url("/a.jpg"), "--json"]).json()
@@ -272,7 +272,7 @@ extension RealProcesses {
                     let anew = ["--profile", "shop", "--option", "from-loader-only"]
                     try expectSoon(value, stack) {
                         _ = try stack.get([origin.url(path)] + anew)
-                        return origin.requests(path).last?.header(name) == value
+                        return origin.newestRequest(path)?.header(name) == value
                     }
                 }
                 let first = try lateHeaders(1, origin, stack)

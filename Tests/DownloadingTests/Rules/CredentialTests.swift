@@ -181,7 +181,7 @@ import Testing
                 "/a", id: id, headers: [HTTPHeader(name: "X-Number", value: "\(id)")],
                 terms: terms)
             #expect(await bench.outcomes.wait(count: Int(id))?.last?.body != nil)
-            let cookies = bench.origin.requests("/a").last?.header("cookie") ?? ""
+            let cookies = bench.origin.newestRequest("/a")?.header("cookie") ?? ""
             counts.append(cookies.split(separator: ";").count)
         }
         return counts

@@ -5,6 +5,8 @@ struct OriginLedger: Sendable {
     var requestCounts: [String: Int] = [:]
     /// The first requests by path, at most `requestsKept` each.
     var requests: [String: [OriginRequest]] = [:]
+    /// The last request by path.
+    var newest: [String: OriginRequest] = [:]
     var totalRequests = 0
     /// Connections that the client closed, by the path that it had asked for last.
     var closedByClient: [String: Int] = [:]
@@ -20,6 +22,7 @@ struct OriginLedger: Sendable {
         let path = request.path
         totalRequests += 1
         requestCounts[path, default: 0] += 1
+        newest[path] = request
         if requests[path, default: []].count < Self.requestsKept {
             requests[path, default: []].append(request)
         }

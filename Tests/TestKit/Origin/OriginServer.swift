@@ -67,6 +67,11 @@ extension OriginServer {
         ledger.withLock { $0.requests[path, default: []] }
     }
 
+    /// The newest request for a path, however many came before.
+    public func newestRequest(_ path: String) -> OriginRequest? {
+        ledger.withLock { $0.newest[path] }
+    }
+
     /// How many connections are open now.
     public var openConnectionCount: Int { ledger.withLock { $0.openConnections } }
 

@@ -13,14 +13,16 @@ struct BodyFiles: Sendable {
     static let buckets = 256
     private static let folder = "files"
     private static let trash = "trash"
+    private static let probe = "\(folder)/probe.tmp"
 
     init(in directory: CacheDirectory) {
         self.directory = directory
     }
 
-    /// Makes `files` where it is missing.
+    /// Makes `files` where it is missing, and removes what a probe left that was killed.
     func prepare() throws(DiskError) {
         try ensure(Self.folder)
+        try? directory.root.unlink(Self.probe)
     }
 
     // MARK: - One file
@@ -86,7 +88,7 @@ struct BodyFiles: Sendable {
 
     /// Whether a file can be written at all: one block, made and removed.
     func probe() throws(DiskError) {
-        let name = "\(Self.folder)/probe.tmp"
+        let name = Self.probe
         do {
             defer { try? directory.root.unlink(name) }
             let file = try directory.root.open(name, [.writeOnly, .create, .truncate, .noFollow])

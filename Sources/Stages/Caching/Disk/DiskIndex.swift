@@ -67,7 +67,8 @@ final class DiskIndex {
                 WHERE \(date) <= ? ORDER BY \(date) LIMIT ?
                 """)
             selectTotals = try connection.prepare("SELECT entries, bytes FROM totals")
-            selectNumber = try connection.prepare("SELECT 1 FROM entries WHERE number = ?")
+            selectNumber = try connection.prepare(
+                "SELECT file_offset IS NOT NULL FROM entries WHERE number = ?")
             selectLargest = try connection.prepare("SELECT max(number) FROM entries")
             scanRows = try connection.prepare(
                 """
@@ -111,11 +112,11 @@ final class DiskIndex {
         }
     }
 
-    /// Whether an entry has this number.
-    func contains(number: Int64) throws(DiskError) -> Bool {
+    /// Where the body of the entry with this number lies; `nil` where there is no such entry.
+    func place(ofNumber number: Int64) throws(DiskError) -> BodyPlace? {
         try onIndex { () throws(SQLiteError) in
             try selectNumber.bind(number, 0)
-            return try selectNumber.first { _ in true } ?? false
+            return try selectNumber.first { $0.int64(0) != 0 ? .file : .index }
         }
     }
 
@@ -336,4 +337,10 @@ extension Statement {
             try bind(copying: bytes, index)
         }
     }
+}
+
+/// Where a body lies.
+enum BodyPlace {
+    case index
+    case file
 }

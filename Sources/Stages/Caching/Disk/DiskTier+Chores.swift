@@ -191,15 +191,17 @@ extension DiskTier {
     /// does not know are taken in. So an index that was lost comes back. What an index that is
     /// whole does not know, although its numbers went on, was replaced: it is removed.
     private func sweep(_ index: DiskIndex) throws(DiskError) -> Bool {
-        if chores.filesToSweep.isEmpty {
+        let time = stepTime()
+        // Most buckets are empty where the tier is small.
+        while chores.filesToSweep.isEmpty {
             guard let bucket = chores.bucketsToSweep.popLast() else {
                 if chores.owesSwept { try index.noteSwept() }
                 chores.owesSwept = false
                 return false
             }
             chores.filesToSweep = try files.numbers(inBucket: bucket)
+            if time.isOver { return true }
         }
-        let time = stepTime()
         let numbers = chores.filesToSweep.suffix(Chores.batch).reversed()
         var count = 0
         // One that fails is passed over.
@@ -215,9 +217,15 @@ extension DiskTier {
 
     /// Rows of one bucket are far apart: each waits for the device where the page cache is empty.
     private func compare(_ number: Int64, _ index: DiskIndex) throws(DiskError) {
-        guard try !index.contains(number: number) else { return }
-        let mayBeNew = chores.adoptsFiles && number > chores.knownUpTo
-        if mayBeNew, try adopt(number, index) { return }
+        switch try index.place(ofNumber: number) {
+        case .file: return
+        // A process was killed before it committed the file, and the next one gave its number to
+        // a body that lies in the index.
+        case .index: break
+        case nil:
+            let mayBeNew = chores.adoptsFiles && number > chores.knownUpTo
+            if mayBeNew, try adopt(number, index) { return }
+        }
         try files.remove(number)
     }
 

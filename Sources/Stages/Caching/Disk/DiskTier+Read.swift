@@ -42,7 +42,7 @@ extension DiskTier {
                 }
             guard isWhole, XXH3.hash64(UnsafeRawBufferPointer(buffer)) == row.checksum else {
                 // Removed or overwritten since it was located: a miss, but no damage.
-                guard try index.contains(number: row.number) else { return false }
+                guard try index.place(ofNumber: row.number) != nil else { return false }
                 damaged += 1
                 try drop([IndexVictim(row)], index)
                 return false
