@@ -49,6 +49,7 @@ extension Dispatcher {
         }
         // Its blocks are taken before the job lets go of what it read.
         let blocks = take(result, from: worker)
+        forecast.made(result.references.reduce(0) { $0 + $1.length }, in: job.pool)
         forget(job)
         if let probe = job.probe { return acquitProducer(probe) }
         let worked = Double(microseconds) / 1_000

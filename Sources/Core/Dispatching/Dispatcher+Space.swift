@@ -6,8 +6,14 @@ extension Dispatcher {
     /// Whether what the pool has made and nobody has used up yet leaves room for more. What uses
     /// it up are later stages, which do not wait for earlier ones: so it becomes less. A further
     /// pool, which may have no worker, holds a part of it at most (`checkRoom`).
+    ///
+    /// What is under way counts by what others made. Otherwise all that workers take would begin
+    /// with the first free byte, and who comes then would wait until all of that is used up.
     func hasBudget(_ pool: PoolID) -> Bool {
-        limits.outputBytes(of: pool).map { usableBytes(of: pool) < $0 } ?? true
+        guard let budget = limits.outputBytes(of: pool) else { return true }
+        let coming = forecast.bytes(ofJobs: roster.credit(of: pool).held, in: pool)
+        // Transfers from an origin that is silent may stay: they keep others from half of it.
+        return usableBytes(of: pool) + min(coming, budget / 2) < budget
     }
 
     /// Bytes that the pool has made and that later stages use up. Of several pools of decoders each

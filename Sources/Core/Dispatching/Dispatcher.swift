@@ -29,6 +29,7 @@ package struct Dispatcher: Sendable {
 
     // What is read, and by how many.
     var ledger: BlockLedger
+    var forecast: OutputForecast
     /// Bytes of pixels that do not count as output of decoders, since who keeps them may be waiting
     /// for other pixels. Whoever keeps them has a limit for them.
     package var pixelBytesApart: UInt64 = 0
@@ -54,6 +55,7 @@ package struct Dispatcher: Sendable {
         lastReleases = limits.pools.all.map { _ in nil }
         ledger = BlockLedger(
             segmentsMax: limits.segmentsPerWorkerMax, pools: limits.pools.all.count)
+        forecast = OutputForecast(pools: limits.pools.all.count)
         quarantine = Quarantine(
             entriesMax: limits.quarantineMax, milliseconds: limits.quarantineMilliseconds)
     }
