@@ -36,9 +36,12 @@ import Testing
             for name in Name.allCases { tickets[name] = try ticket(name) }
         }
 
-        private func ticket(_ name: Name) throws -> HitTicket {
+        private mutating func ticket(_ name: Name) throws -> HitTicket {
             let (image, terms, names) = try load(name)
-            return try #require(hits.grant(image, terms, names, at: now), "\(name)")
+            var ticket = try #require(hits.grant(image, terms, names, at: now), "\(name)")
+            hits.vouch(for: &ticket)
+            #expect(ticket.image.voucher != nil)
+            return ticket
         }
 
         func load(_ name: Name) throws -> (ImageRequest, LoadTerms, RequestNames) {
@@ -78,9 +81,14 @@ import Testing
             hits.publish(notice, reference, of: cache, at: now)
         }
 
-        /// The tickets that stand no more.
+        /// The tickets that stand no more. None of them has a voucher by which a client would still
+        /// repeat its answer.
         var fallen: Set<Name> {
-            Set(tickets.filter { !hits.stands($0.value, at: now) }.map(\.key))
+            let fallen = tickets.filter { !hits.stands($0.value.unvouched, at: now) }
+            for (name, ticket) in fallen {
+                #expect(!hits.isRepeated(ticket, at: now), "\(name) would still be repeated")
+            }
+            return Set(fallen.map(\.key))
         }
     }
 
@@ -235,5 +243,24 @@ import Testing
         room.publish(.b, in: BlockID(8), bytes: ResultBlocks.largeBytesMin)
         let unread = room.hits.withdraw(.evicted(room.handle(8)))
         #expect(unread == room.handle(8))
+    }
+}
+
+extension HitTicket {
+    /// The same without its voucher: whether it stands does not depend on that then.
+    var unvouched: HitTicket {
+        var ticket = self
+        ticket.image.voucher = nil
+        return ticket
+    }
+}
+
+extension Hits {
+    /// Whether a client that was told the answer of a ticket would repeat it.
+    func isRepeated(_ ticket: HitTicket, at now: Instant) -> Bool {
+        guard let voucher = ticket.image.voucher, stands(voucher: voucher.number) else {
+            return false
+        }
+        return voucher.until.map { now < $0 } ?? true
     }
 }

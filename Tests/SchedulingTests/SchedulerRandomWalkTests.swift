@@ -51,6 +51,7 @@ struct SchedulerRandomWalkTests {
         for step in 0..<steps {
             walk.step()
             if step % auditEvery == 0 { walk.stack.faults += walk.stack.scheduler.audit() }
+            walk.stack.faults += walk.forgottenWithdrawals
             if let fault = walk.stack.faults.first {
                 Issue.record("seed \(seed), step \(step): \(fault)")
                 return

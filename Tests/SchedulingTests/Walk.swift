@@ -41,7 +41,11 @@ struct Walk {
     private var asked: UInt64 = 0
     var stack: Stack
     var random: SeededGenerator
+    /// For what was added later: so a seed says the same steps as before.
+    var side: SeededGenerator
     var published: [BlockID] = []
+    /// What clients were told with a voucher, the newest ones.
+    var vouched: [HitTicket] = []
     var lastOutcomes: [(WorkerID, JobOutcome)] = []
     /// Few things fail and nothing is in a hurry, so that requests come far.
     private let isCalm: Bool
@@ -50,6 +54,7 @@ struct Walk {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
+        side = SeededGenerator(seed: ~seed)
         let isTight = random.oneIn(3)
         isCalm = random.oneIn(2)
         hasSerializers = random.oneIn(2)
@@ -104,6 +109,7 @@ struct Walk {
     }
 
     mutating func step() {
+        stepAside()
         guard let step = pick(deck) else { return }
         // Time passes whether or not somebody looks at the clock.
         if random.oneIn(4) { stack.now = stack.now.adding(milliseconds: draw(0...5)) }

@@ -94,6 +94,7 @@ extension Direction {
             Sent(kind: .cacheCommand, type: CacheCommand.self),
             Sent(kind: .piece, type: Piece.self), Sent(kind: .taken, type: TakenBytes.self),
             Sent(kind: .downloadsCommand, type: DownloadsOrder.self),
+            Sent(kind: .used, type: UsedVouchers.self),
             Sent(kind: .drainCommand, type: DrainOrder.self),
             Sent(kind: .goodbye, type: GoodbyeReason.self, isReadInPart: true),
         ], { try $0.clientMessage() }, { try Frames($0) })

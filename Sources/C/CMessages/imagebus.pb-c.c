@@ -5089,6 +5089,51 @@ void   imagebus__v1__delivered_image__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__delivered_image__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__voucher__init
+                     (Imagebus__V1__Voucher         *message)
+{
+  static const Imagebus__V1__Voucher init_value = IMAGEBUS__V1__VOUCHER__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__voucher__get_packed_size
+                     (const Imagebus__V1__Voucher *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__voucher__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__voucher__pack
+                     (const Imagebus__V1__Voucher *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__voucher__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__voucher__pack_to_buffer
+                     (const Imagebus__V1__Voucher *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__voucher__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Voucher *
+       imagebus__v1__voucher__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Voucher *)
+     protobuf_c_message_unpack (&imagebus__v1__voucher__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__voucher__free_unpacked
+                     (Imagebus__V1__Voucher *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__voucher__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__timings__init
                      (Imagebus__V1__Timings         *message)
 {
@@ -5372,6 +5417,51 @@ void   imagebus__v1__drain_report__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &imagebus__v1__drain_report__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   imagebus__v1__used__init
+                     (Imagebus__V1__Used         *message)
+{
+  static const Imagebus__V1__Used init_value = IMAGEBUS__V1__USED__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__used__get_packed_size
+                     (const Imagebus__V1__Used *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__used__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__used__pack
+                     (const Imagebus__V1__Used *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__used__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__used__pack_to_buffer
+                     (const Imagebus__V1__Used *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__used__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Used *
+       imagebus__v1__used__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Used *)
+     protobuf_c_message_unpack (&imagebus__v1__used__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__used__free_unpacked
+                     (Imagebus__V1__Used *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__used__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   imagebus__v1__downloads_command__init
@@ -13707,7 +13797,7 @@ const ProtobufCMessageDescriptor imagebus__v1__front_process__descriptor =
   (ProtobufCMessageInit) imagebus__v1__front_process__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descriptors[5] =
 {
   {
     "epoch",
@@ -13745,16 +13835,42 @@ static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "voucher_words",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ClientWelcome, voucher_words),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "clock",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ClientWelcome, clock),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__client_welcome__field_indices_by_name[] = {
+  4,   /* field[4] = clock */
   0,   /* field[0] = epoch */
   2,   /* field[2] = piece_window */
+  3,   /* field[3] = voucher_words */
   1,   /* field[1] = window */
 };
 static const ProtobufCIntRange imagebus__v1__client_welcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
 {
@@ -13764,7 +13880,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
   "Imagebus__V1__ClientWelcome",
   "imagebus.v1",
   sizeof(Imagebus__V1__ClientWelcome),
-  3,
+  5,
   imagebus__v1__client_welcome__field_descriptors,
   imagebus__v1__client_welcome__field_indices_by_name,
   1,  imagebus__v1__client_welcome__number_ranges,
@@ -15343,7 +15459,7 @@ const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor =
   (ProtobufCMessageInit) imagebus__v1__explanation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[14] =
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[15] =
 {
   {
     "reference",
@@ -15513,6 +15629,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "voucher",
+    15,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, voucher),
+    &imagebus__v1__voucher__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
@@ -15529,11 +15657,12 @@ static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   7,   /* field[7] = scale_factor */
   4,   /* field[4] = stored_tiers */
   11,   /* field[11] = validity */
+  14,   /* field[14] = voucher */
 };
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 14 }
+  { 0, 15 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -15543,11 +15672,62 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  14,
+  15,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__delivered_image__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__voucher__field_descriptors[2] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_FIXED64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Voucher, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "until",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_FIXED64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Voucher, until),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__voucher__field_indices_by_name[] = {
+  0,   /* field[0] = number */
+  1,   /* field[1] = until */
+};
+static const ProtobufCIntRange imagebus__v1__voucher__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__voucher__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Voucher",
+  "Voucher",
+  "Imagebus__V1__Voucher",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Voucher),
+  2,
+  imagebus__v1__voucher__field_descriptors,
+  imagebus__v1__voucher__field_indices_by_name,
+  1,  imagebus__v1__voucher__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__voucher__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__timings__field_descriptors[7] =
@@ -16833,6 +17013,57 @@ const ProtobufCMessageDescriptor imagebus__v1__drain_report__descriptor =
   imagebus__v1__drain_report__field_indices_by_name,
   1,  imagebus__v1__drain_report__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__drain_report__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__used__field_descriptors[2] =
+{
+  {
+    "loads",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Used, loads),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "vouchers",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_FIXED64,
+    offsetof(Imagebus__V1__Used, n_vouchers),
+    offsetof(Imagebus__V1__Used, vouchers),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__used__field_indices_by_name[] = {
+  0,   /* field[0] = loads */
+  1,   /* field[1] = vouchers */
+};
+static const ProtobufCIntRange imagebus__v1__used__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__used__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Used",
+  "Used",
+  "Imagebus__V1__Used",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Used),
+  2,
+  imagebus__v1__used__field_descriptors,
+  imagebus__v1__used__field_indices_by_name,
+  1,  imagebus__v1__used__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__used__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__downloads_command__field_descriptors[1] =

@@ -32,6 +32,7 @@ extension ClientLine {
                 return foundStale(reply, at: now)
             }
             response.isRefreshed = task?.cachedResponse != nil
+            if !response.isRefreshed { response.voucher = learn(reply, response, at: now) }
             end(reply.token, with: response, at: now)
         } catch {
             if error.code == .stale {

@@ -101,6 +101,7 @@ extension ClientLine {
         case .welcome(let welcome):
             isWelcome = true
             refusal = nil
+            answers.sessionBegan(welcome, at: configuration.endpoint)
             pieces.sessionBegan(window: Int(welcome.pieceWindow))
             uploads.sessionBegan(window: Int(welcome.pieceWindow))
             perform(pending.welcomed(welcome, at: now), at: now)
@@ -163,6 +164,7 @@ extension ClientLine {
                 if isWelcome { outbox.append(inquiry.message) }
             case .cancelAny(let token): outbox.append(.cancel(token))
             case .cancelGroupOfAny(let group): outbox.append(.cancelGroup(group))
+            case .tellUsed: expectUsed(at: now)
             case .close: close(at: now)
             case .endWhenIdle: endsWhenIdle = true
             }
@@ -188,6 +190,7 @@ extension ClientLine {
         if isWelcome { inquiries.sessionEnded(at: now) }
         isWelcome = false
         refusal = nil
+        answers.sessionEnded()
         outbox.removeAll()
         releases.removeAll()
         pieces.sessionEnded()
@@ -200,7 +203,11 @@ extension ClientLine {
         perform(pending.closed(), at: now)
         perform(prefetches.closed())
         inquiries.close()
-        if isWelcome { outbox.append(.goodbye) }
+        answers.close()
+        if isWelcome {
+            tellUsed()
+            outbox.append(.goodbye)
+        }
         isClosed = true
     }
 }

@@ -43,6 +43,7 @@ extension ClientLine {
             perform(pending.expire(at: now), at: now)
             perform(prefetches.expire(at: now))
             inquiries.expire(at: now)
+            lookAfterAnswers(at: now)
             if endsWhenIdle, !isClosed, !isPending { close(at: now) }
             try sendOutbox()
             if isClosed { end = End(error: nil) }
@@ -89,6 +90,8 @@ extension ClientLine {
             expect(Instant.now().adding(milliseconds: Self.retryMilliseconds))
         }
         if let deadline = inquiries.nextDeadline { expect(deadline) }
+        if let usedDue { expect(usedDue) }
+        if let nextLook { expect(nextLook) }
         if let deadline = prefetches.nextDeadline { expect(deadline) }
         return next
     }

@@ -18,7 +18,13 @@ struct ClientLine: ~Copyable {
     let sources: (monitor: EventSource, bus: EventSource, mailbox: EventSource)
     var connection: BusConnection
     let results: ResultReader
-    let copies = CopyPool()
+    let copies: CopyPool
+    /// What is given again without asking.
+    let answers: RepeatedAnswers
+    /// When the coordinator is told what was used of it.
+    var usedDue: Instant?
+    /// When segments that were given up are looked for.
+    var nextLook: Instant?
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
     var loads = LoadMemo()
@@ -59,9 +65,10 @@ struct ClientLine: ~Copyable {
     /// Milliseconds after which a full queue to the coordinator is tried again.
     static let retryMilliseconds = 5
 
-    init(_ configuration: ClientConfiguration, _ commands: CommandQueue, _ executor: LineExecutor)
-        throws
-    {
+    init(
+        _ configuration: ClientConfiguration, _ commands: CommandQueue, _ executor: LineExecutor,
+        _ answers: RepeatedAnswers, _ copies: CopyPool
+    ) throws {
         let context = try Context()
         let endpoint = try Endpoint.ipc(path: configuration.endpoint)
         let connection = try BusConnection(
@@ -73,6 +80,8 @@ struct ClientLine: ~Copyable {
             loop.add(descriptor: commands.orders.descriptor)
         )
         self.loop = loop
+        self.answers = answers
+        self.copies = copies
         self.commands = commands
         self.executor = executor
         self.context = context

@@ -15,6 +15,8 @@ enum ClientOrder: Sendable {
     case cancelAny(Token)
     case cancelGroupOfAny(GroupID)
     case ask(Inquiry)
+    /// Something was answered by vouchers: the coordinator is to be told.
+    case tellUsed
     case close
     /// Nobody can begin anything any more: the line ends once nothing is pending.
     case endWhenIdle
@@ -26,7 +28,7 @@ enum ClientOrder: Sendable {
         case .prefetch(_, let task): task.finish(.failure(error))
         case .ask(let inquiry): inquiry.answer(.failure(error))
         case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release, .reprioritise,
-            .reprioritiseGroup, .close, .endWhenIdle:
+            .reprioritiseGroup, .tellUsed, .close, .endWhenIdle:
             break
         }
     }

@@ -28,7 +28,7 @@ public struct ImageResponse: Sendable {
     /// Where the time went.
     public let timings: StageTimings
     /// The encoded bytes; `nil` for a miss and where only facts were asked for.
-    public let bytes: ImageBytes?
+    public internal(set) var bytes: ImageBytes?
     /// Under `waitStoreCache`, the tiers that have it.
     public let storedTiers: CacheTypes?
     /// Points per pixel: of the request, else by its key; 1 for a miss.
@@ -48,6 +48,9 @@ public struct ImageResponse: Sendable {
     /// The image is partial: it was made of so many bytes of its source, and the load goes on
     /// (`RequestOptions.progressiveLoad`); `nil` for a whole image.
     public internal(set) var arrivedBytes: UInt64?
+    /// Says whether this answer still stands; `nil` for one that may not be given again without
+    /// asking.
+    public internal(set) var voucher: AnswerVoucher?
     /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
     /// (`refreshCached`).
     public internal(set) var isRefreshed = false

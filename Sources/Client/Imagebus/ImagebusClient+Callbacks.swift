@@ -21,6 +21,11 @@ extension ImagebusClient {
             on: executor, progress: progress, partial: partial, completion: completion)
         var request = request
         if partial != nil { request.options.insert(.progressiveLoad) }
+        if slot == nil, let response = answerAtHand(to: request) {
+            let task = LoadTask(token: tokens.next(), endedWith: response, commands: commands)
+            callbacks.tell(.end(.success(response)), onLineOf: nil)
+            return task
+        }
         let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: progress != nil,

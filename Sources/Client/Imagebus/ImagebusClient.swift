@@ -20,6 +20,7 @@ public final class ImagebusClient: Sendable {
     private let lineExecutor: LineExecutor
     private let ended: LineEnd
     let tokens = TokenSource()
+    let answers: RepeatedAnswers
     private let connectTimeoutMilliseconds: Int
 
     /// Loads that may be pending in this process.
@@ -31,8 +32,11 @@ public final class ImagebusClient: Sendable {
         do {
             let commands = try CommandQueue(ordersMax: Self.ordersMax)
             let executor = LineExecutor(commands)
+            let copies = CopyPool()
+            let answers = RepeatedAnswers(commands, copies)
+            self.answers = answers
             let leadership = LoopLeadership(
-                try ClientLine(configuration, commands, executor), commands)
+                try ClientLine(configuration, commands, executor, answers, copies), commands)
             (self.commands, self.leadership, lineExecutor) = (commands, leadership, executor)
             let ended = try LineEnd()
             self.ended = ended
@@ -55,6 +59,9 @@ public final class ImagebusClient: Sendable {
     /// A `slot` names what the image is for, such as a place on a page: a new load in it cancels
     /// the older one, which ends before it, unless the new one has `avoidAutoCancelImage`.
     ///
+    /// An answer of memory that this client was told before, and that still stands, is given at
+    /// once: the task has ended when this returns (SEMANTICS §5.24).
+    ///
     /// A program that loads for many users of its own names each by a number, its `visitor`: their
     /// loads take turns, so that none waits behind the thousands of another. 0 is nobody in
     /// particular.
@@ -63,12 +70,22 @@ public final class ImagebusClient: Sendable {
         wantsProgress: Bool = false, wantsInfo: Bool = false, detach: Bool = false,
         trace: TraceContext? = nil, visitor: UInt64 = 0
     ) -> LoadTask {
+        if slot == nil, trace == nil, let response = answerAtHand(to: request) {
+            return LoadTask(token: tokens.next(), endedWith: response, commands: commands)
+        }
         let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace, visitor: visitor)
         post(.load(load, task), task)
         return task
+    }
+
+    /// The answer that a load of this request would have at once: an image of the memory tier that
+    /// this client was told before, and that still stands. It counts as such a load. `nil`: the
+    /// coordinator has to be asked; nothing was done then.
+    public func answerAtHand(to request: ImageRequest) -> ImageResponse? {
+        answers.response(to: request)
     }
 
     /// Loads on a thread that may block, and returns how it ended.
@@ -79,6 +96,7 @@ public final class ImagebusClient: Sendable {
     public func loadAndWait(
         _ request: ImageRequest, group: GroupID? = nil, trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
+        if trace == nil, let response = answerAtHand(to: request) { return response }
         let task = LoadTask(token: tokens.next(), commands: commands)
         let load = LoadRequest(token: task.token, group: group, image: request, trace: trace)
         if !leadership.run(load, task) { post(.load(load, task), task) }
@@ -167,7 +185,10 @@ public final class ImagebusClient: Sendable {
 
     /// Ends all pending loads with `cancelled`, and the connection; so does every later load. Bytes
     /// that were delivered stay.
-    public func close() { _ = commands.post(.close) }
+    public func close() {
+        answers.close()
+        _ = commands.post(.close)
+    }
 
     /// The same, and waits at most so long until the coordinator was told: for a process that ends
     /// then, whose client would count as lost. Not on the client's own thread.

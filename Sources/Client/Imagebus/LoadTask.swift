@@ -105,6 +105,15 @@ public final class LoadTask: Sendable {
         }
     }
 
+    /// One that has ended as it begins.
+    init(
+        token: Token, endedWith response: ImageResponse, commands: CommandQueue
+    ) {
+        self.token = token
+        self.commands = commands
+        state.withLock { $0.result = .success(response) }
+    }
+
     /// Whether there is a result.
     var hasEnded: Bool { state.withLock { $0.result != nil } }
 

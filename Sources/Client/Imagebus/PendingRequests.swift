@@ -60,6 +60,9 @@ struct PendingRequests {
     /// Whether nothing is pending.
     var isEmpty: Bool { entries.isEmpty }
 
+    /// What is pending under a token.
+    func request(of token: Token) -> LoadRequest? { entries[token]?.request }
+
     /// The caller wants an image.
     mutating func submitted(_ request: LoadRequest, at now: Instant) -> [Action] {
         guard entries[request.token] == nil else { return [] }

@@ -61,6 +61,10 @@ extension Scheduler {
     /// Tells the cache what was used, once that many blocks are collected.
     mutating func tellTouched(atLeast count: Int) {
         guard let cache, hits.touched >= count else { return }
-        actions.append(.touched(cache, hits.takeTouched()))
+        let blocks = hits.takeTouched()
+        for start in stride(from: 0, to: blocks.count, by: MessageLimits.idsMax) {
+            let end = min(start + MessageLimits.idsMax, blocks.count)
+            actions.append(.touched(cache, Array(blocks[start..<end])))
+        }
     }
 }

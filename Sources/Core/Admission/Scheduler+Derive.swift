@@ -57,7 +57,7 @@ extension Scheduler {
         case .varies(let text, let fields):
             hits.withdraw(.varies(plainOriginal: text, fields))
         case .confirmed(let text, let mark, let said):
-            hits.confirmations.learn(text, mark, said)
+            hits.withdraw(.confirmed(plainOriginal: text, mark, said))
         case .overtaken(let text):
             agenda.overtake(text)
             hits.stored(text)

@@ -45,6 +45,8 @@ public enum SchedulerEvent: Hashable, Sendable {
     case transfersMax(Int?)
     /// The configuration says which names of caches stand for several.
     case caches(CacheLayout)
+    /// A client answered loads by vouchers.
+    case used(UsedVouchers)
     /// A client no longer reads these large blocks of `results/`.
     case clientReleased(ClientID, [BlockID])
     /// A client's connection ended.

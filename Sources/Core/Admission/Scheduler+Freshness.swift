@@ -149,17 +149,23 @@ extension Scheduler {
 
     // MARK: - What replies say
 
-    /// What a reply says of how long its image may be used, where the request wants to know. Marks
-    /// of our own are nobody's business.
+    /// What a reply says of how long its image may be used, where the request wants to know.
     func told(
         _ expiry: HTTPExpiry?, _ mark: BodyMark, of image: ImageRequest, _ names: RequestNames
     ) -> Validity? {
         guard image.wantsValidity else { return nil }
+        return Validity(
+            telling: hits.confirmations.expiry(expiry, of: names.plainOriginal, mark), mark)
+    }
+}
+
+extension Validity {
+    /// What a reply says; `nil` where that is nothing. Marks of our own are nobody's business.
+    init?(telling expiry: HTTPExpiry?, _ mark: BodyMark) {
         let validators = mark.validators
-        let told = Validity(
-            expiry: hits.confirmations.expiry(expiry, of: names.plainOriginal, mark),
-            etag: validators?.etag, lastModified: validators?.lastModified)
-        return told == Validity() ? nil : told
+        self.init(
+            expiry: expiry, etag: validators?.etag, lastModified: validators?.lastModified)
+        if self == Validity() { return nil }
     }
 }
 

@@ -105,6 +105,7 @@ public struct Scheduler: Sendable {
         case .downloads(let command): obey(command)
         case .transfersMax(let count): deriver.limitTransfers { $0.heldMax = count }
         case .caches(let layout): adopt(layout)
+        case .used(let used): self.used(used)
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(

@@ -37,6 +37,9 @@ public struct SchedulerLimits: Hashable, Sendable {
     public var bulkMovesMax = 1_024
     /// Entries of the memory tier that the coordinator answers by itself; the oldest makes room.
     public var hitsMax = 100_000
+    /// Answers that clients may repeat by themselves at a time; one more withdraws the oldest. 0:
+    /// each is asked for.
+    public var vouchersMax = 131_072
     /// Requests whose keys are remembered, so that a hit does not derive them again.
     public var namesMax = 4_096
 

@@ -88,6 +88,8 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var requests: UInt64 = 0
     /// Requests answered from memory, by the coordinator or by the cache.
     public var memoryHits: UInt64 = 0
+    /// Those among them that clients answered by vouchers, as far as they have told.
+    public var voucherHits: UInt64 = 0
     /// Requests answered from disk.
     public var diskHits: UInt64 = 0
     /// Originals that the cache had.

@@ -34,6 +34,8 @@ public enum ClientMessage: Hashable, Sendable {
     /// Begin no transfers until `resume`, or begin them again; on `admin/` only. Answered by a
     /// status.
     case downloads(DownloadCommand)
+    /// Loads that were answered by vouchers.
+    case used(UsedVouchers)
     /// The client ends in order; whose connection ends without it has died.
     case goodbye
 }

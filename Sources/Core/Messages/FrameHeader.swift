@@ -108,4 +108,6 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case cacheReport = 50
     /// `DownloadCommand`
     case downloadsCommand = 53
+    /// `Used`
+    case used = 54
 }

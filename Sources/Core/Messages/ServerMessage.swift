@@ -38,9 +38,18 @@ public struct ClientWelcome: Hashable, Sendable {
     /// Bytes of pieces that may be on the way in either direction; 0: an earlier coordinator, which
     /// knows no pieces.
     public var pieceWindow: UInt32
+    /// Words of the file that says which vouchers stand; 0: there is none.
+    public var voucherWords: UInt32
+    /// The coordinator's monotonic clock: by another one moments of vouchers say nothing.
+    public var clock: Instant
 
     /// An acceptance.
-    public init(epoch: Epoch, window: UInt32, pieceWindow: UInt32 = 0) {
+    public init(
+        epoch: Epoch, window: UInt32, pieceWindow: UInt32 = 0, voucherWords: UInt32 = 0,
+        clock: Instant = Instant(nanoseconds: 0)
+    ) {
+        self.voucherWords = voucherWords
+        self.clock = clock
         self.epoch = epoch
         self.window = window
         self.pieceWindow = pieceWindow
@@ -157,6 +166,8 @@ public struct DeliveredImage: Hashable, Sendable {
         set { extended = newValue.map { [$0] } ?? [] }
     }
     private var extended: [ExtendedData] = []
+    /// By what the client may repeat it without asking; `nil`: it may not.
+    public var voucher: Voucher?
 
     /// Describes a delivery.
     public init(

@@ -151,6 +151,7 @@ extension Coordinator {
         // Its tickets have fallen; what it holds of requests is not kept longer than they are.
         hitMemos = HitMemos()
         scheduler.reconfigured()
+        writeVouchers()
         renewLateResolution()
     }
 

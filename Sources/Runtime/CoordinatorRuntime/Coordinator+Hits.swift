@@ -28,11 +28,15 @@ extension Coordinator {
     mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ gateway: Gateway) {
         // A trace is hardly ever seen again.
         guard requestLog.permitsShortWay, load.trace == nil, !resolved.mayChange,
-            let ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
+            var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
         else { return }
-        if let known = gateway.find(in: hitMemos[gateway.listener])?.hit, known.ticket == ticket {
+        if let known = gateway.find(in: hitMemos[gateway.listener])?.hit,
+            known.ticket.saysTheSame(as: ticket), scheduler.stands(known.ticket, at: .now())
+        {
             return
         }
+        scheduler.vouch(for: &ticket)
+        writeVouchers()
         gateway.withBody {
             hitMemos[gateway.listener].learn(load, $0, ticket, &encoder)
         }

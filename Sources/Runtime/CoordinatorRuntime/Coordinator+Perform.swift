@@ -13,6 +13,7 @@ extension Coordinator {
     mutating func handle(_ event: SchedulerEvent, at now: Instant) {
         let isNested = !actions.isEmpty
         scheduler.handle(event, at: now, into: &actions)
+        writeVouchers()
         guard !isNested else { return }
         var next = 0
         while next < actions.count {
@@ -24,6 +25,9 @@ extension Coordinator {
             handle(.outcome(worker, outcome), at: now)
         }
     }
+
+    /// Before anything that follows is told: who is told that an answer is gone gets it nowhere.
+    mutating func writeVouchers() { vouchers.write(scheduler.takeVoucherWrites()) }
 
     private mutating func perform(_ action: SchedulerAction, at now: Instant) {
         switch action {

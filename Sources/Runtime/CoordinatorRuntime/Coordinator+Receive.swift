@@ -103,6 +103,10 @@ extension Coordinator {
         }
         guard let id = peers.id(at: gateway.listener, sender) else {
             if case .goodbye = message, partings.remove(sender) != nil { return }
+            // What it used before it went counts.
+            if case .used(let used) = message, partings.contains(sender) {
+                return handle(.used(used), at: now)
+            }
             return tell(.toClient(.helloRequired), sender, gateway)
         }
         let client = ClientID(id)
@@ -147,6 +151,7 @@ extension Coordinator {
             handle(.reprioritiseGroup(client, group, priority), at: now)
         case .prefetch(let request): prefetch(request, for: client, at: now)
         case .piece(let piece): take(piece, for: id, at: now)
+        case .used(let used): handle(.used(used), at: now)
         case .taken(let bytes): taken(bytes, by: client, at: now)
         }
     }
@@ -207,7 +212,9 @@ extension Coordinator {
         handle(joined, at: now)
         let window = UInt32(MessageLimits.windowMax)
         let welcome = ClientWelcome(
-            epoch: epoch, window: window, pieceWindow: UInt32(MessageLimits.pieceWindowBytes))
+            epoch: epoch, window: window, pieceWindow: UInt32(MessageLimits.pieceWindowBytes),
+            voucherWords: gateway.listener.issuesVouchers ? UInt32(vouchers.words) : 0,
+            clock: .now())
         send(.toClient(.welcome(welcome)), to: id, at: now)
     }
 

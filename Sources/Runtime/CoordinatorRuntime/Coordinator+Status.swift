@@ -68,6 +68,7 @@ extension Coordinator {
         let counted = brain.counters
         let rows: [(String, UInt64)] = [
             ("requests", counted.requests), ("memoryHits", counted.memoryHits),
+            ("voucherHits", counted.voucherHits),
             ("diskHits", counted.diskHits), ("originalHits", counted.originalHits),
             ("partials", counted.partials),
             ("misses", counted.misses), ("fetches", counted.fetches),

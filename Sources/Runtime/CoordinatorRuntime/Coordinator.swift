@@ -15,7 +15,7 @@ import ZeroMQ
 /// process ends are decided here. Payloads pass through only for clients that want them in pieces.
 public struct Coordinator: ~Copyable {
     var bootstrap: Bootstrap
-    let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
+    let epoch: Epoch
     let identities: IdentityDigest
     let authenticator: Authenticator
     /// As they were when this coordinator started.
@@ -33,6 +33,8 @@ public struct Coordinator: ~Copyable {
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
     var hitMemos = HitMemos()
+    /// Where clients see which answers they may repeat.
+    let vouchers: VoucherFiles
     var requestLog: RequestLog
     /// For lines about messages that were refused.
     var refusalLines = LineBudget(linesPerSecond: 10)
@@ -84,6 +86,9 @@ public struct Coordinator: ~Copyable {
         let pools = configuration.pools
         let listeners = Listener.all(pools)
         let lock = try CoordinatorLock.take(in: bootstrap.paths, listeners)
+        let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
+        let vouchers = VoucherFiles(
+            listeners, in: bootstrap.paths, epoch: epoch, words: options.limits.vouchersMax)
         let authenticator = try Authenticator(inherited: bootstrap.secret, pools: pools)
         let identities = try IdentityDigest(keyFile: options.secretFile)
         let context = try Context()
@@ -102,6 +107,9 @@ public struct Coordinator: ~Copyable {
             directory: bootstrap.paths.arenaDirectory(.coordinator), name: .stage,
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
         self.arena = arena
+        if let fault = vouchers.fault {
+            bootstrap.log.warning("no vouchers are issued", ["reason": .string(fault)])
+        }
         uploads = UploadSessions(space: arena, bytesMax: Self.uploadBytesInAllMax)
         uploadBytesMax = options.limits.derivation.bodyBytesMax
         keepsWorkers = options.keepsWorkers
@@ -110,6 +118,9 @@ public struct Coordinator: ~Copyable {
         self.authenticator = authenticator
         self.lock = lock
         var limits = options.limits
+        limits.vouchersMax = vouchers.words
+        self.epoch = epoch
+        self.vouchers = vouchers
         limits.dispatch.pools = pools
         self.pools = pools
         scheduler = Scheduler(limits: limits, variantDigest: identities.variants)

@@ -32,6 +32,7 @@ public struct CoordinatorOptions: Sendable {
         "secret-file", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
         "log-requests", "config", "connections-per-process", "vector",
+        "vouchers",
     ]).union(LimitSetting.allCases.map(\.rawValue))
 
     /// Names of the arguments without a value.
@@ -51,6 +52,8 @@ public struct CoordinatorOptions: Sendable {
             "fetches-per-host", else: limits.dispatch.fetchesPerHostMax)
         limits.dispatch.queuedJobsMax = try arguments.number(
             "queue-limit", else: limits.dispatch.queuedJobsMax)
+        limits.vouchersMax = min(
+            try arguments.number("vouchers", else: limits.vouchersMax), Self.vouchersMax)
         connectionsPerProcess = max(
             1,
             try arguments.number(
@@ -68,6 +71,7 @@ public struct CoordinatorOptions: Sendable {
 
     /// Thirty years: as good as for ever.
     private static let secondsMax = 1_000_000_000
+    private static let vouchersMax = 1 << 20
 }
 
 extension DerivationLimits {

@@ -48,6 +48,13 @@ public final class ResultReader {
         return BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
     }
 
+    /// The segment of a small result, for who reads that again.
+    ///
+    /// Throws `stale` where it is gone.
+    public func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
+        try mappings.segment(of: reference)
+    }
+
     /// A copy of `count` bytes of the payload from `offset` on, or `nil` where the block was reused
     /// meanwhile (*stale*). The segment stays mapped until `forget`.
     ///

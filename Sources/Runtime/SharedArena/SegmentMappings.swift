@@ -7,17 +7,9 @@ import Messages
 /// Bounded: the least recently used mapping goes first, and mappings of unlinked segments, which
 /// hold memory that nobody else can use, go whenever a new one is made.
 final class SegmentMappings {
-    private final class Mapping {
-        let memory: MappedMemory
-        let file: FileDescriptor
+    private struct Mapping {
+        let segment: MappedSegment
         var lastUse: UInt64 = 0
-
-        init(_ file: consuming FileDescriptor, count: Int) throws(Errno) {
-            memory = try MappedMemory(file, count: count, access: .readOnly)
-            self.file = file
-        }
-
-        var isUnlinked: Bool { (try? file.status().links) ?? 0 == 0 }
     }
 
     private let directories: SegmentDirectories
@@ -35,28 +27,28 @@ final class SegmentMappings {
 
     /// The payload and, 64 bytes before it, its header. Valid until the next call.
     func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
-        let mapping = try self.mapping(of: reference)
-        uses += 1
-        mapping.lastUse = uses
-        guard SegmentOpening.contains(mapping.memory.count, reference) else {
+        guard let bytes = try segment(of: reference).bytes(of: reference) else {
             throw ImageError(.stale, "a reference leaves its segment")
         }
-        let start = Int(reference.offset)
-        return UnsafeRawBufferPointer(
-            rebasing: mapping.memory.bytes[start..<(start + Int(reference.length))])
+        return bytes
     }
 
-    private func mapping(of reference: BlockReference) throws(ImageError) -> Mapping {
+    /// The segment that a reference names.
+    func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
         let key = SegmentKey(reference)
-        if let known = mappings[key] { return known }
+        uses += 1
+        if let known = mappings[key]?.segment {
+            mappings[key]?.lastUse = uses
+            return known
+        }
         let file = try SegmentOpening.open(reference, in: directories)
         dropUnlinked()
         makeRoom()
         do throws(Errno) {
             let count = try file.status().size
             idleBytesMax = Int(clamping: try file.fileSystemStatus().totalBytes / 32)
-            let made = try Mapping(file, count: count)
-            mappings[key] = made
+            let made = try MappedSegment(file, count: count)
+            mappings[key] = Mapping(segment: made, lastUse: uses)
             return made
         } catch {
             throw ImageError(.internalError, "a segment cannot be mapped: \(error)")
@@ -64,7 +56,7 @@ final class SegmentMappings {
     }
 
     /// Lets go of mappings that hold memory which nobody else can use.
-    func dropUnlinked() { mappings = mappings.filter { !$0.value.isUnlinked } }
+    func dropUnlinked() { mappings = mappings.filter { !$0.value.segment.isUnlinked } }
 
     /// Unmaps the segment of a reference.
     func forget(_ reference: BlockReference) { mappings[SegmentKey(reference)] = nil }
@@ -73,7 +65,7 @@ final class SegmentMappings {
     func trim() {
         var bytes = 0
         for (key, mapping) in mappings.sorted(by: { $0.value.lastUse > $1.value.lastUse }) {
-            bytes += mapping.memory.count
+            bytes += mapping.segment.memory.count
             if bytes > idleBytesMax { mappings[key] = nil }
         }
     }

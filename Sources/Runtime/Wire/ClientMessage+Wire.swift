@@ -32,6 +32,7 @@ extension MessageEncoder {
         case .cache(let command): try prepare(.cacheCommand, limit: limit, command)
         case .piece(let piece): try prepare(.piece, limit: limit, piece)
         case .taken(let bytes): try prepare(.taken, limit: limit, TakenBytes(count: bytes))
+        case .used(let used): try prepare(.used, limit: limit, used)
         case .drain(let kind, let pool):
             try prepare(.drainCommand, limit: limit, DrainOrder(kind: kind, pool: pool))
         case .goodbye: try prepare(.goodbye, limit: limit, GoodbyeReason.terminated)
@@ -75,6 +76,7 @@ extension MessageDecoder {
         case .taken:
             return .taken(
                 (try decode(body, limit: limit, imagebus__v1__taken__unpack) as TakenBytes).count)
+        case .used: return .used(try decode(body, limit: limit, imagebus__v1__used__unpack))
         case .goodbye:
             _ = try decode(body, limit: limit, imagebus__v1__goodbye__unpack) as GoodbyeReason
             return .goodbye

@@ -41,6 +41,8 @@ extension ClientWelcome: WireMessage {
         try map.identifier(&epoch, &wire.pointee.epoch, "ClientWelcome.epoch")
         try map.number(&window, &wire.pointee.window, "ClientWelcome.window")
         try map.number(&pieceWindow, &wire.pointee.piece_window, "ClientWelcome.piece_window")
+        try map.number(&voucherWords, &wire.pointee.voucher_words, "ClientWelcome.voucher_words")
+        try map.number(&clock.nanoseconds, &wire.pointee.clock, "ClientWelcome.clock")
     }
 }
 

@@ -80,5 +80,6 @@ extension DeliveredImage: WireMessage {
         try map.maybe(&validity, &wire.pointee.validity, "DeliveredImage.validity")
         try map.digest(&digest, &wire.pointee.digest, "DeliveredImage.digest")
         try map.maybe(&extendedData, &wire.pointee.extended_data, "DeliveredImage.extended_data")
+        try map.maybe(&voucher, &wire.pointee.voucher, "DeliveredImage.voucher")
     }
 }

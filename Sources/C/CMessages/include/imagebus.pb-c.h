@@ -134,6 +134,7 @@ typedef struct Imagebus__V1__Reply Imagebus__V1__Reply;
 typedef struct Imagebus__V1__DecodeAccount Imagebus__V1__DecodeAccount;
 typedef struct Imagebus__V1__Explanation Imagebus__V1__Explanation;
 typedef struct Imagebus__V1__DeliveredImage Imagebus__V1__DeliveredImage;
+typedef struct Imagebus__V1__Voucher Imagebus__V1__Voucher;
 typedef struct Imagebus__V1__Timings Imagebus__V1__Timings;
 typedef struct Imagebus__V1__StatusReport Imagebus__V1__StatusReport;
 typedef struct Imagebus__V1__StatusReport__Process Imagebus__V1__StatusReport__Process;
@@ -149,6 +150,7 @@ typedef struct Imagebus__V1__BlacklistReport Imagebus__V1__BlacklistReport;
 typedef struct Imagebus__V1__BlacklistReport__Entry Imagebus__V1__BlacklistReport__Entry;
 typedef struct Imagebus__V1__DrainCommand Imagebus__V1__DrainCommand;
 typedef struct Imagebus__V1__DrainReport Imagebus__V1__DrainReport;
+typedef struct Imagebus__V1__Used Imagebus__V1__Used;
 typedef struct Imagebus__V1__DownloadsCommand Imagebus__V1__DownloadsCommand;
 
 
@@ -2918,10 +2920,18 @@ struct  Imagebus__V1__ClientWelcome
    * bytes
    */
   uint32_t piece_window;
+  /*
+   * 0: there are no vouchers
+   */
+  uint32_t voucher_words;
+  /*
+   * CLOCK_MONOTONIC, nanoseconds
+   */
+  uint64_t clock;
 };
 #define IMAGEBUS__V1__CLIENT_WELCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__client_welcome__descriptor) \
-    , {0,NULL}, 0, 0 }
+    , {0,NULL}, 0, 0, 0, 0 }
 
 
 /*
@@ -3474,6 +3484,10 @@ struct  Imagebus__V1__DeliveredImage
    * absent where nobody asked
    */
   Imagebus__V1__ExtendedData *extended_data;
+  /*
+   * absent: it may not be repeated
+   */
+  Imagebus__V1__Voucher *voucher;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     uint32_t stored_tiers;
@@ -3492,7 +3506,24 @@ struct  Imagebus__V1__DeliveredImage
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, NULL, {0,NULL}, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, NULL, {0,NULL}, NULL, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+
+
+struct  Imagebus__V1__Voucher
+{
+  ProtobufCMessage base;
+  /*
+   * not 0
+   */
+  uint64_t number;
+  /*
+   * CLOCK_MONOTONIC, nanoseconds; 0: it does not expire
+   */
+  uint64_t until;
+};
+#define IMAGEBUS__V1__VOUCHER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__voucher__descriptor) \
+    , 0, 0 }
 
 
 /*
@@ -3746,6 +3777,27 @@ struct  Imagebus__V1__DrainReport
 #define IMAGEBUS__V1__DRAIN_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__drain_report__descriptor) \
     , 0 }
+
+
+/*
+ * 54
+ */
+struct  Imagebus__V1__Used
+{
+  ProtobufCMessage base;
+  /*
+   * not 0
+   */
+  uint64_t loads;
+  /*
+   * each at least 1
+   */
+  size_t n_vouchers;
+  uint64_t *vouchers;
+};
+#define IMAGEBUS__V1__USED__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__used__descriptor) \
+    , 0, 0,NULL }
 
 
 /*
@@ -5910,6 +5962,25 @@ Imagebus__V1__DeliveredImage *
 void   imagebus__v1__delivered_image__free_unpacked
                      (Imagebus__V1__DeliveredImage *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Voucher methods */
+void   imagebus__v1__voucher__init
+                     (Imagebus__V1__Voucher         *message);
+size_t imagebus__v1__voucher__get_packed_size
+                     (const Imagebus__V1__Voucher   *message);
+size_t imagebus__v1__voucher__pack
+                     (const Imagebus__V1__Voucher   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__voucher__pack_to_buffer
+                     (const Imagebus__V1__Voucher   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Voucher *
+       imagebus__v1__voucher__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__voucher__free_unpacked
+                     (Imagebus__V1__Voucher *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Timings methods */
 void   imagebus__v1__timings__init
                      (Imagebus__V1__Timings         *message);
@@ -6034,6 +6105,25 @@ Imagebus__V1__DrainReport *
                       const uint8_t       *data);
 void   imagebus__v1__drain_report__free_unpacked
                      (Imagebus__V1__DrainReport *message,
+                      ProtobufCAllocator *allocator);
+/* Imagebus__V1__Used methods */
+void   imagebus__v1__used__init
+                     (Imagebus__V1__Used         *message);
+size_t imagebus__v1__used__get_packed_size
+                     (const Imagebus__V1__Used   *message);
+size_t imagebus__v1__used__pack
+                     (const Imagebus__V1__Used   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__used__pack_to_buffer
+                     (const Imagebus__V1__Used   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Used *
+       imagebus__v1__used__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__used__free_unpacked
+                     (Imagebus__V1__Used *message,
                       ProtobufCAllocator *allocator);
 /* Imagebus__V1__DownloadsCommand methods */
 void   imagebus__v1__downloads_command__init
@@ -6413,6 +6503,9 @@ typedef void (*Imagebus__V1__Explanation_Closure)
 typedef void (*Imagebus__V1__DeliveredImage_Closure)
                  (const Imagebus__V1__DeliveredImage *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Voucher_Closure)
+                 (const Imagebus__V1__Voucher *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Timings_Closure)
                  (const Imagebus__V1__Timings *message,
                   void *closure_data);
@@ -6457,6 +6550,9 @@ typedef void (*Imagebus__V1__DrainCommand_Closure)
                   void *closure_data);
 typedef void (*Imagebus__V1__DrainReport_Closure)
                  (const Imagebus__V1__DrainReport *message,
+                  void *closure_data);
+typedef void (*Imagebus__V1__Used_Closure)
+                 (const Imagebus__V1__Used *message,
                   void *closure_data);
 typedef void (*Imagebus__V1__DownloadsCommand_Closure)
                  (const Imagebus__V1__DownloadsCommand *message,
@@ -6603,6 +6699,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__reply__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decode_account__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__voucher__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__timings__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__status_report__process__descriptor;
@@ -6618,6 +6715,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__descript
 extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_report__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__used__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__downloads_command__descriptor;
 
 PROTOBUF_C__END_DECLS

@@ -36,7 +36,7 @@ struct HitIndex: Sendable {
     struct Place: Hashable, Sendable {
         let block: BlockID
         fileprivate let serial: UInt64
-        fileprivate let expiry: Instant?
+        let expiry: Instant?
     }
 
     private let entriesMax: Int
@@ -73,6 +73,9 @@ struct HitIndex: Sendable {
         guard isLive(place, at: now) else { return nil }
         return blocks[place.block].flatMap { entries[$0.key] }
     }
+
+    /// The block of a key, whether it has expired or not.
+    func block(of key: String) -> BlockID? { entries[key]?.reference.block }
 
     /// The entry of a block, if there is one.
     func entry(in block: BlockID) -> Entry? { blocks[block].flatMap { entries[$0.key] } }

@@ -1,3 +1,5 @@
+import Derivation
+import ImageModel
 public import Messages
 
 /// A hit that was found the whole way once. The same load again, whoever makes it, gets the same
@@ -14,6 +16,31 @@ public struct HitTicket: Hashable, Sendable {
     let source: ScopedSource?
     /// Whether an entry of the list counts that is of its pixels alone.
     let needsPixels: Bool
+    /// Why it is fresh, where that counts.
+    let freshness: Freshness?
     /// The answer.
-    public let image: DeliveredImage
+    public internal(set) var image: DeliveredImage
+
+    /// What origins said of an answer that is given as long as it is fresh.
+    struct Freshness: Hashable, Sendable {
+        let kept: HTTPExpiry?
+        let mark: BodyMark
+        /// What was told of it.
+        let told: HTTPExpiry?
+        /// It is fresh until then.
+        let until: Instant
+    }
+
+    /// Until when it may stand; `nil`: for as long as nothing happens.
+    var until: Instant? {
+        guard let freshness else { return place.expiry }
+        return place.expiry.map { min($0, freshness.until) } ?? freshness.until
+    }
+
+    /// Whether both say the same, whatever their vouchers are.
+    public func saysTheSame(as other: HitTicket) -> Bool {
+        var (left, right) = (self, other)
+        (left.image.voucher, right.image.voucher) = (nil, nil)
+        return left == right
+    }
 }

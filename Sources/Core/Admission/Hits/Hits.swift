@@ -23,7 +23,9 @@ struct Hits: Sendable {
     /// The header fields on which answers depend.
     private(set) var variances: VarianceTable
     /// What origins said of what is kept, after that was stored.
-    var confirmations: Confirmations
+    private(set) var confirmations: Confirmations
+    /// Which answers clients repeat by themselves.
+    private var vouchers: Vouchers
     /// Tickets of an earlier term have fallen; `nil`: all have, for good.
     private var term: UInt64? = 0
 
@@ -37,6 +39,7 @@ struct Hits: Sendable {
             entriesMax: limits.blacklistMax, milliseconds: limits.blacklistMilliseconds)
         variances = VarianceTable(keysMax: limits.namesMax)
         confirmations = Confirmations(entriesMax: limits.hitsMax)
+        vouchers = Vouchers(words: limits.vouchersMax)
     }
 
     // MARK: - Entries
@@ -86,26 +89,70 @@ struct Hits: Sendable {
     // MARK: - Tickets
 
     /// The ticket of a load that an entry answers. None for a large result, whose answer depends on
-    /// what the client keeps.
+    /// what the client keeps. `calendarNow`: milliseconds since 1970, where the entry is answered
+    /// only while it is fresh.
     func grant(
-        _ image: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, at now: Instant
+        _ image: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, at now: Instant,
+        ifFreshAt calendarNow: Int64? = nil
     ) -> HitTicket? {
         guard let term, let entry = lastingEntry(for: names.result, at: now),
             !ResultBlocks.isLarge(entry.reference)
         else { return nil }
+        var freshness: HitTicket.Freshness?
+        if let calendarNow {
+            freshness = self.freshness(of: entry, names, at: now, calendarNow)
+            guard freshness != nil else { return nil }
+        }
+        var delivered = entry.delivered(for: image, names)
+        if let freshness, image.wantsValidity {
+            delivered.validity = Validity(telling: freshness.told, freshness.mark)
+        }
         return HitTicket(
             place: entry.place, term: term, plainOriginal: names.plainOriginal,
             fields: variances[names.plainOriginal],
             source: image.options.contains(.retryFailed)
                 ? nil : ScopedSource(names.source, terms),
-            needsPixels: image.needsPixels,
-            image: entry.delivered(for: image, names))
+            needsPixels: image.needsPixels, freshness: freshness,
+            image: delivered)
     }
+
+    /// Why an entry is fresh; `nil` where it is not.
+    private func freshness(
+        of entry: HitIndex.Entry, _ names: RequestNames, at now: Instant, _ calendarNow: Int64
+    ) -> HitTicket.Freshness? {
+        guard let validity = entry.origin?.validity else { return nil }
+        let mark = BodyMark(validity)
+        let told = confirmations.expiry(validity.expiry, of: names.plainOriginal, mark)
+        guard let told, FreshnessDecision(told, at: calendarNow) == .fresh else { return nil }
+        let left = Int(clamping: told.freshUntil - calendarNow)
+        return HitTicket.Freshness(
+            kept: validity.expiry, mark: mark, told: told, until: now.adding(milliseconds: left))
+    }
+
+    /// Adds a voucher to the answer of a ticket that stands, where such are issued.
+    mutating func vouch(for ticket: inout HitTicket) {
+        ticket.image.voucher = vouchers.issue(
+            ticket.place.block, ticket.source, text: ticket.plainOriginal
+        ).map { Voucher(number: $0, until: ticket.until) }
+    }
+
+    /// The block that a voucher's answer lies in; `nil` where the voucher fell.
+    func block(ofVoucher number: UInt64) -> BlockID? { vouchers.block(of: number) }
+
+    /// Vouchers that stand.
+    var vouched: Int { vouchers.count }
+
+    /// Whether a voucher stands, its moment apart.
+    func stands(voucher number: UInt64) -> Bool { vouchers.stands(number) }
+
+    /// What is to be written into the file of vouchers before anything is acknowledged.
+    mutating func takeVoucherWrites() -> [VoucherWrite] { vouchers.takeWrites() }
 
     /// Whether the answer of a ticket still stands. Usually no origin varies and no source is
     /// refused: then neither costs a look-up.
     func stands(_ ticket: HitTicket, at now: Instant) -> Bool {
-        ticket.term == term
+        ticket.term == term && isFresh(ticket, at: now)
+            && (ticket.image.voucher.map { vouchers.stands($0.number) } ?? true)
             && (variances.isEmpty
                 ? ticket.fields == nil : variances[ticket.plainOriginal] == ticket.fields)
             && index.isLive(ticket.place, at: now)
@@ -113,6 +160,12 @@ struct Hits: Sendable {
                 || ticket.source.flatMap {
                     refusal(of: $0, needingPixels: ticket.needsPixels, at: now)
                 } == nil)
+    }
+
+    private func isFresh(_ ticket: HitTicket, at now: Instant) -> Bool {
+        guard let fresh = ticket.freshness else { return true }
+        return now < fresh.until
+            && confirmations.expiry(fresh.kept, of: ticket.plainOriginal, fresh.mark) == fresh.told
     }
 
     /// Why a load of a source is refused; `nil` where it is not.
@@ -131,31 +184,46 @@ struct Hits: Sendable {
     mutating func withdraw(_ reason: Withdrawal) -> BlockHandle? {
         switch reason {
         case .evicted(let handle):
-            index.remove(handle.block)
+            remove(handle.block)
             return readers.evict(handle) ? handle : nil
-        case .reused(let block), .crowdedOut(let block): index.remove(block)
+        case .reused(let block), .crowdedOut(let block): remove(block)
         case .replaced(let key):
-            index.remove(key: key)
+            if let block = index.block(of: key) { remove(block) }
             stored(key)
         case .cacheGone(let cache):
+            vouchers.withdrawAll()
             index.removeAll()
             composites.forgetAll()
             touches.removeAll()
             readers.leave(cache)
         case .denied(let denial): enter(denial)
-        case .varies(let text, let fields): variances.learn(text, fields)
+        case .varies(let text, let fields):
+            vouchers.withdraw(ofText: text)
+            variances.learn(text, fields)
+        case .confirmed(let text, let mark, let said):
+            vouchers.withdraw(ofText: text)
+            confirmations.learn(text, mark, said)
         case .reconfigured:
+            vouchers.withdrawAll()
             term = term.map { $0 + 1 }
             composites.forgetAll()
-        case .drained: term = nil
+        case .drained:
+            vouchers.close()
+            term = nil
         }
         return nil
+    }
+
+    private mutating func remove(_ block: BlockID) {
+        vouchers.withdraw(of: block)
+        index.remove(block)
     }
 
     /// The last number that an entry of the deny list got, or was told of.
     private(set) var lastDenial: UInt64 = 0
 
     private mutating func enter(_ denial: Denial) {
+        vouchers.withdraw(of: denial.source)
         lastDenial = denial.lastNumber
         denyList.put(
             denial.source, denial.refusal, url: denial.url, at: denial.at, numbers: &lastDenial)

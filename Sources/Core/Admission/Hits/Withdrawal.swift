@@ -1,3 +1,4 @@
+import Derivation
 import Dispatching
 import ImageModel
 import Messages
@@ -20,6 +21,8 @@ enum Withdrawal: Sendable {
     case denied(Denial)
     /// The header fields that the answer under a plain text depends on have changed.
     case varies(plainOriginal: String, [String]?)
+    /// An origin confirmed what is kept under a plain text, and said until when.
+    case confirmed(plainOriginal: String, BodyMark, Confirmation)
     /// A load may mean something else now: the configuration or a secret has changed.
     case reconfigured
     /// Nothing is admitted any more.

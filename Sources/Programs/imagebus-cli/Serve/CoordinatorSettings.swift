@@ -15,6 +15,7 @@ struct CoordinatorSettings: Hashable {
         ("fetches-per-host", 0...65_536),
         ("queue-limit", 1...1_000_000),
         ("connections-per-process", 1...8_192),
+        ("vouchers", 0...1_048_576),
     ]
 
     init() {}
@@ -79,5 +80,8 @@ struct CoordinatorSettings: Hashable {
         OptionDefinition(
             "connections-per-process", value: "N",
             "clients that one process may have; one more is busy (64)"),
+        OptionDefinition(
+            "vouchers", value: "N",
+            "answers that clients may repeat by themselves at a time (131072; 0 none)"),
     ]
 }

@@ -1,0 +1,52 @@
+import ImageModel
+import Messages
+import SharedArena
+
+// What is given again without asking (SEMANTICS §5.24).
+extension ClientLine {
+    /// Milliseconds for which uses are collected.
+    private static let usedMilliseconds = 100
+    /// Milliseconds between two looks for segments that were given up.
+    private static let lookMilliseconds = 10_000
+
+    /// Keeps an answer that may be given again. Returns what goes with it.
+    mutating func learn(
+        _ reply: Reply, _ response: ImageResponse, at now: Instant
+    ) -> AnswerVoucher? {
+        guard case .image(let image) = reply.outcome, let voucher = image.voucher,
+            let load = pending.request(of: reply.token), load.mayBeRepeated
+        else { return nil }
+        let segment = image.reference.flatMap { try? results.segment(of: $0) }
+        nextLook = nextLook ?? now.adding(milliseconds: Self.lookMilliseconds)
+        return answers.learn(load.image, response, voucher, image.reference, in: segment)
+    }
+
+    /// Something was used: that is told soon, or at once where there is much.
+    mutating func expectUsed(at now: Instant) {
+        guard !answers.isFull else { return tellUsed() }
+        usedDue = usedDue ?? now.adding(milliseconds: Self.usedMilliseconds)
+    }
+
+    /// What is to be done at its time.
+    mutating func lookAfterAnswers(at now: Instant) {
+        if let due = usedDue, due <= now { tellUsed() }
+        if let look = nextLook, look <= now {
+            answers.forgetUnlinked()
+            nextLook = answers.hasAnswers ? now.adding(milliseconds: Self.lookMilliseconds) : nil
+        }
+    }
+
+    /// Without a session it is lost: the next coordinator knows nothing of these answers.
+    mutating func tellUsed() {
+        usedDue = nil
+        guard let used = answers.takeUsed(), isWelcome else { return }
+        outbox.append(.used(used))
+    }
+}
+
+extension LoadRequest {
+    /// Whether a repetition of its answer would be all of it.
+    var mayBeRepeated: Bool {
+        slot == nil && trace == nil && uploadBytes == 0 && !wantsPieces
+    }
+}

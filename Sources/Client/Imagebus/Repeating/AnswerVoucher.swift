@@ -1,0 +1,30 @@
+import EventLoop
+import Linux
+import Messages
+import SharedArena
+
+/// Says whether an answer still stands: for who keeps what it made of one, such as a decoded image
+/// or the head of another answer, and wants to use it again instead of loading. Any thread.
+public struct AnswerVoucher: Sendable {
+    let answers: RepeatedAnswers
+    let words: VoucherReader
+    let voucher: Voucher
+
+    /// Whether a load would be answered the same way now, from memory. Where it is, that counts as
+    /// such a load: in the figures of the stack, and as a use of the entry, which stays longer for
+    /// that.
+    ///
+    /// What was removed, replaced, refused or set anew is seen as soon as whoever asked for that
+    /// was told that it is done (SEMANTICS §5.24). After the end of the client it is false.
+    public func use() -> Bool {
+        guard stands else { return false }
+        return answers.count(voucher.number)
+    }
+
+    /// The load of the time comes before that of the word: an answer that expired between both was
+    /// still right when it was asked for.
+    var stands: Bool {
+        if let until = voucher.until, until <= .now() { return false }
+        return words.stands(voucher.number)
+    }
+}

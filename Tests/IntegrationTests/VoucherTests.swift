@@ -1,0 +1,230 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import Synchronization
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Answers that clients repeat by themselves, with a real coordinator, cache and files
+    /// (SEMANTICS §5.24).
+    @Suite struct VoucherTests {
+        private let photo: ChangingImage
+        private let folder = TestKit.TemporaryDirectory()
+
+        init() throws { photo = try ChangingImage() }
+
+        private static let usual = ["--allow-private-networks"]
+
+        /// Once the client may repeat the answer.
+        private func learn(
+            _ client: ImagebusClient, _ request: ImageRequest
+        ) async throws -> ImageResponse {
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while ContinuousClock.now < deadline {
+                _ = try await client.load(request).response
+                if let answer = client.answerAtHand(to: request) { return answer }
+            }
+            throw StackFailure("the answer of a hit has no voucher")
+        }
+
+        private func awaitHits(_ count: Int, _ stack: StackHarness) async throws {
+            let report = try await stack.awaitStatus("\(count) hits by voucher to be told") {
+                $0.counter("voucherHits") ?? 0 >= count
+            }
+            #expect(report.counter("voucherHits") == count)
+        }
+
+        @Test func aRepeatedHitCostsNoMessageAndCounts() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(Self.usual) { stack in
+                let client = try stack.client()
+                let request = ImageRequest(photo.url, fit: 100)
+                let first = try await learn(client, request)
+                let before = try await stack.awaitStatus("a status") { _ in true }
+                for _ in 0..<1_000 {
+                    let answer = try await client.load(request).response
+                    #expect(answer.bytes?.array == first.bytes?.array)
+                    #expect(answer.cacheType == .memory && answer.key == first.key)
+                    #expect(answer.digest == first.digest && answer.info == first.info)
+                }
+                #expect(try client.loadAndWait(request).voucher?.use() == true)
+                try await awaitHits(1 + 1_000 + 2, stack)
+                let after = try await stack.awaitStatus("a status") { _ in true }
+                func grew(_ name: String) -> Int {
+                    (after.counter(name) ?? 0) - (before.counter(name) ?? 0)
+                }
+                #expect(grew("requests") - grew("voucherHits") <= 1)
+                #expect(grew("memoryHits") == grew("requests"))
+                #expect(photo.requestCount == 1)
+            }
+        }
+
+        /// What an operator or an event changes, and what the client gets after it was told so.
+        private struct Change: CustomTestStringConvertible {
+            let testDescription: String
+            let make: @Sendable (StackHarness, ChangingImage) async throws -> Void
+        }
+
+        private static let changes = [
+            Change(testDescription: "removed") { stack, photo in
+                let end = try stack.run(["cache", "remove", "--url", photo.url])
+                #expect(end.exitStatus == 0, "\(end)")
+            },
+            Change(testDescription: "cleared") { stack, photo in
+                let end = try stack.run(["cache", "clear", "--all"])
+                #expect(end.exitStatus == 0, "\(end)")
+            },
+            Change(testDescription: "made again") { stack, photo in
+                var request = ImageRequest(photo.url, fit: 100)
+                request.options = [.fromLoaderOnly, .waitStoreCache]
+                _ = try await stack.client().load(request).response
+            },
+            Change(testDescription: "cache killed") { stack, _ in
+                let cache = stack.children.first { $0.name == "imagebus-cache" }
+                try cache?.kill()
+                _ = try await stack.awaitStatus("the cache to be lost") { report in
+                    report.processes.contains { $0.kind == .cache && $0.restarts == 1 }
+                }
+                _ = try stack.run(["cache", "clear", "--all"])
+            },
+            Change(testDescription: "coordinator killed") { stack, photo in
+                let coordinator = stack.children.first { $0.name.hasPrefix("imagebus-coord") }
+                try coordinator?.kill()
+                #expect(try coordinator?.ends(within: defaultTimeout) == true)
+                let end = try stack.run(["cache", "remove", "--url", photo.url])
+                #expect(end.exitStatus == 0, "\(end)")
+            },
+        ]
+
+        @Test(arguments: changes)
+        private func whatHasChangedIsNotRepeated(change: Change) async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(Self.usual) { stack in
+                let client = try stack.client()
+                let request = ImageRequest(photo.url, fit: 100)
+                let old = try await learn(client, request)
+                photo.answerPlainly(photo.new)
+                try await change.make(stack, photo)
+                #expect(old.voucher?.use() == false)
+                #expect(client.answerAtHand(to: request) == nil)
+                let new = try await client.load(request).response
+                #expect(new.bytes?.array != old.bytes?.array)
+                #expect(try await learn(client, request).bytes?.array == new.bytes?.array)
+            }
+        }
+
+        /// The same many times with two clients: one removes, the other must never see what was
+        /// removed before.
+        @Test func afterARemovalIsToldNobodyRepeats() async throws {
+            let rounds = Effort.count("VOUCHER_REMOVALS", short: 100, long: 10_000)
+            photo.answerPlainly(photo.old)
+            try await withStack(Self.usual) { stack in
+                let (client, admin) = (try stack.client(), try stack.client(asOperator: true))
+                var request = ImageRequest(url: photo.url)
+                request.originalStoreCacheTypes = .memory
+                var repeated = 0
+                for round in 0..<rounds {
+                    let bytes = round.isMultiple(of: 2) ? photo.old : photo.new
+                    photo.answerPlainly(bytes)
+                    _ = try await admin.remove(photo.url)
+                    #expect(client.answerAtHand(to: request) == nil, "round \(round)")
+                    #expect(try await client.load(request).response.bytes?.array == bytes)
+                    if try await learn(client, request).bytes?.array == bytes { repeated += 1 }
+                }
+                #expect(repeated == rounds)
+            }
+        }
+
+        @Test func aReloadWithdrawsAll() async throws {
+            photo.answerPlainly(photo.old)
+            func file(_ edge: Int) -> String {
+                folder.write(
+                    Array("presets:\n  card: {resize: \(edge)x\(edge), format: png}\n".utf8),
+                    to: "imagebus.yaml")
+            }
+            let arguments = Self.usual + ["--config", file(40)]
+            try await withStack(arguments) { stack in
+                let client = try stack.client()
+                var request = ImageRequest(url: photo.url)
+                request.context.preset = "card"
+                let old = try await learn(client, request)
+                #expect(old.info?.size.width == 40)
+                _ = file(60)
+                try stack.send(.hangUp)
+                let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+                while old.voucher?.use() == true { try #require(ContinuousClock.now < deadline) }
+                #expect(try await client.load(request).response.info?.size.width == 60)
+            }
+        }
+
+        @Test func aRefusedSourceIsNotRepeated() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(Self.usual) { stack in
+                let client = try stack.client()
+                let request = ImageRequest(photo.url, fit: 100)
+                let old = try await learn(client, request)
+                photo.answer(.bytes(Array("no image".utf8), contentType: "image/jpeg"))
+                var again = request
+                again.options = .fromLoaderOnly
+                await #expect(throws: ImageError.self) {
+                    try await client.load(again).response
+                }
+                #expect(old.voucher?.use() == false)
+                await #expect(throws: ImageError.self) {
+                    try await client.load(request).response
+                }
+            }
+        }
+
+        @Test func withoutVouchersAllIsAsked() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(Self.usual + ["--vouchers", "0"]) { stack in
+                let client = try stack.client()
+                let request = ImageRequest(photo.url, fit: 100)
+                for _ in 0..<5 {
+                    let answer = try await client.load(request).response
+                    #expect(answer.voucher == nil)
+                    #expect(client.answerAtHand(to: request) == nil)
+                }
+                let report = try await stack.awaitStatus("a status") { _ in true }
+                #expect(report.counter("voucherHits") == 0)
+                let left = DirectoryEntries.names(stack.runtimeDirectory + "/front")
+                #expect(!left.contains { $0.hasPrefix("vouchers") })
+            }
+        }
+
+        @Test func aDrainEndsThemAndTheNextCoordinatorIssuesItsOwn() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(Self.usual) { stack in
+                let client = try stack.client()
+                let request = ImageRequest(photo.url, fit: 100)
+                let old = try await learn(client, request)
+                let end = try stack.run(["drain", "coordinator"])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(old.voucher?.use() == false)
+                let new = try await learn(client, request)
+                #expect(new.bytes?.array == old.bytes?.array)
+                let left = DirectoryEntries.names(stack.runtimeDirectory + "/front")
+                #expect(left.count { $0.hasPrefix("vouchers") } == 1, "\(left)")
+            }
+        }
+
+        @Test func aClosedClientRepeatsNothing() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(Self.usual) { stack in
+                let client = try stack.client()
+                let request = ImageRequest(photo.url, fit: 100)
+                let answer = try await learn(client, request)
+                client.close()
+                #expect(client.answerAtHand(to: request) == nil)
+                #expect(answer.voucher?.use() == false)
+                #expect(answer.bytes?.array.isEmpty == false, "what was delivered stays")
+                await #expect(throws: ImageError.self) {
+                    try await client.load(request).response
+                }
+            }
+        }
+    }
+}

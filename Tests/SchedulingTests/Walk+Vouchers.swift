@@ -1,0 +1,33 @@
+import Messages
+import TestKit
+
+@testable import Admission
+
+// Answers that clients may repeat by themselves.
+extension Walk {
+    /// Some of what is in memory is told with a voucher; now and then the configuration changes.
+    mutating func stepAside() {
+        swap(&random, &side)
+        if random.oneIn(6) { vouch() }
+        if random.oneIn(2_000) { stack.scheduler.reconfigured() }
+        swap(&random, &side)
+    }
+
+    /// A client is told an answer that it may repeat.
+    private mutating func vouch() {
+        let image = request()
+        let load = LoadRequest(token: Token(Identifier128(high: 8, low: 8)), image: image)
+        guard var ticket = stack.scheduler.hitTicket(for: load, terms(of: image)) else { return }
+        stack.scheduler.vouch(for: &ticket)
+        vouched.append(ticket)
+        if vouched.count > 200 { vouched.removeFirst(100) }
+    }
+
+    /// Answers that a client would repeat, and that the scheduler would not give.
+    var forgottenWithdrawals: [String] {
+        let hits = stack.scheduler.hits
+        return vouched.filter {
+            hits.isRepeated($0, at: stack.now) && !hits.stands($0.unvouched, at: stack.now)
+        }.map { "\($0.image.key) would be repeated" }
+    }
+}
