@@ -117,31 +117,9 @@ func endEvented(
 }
 
 private func queue(_ reply: HTTPReply, _ exchange: EventedExchange) -> MHD_Result {
-    guard let made = response(of: reply.body) else { return .NO }
-    defer { MHD_destroy_response(made) }
-    if exchange.isLast, MHD_add_response_header(made, "Connection", "close") == .NO { return .NO }
-    for header in reply.headers
-    where MHD_add_response_header(made, header.name, header.value) == .NO {
-        return .NO
-    }
+    var reply = reply
+    if exchange.isLast { reply.headers.append(("Connection", "close")) }
+    guard let response = reply.response ?? PreparedResponse(reply) else { return .NO }
     exchange.server.awaitReading(of: reply.body.byteCount, on: exchange.connection)
-    return MHD_queue_response(exchange.connection, UInt32(reply.status), made)
-}
-
-private func response(of body: HTTPReply.Body) -> OpaquePointer? {
-    switch body {
-    case .bytes(let bytes):
-        return bytes.withUnsafeBytes { bytes in
-            MHD_create_response_from_buffer(
-                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                .RESPMEM_MUST_COPY)
-        }
-    case .memory(let bytes, let owner):
-        let pointer = Unmanaged.passRetained(owner).toOpaque()
-        let made = MHD_create_response_from_buffer_with_free_callback_cls(
-            bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-            { $0.map { Unmanaged<AnyObject>.fromOpaque($0).release() } }, pointer)
-        if made == nil { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
-        return made
-    }
+    return MHD_queue_response(exchange.connection, UInt32(reply.status), response.pointer)
 }

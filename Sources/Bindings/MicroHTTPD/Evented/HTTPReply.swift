@@ -17,11 +17,13 @@ public struct HTTPReply {
     }
 
     /// Such as 200.
-    public var status: UInt16
+    public var status: UInt16 { didSet { response = nil } }
     /// Name and value; the length is added.
-    public var headers: [(name: String, value: String)]
+    public var headers: [(name: String, value: String)] { didSet { response = nil } }
     /// Not sent to a HEAD; its length is said all the same.
-    public var body: Body
+    public var body: Body { didSet { response = nil } }
+    /// Made before, for an answer that is given many times.
+    var response: PreparedResponse?
 
     /// An answer whose body is copied.
     public init(
@@ -30,4 +32,15 @@ public struct HTTPReply {
     ) {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
+
+    /// The same, put into the form in which it is sent: for an answer that is given many times, on
+    /// one thread.
+    public func prepared() -> HTTPReply {
+        var reply = self
+        reply.response = PreparedResponse(self)
+        return reply
+    }
+
+    /// Bytes of its body.
+    public var bodyBytes: Int { body.byteCount }
 }

@@ -18,6 +18,7 @@ package final class WebFront: EventedHandler {
     private let client: ImagebusClient
     private let log: Log
     private let visitors = VisitorNumbers()
+    private let hot = HotAnswers()
     private let mailbox: Mailbox<Ended>
     private var loads: [UInt64: Load] = [:]
     /// Loads whose end was not taken yet, those among them that nobody waits for any more: each has
@@ -81,6 +82,7 @@ package final class WebFront: EventedHandler {
     package func replace(_ settings: WebFrontSettings) {
         self.settings = settings
         (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
+        hot.forgetAll()
     }
 
     /// Readable when loads have ended.
@@ -93,14 +95,51 @@ package final class WebFront: EventedHandler {
 
     package func handle(_ exchange: EventedExchange) {
         requests.begin(exchange)
+        if !isEnding,
+            let (reply, source) = hot.answer(
+                exchange.method, exchange.target, at: WallClock.seconds(), field: exchange.header)
+        {
+            requests.name(source, of: exchange)
+            return exchange.answer(reply)
+        }
         guard exchange.target.utf8.count <= settings.targetBytesMax else {
             return reply(exchange, settings.answers.sentence(414, "the URL is too long"))
         }
         if answersHealth(exchange) || answersFile(exchange) { return }
-        switch reader.verdict(on: Self.head(of: exchange), now: Int(WallClock.seconds())) {
-        case .load(let plan): begin(plan, exchange)
+        let fields = FieldRecorder(exchange)
+        let head = RequestHead(exchange.method, exchange.target) { fields.value($0) }
+        switch reader.verdict(on: head, now: Int(WallClock.seconds())) {
+        case .load(let plan):
+            if !answersAtHand(plan, exchange, fields) { begin(plan, exchange) }
         case .answer(let answer): reply(exchange, answer)
         }
+    }
+
+    /// An image that the client has at hand is answered at once, and the answer kept.
+    private func answersAtHand(
+        _ plan: RequestPlan, _ exchange: EventedExchange, _ fields: FieldRecorder
+    ) -> Bool {
+        guard plan.upload == nil, let image = client.answerAtHand(to: plan.request.image) else {
+            return false
+        }
+        let source = plan.request.image.url
+        requests.name(source, of: exchange)
+        let now = WallClock.nanoseconds()
+        let move = maker.move(
+            after: .success(DeliveredFacts(image)), of: plan, now: now / 1_000_000)
+        switch move {
+        case .load(let plan): load(plan, exchange)
+        case .text(let answer): reply(exchange, answer)
+        case .image(let head):
+            var reply = reply(head, image.bytes)
+            if [200, 304].contains(head.status), !isEnding, let voucher = image.voucher {
+                reply = hot.keep(
+                    reply, to: (exchange.method, exchange.target), fields.looked,
+                    at: now / 1_000_000_000, voucher, from: source)
+            }
+            exchange.answer(reply)
+        }
+        return true
     }
 
     package func admitBody(of exchange: EventedExchange) -> BodyAdmission {
@@ -208,17 +247,17 @@ package final class WebFront: EventedHandler {
         switch move {
         case .load(let plan): self.load(plan, load.exchange)
         case .text(let answer): reply(load.exchange, answer)
-        case .image(let head): reply(load.exchange, head, (try? result.get())?.bytes)
+        case .image(let head): load.exchange.answer(reply(head, (try? result.get())?.bytes))
         }
     }
 
-    private func reply(_ exchange: EventedExchange, _ head: AnswerHead, _ bytes: ImageBytes?) {
-        guard let range = head.bytes, let bytes else { return exchange.answer(made(head)) }
+    private func reply(_ head: AnswerHead, _ bytes: ImageBytes?) -> HTTPReply {
+        guard let range = head.bytes, let bytes else { return made(head) }
         guard let all = bytes.lastingBytes else {
-            return exchange.answer(made(head, .bytes(Array(bytes.array[range]))))
+            return made(head, .bytes(Array(bytes.array[range])))
         }
         let part = UnsafeRawBufferPointer(rebasing: all[range])
-        exchange.answer(made(head, .memory(part, owner: bytes)))
+        return made(head, .memory(part, owner: bytes))
     }
 
     private func reply(_ exchange: EventedExchange, _ answer: TextAnswer) {
@@ -234,6 +273,20 @@ package final class WebFront: EventedHandler {
         // Nobody asks once more on a connection that is about to end.
         if isEnding { fields.append(("Connection", "close")) }
         return HTTPReply(status: head.status, headers: fields, body: body)
+    }
+}
+
+/// Reads fields of a request, and notes which.
+private final class FieldRecorder {
+    private let exchange: EventedExchange
+    private(set) var looked = LookedAt()
+
+    init(_ exchange: EventedExchange) { self.exchange = exchange }
+
+    func value(_ name: String) -> String? {
+        let value = exchange.header(name)
+        looked.note(name, value)
+        return value
     }
 }
 
