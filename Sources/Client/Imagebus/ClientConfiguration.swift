@@ -19,6 +19,9 @@ public struct ClientConfiguration: Hashable, Sendable {
     public var servers: Set<UInt32>?
     /// How the bytes of images come.
     public var delivery = Delivery.automatic
+    /// Whether answers of the memory tier are given again without asking, for as long as the
+    /// coordinator says that they stand (SEMANTICS §5.24).
+    public var repeatsAnswers = true
     /// Bytes of one image that comes in pieces at most; a larger one ends its load with
     /// `limitExceeded`. At least 1. What lies in shared memory is not limited here.
     public var piecedImageBytesMax = 1 << 30

@@ -34,6 +34,7 @@ public final class ImagebusClient: Sendable {
             let executor = LineExecutor(commands)
             let copies = CopyPool()
             let answers = RepeatedAnswers(commands, copies)
+            if !configuration.repeatsAnswers { answers.close() }
             self.answers = answers
             let leadership = LoopLeadership(
                 try ClientLine(configuration, commands, executor, answers, copies), commands)

@@ -5,13 +5,15 @@ import SharedArena
 extension StackRoute {
     /// A client of the stack: of its `admin/` socket for operators, else of `front/`.
     package func client(
-        asOperator: Bool = false, delivery: Delivery = .automatic, connectMilliseconds: Int
+        asOperator: Bool = false, delivery: Delivery = .automatic, repeatsAnswers: Bool = true,
+        connectMilliseconds: Int
     ) throws(ImageError) -> ImagebusClient {
         var configuration = ClientConfiguration(
             endpoint: asOperator ? paths.adminSocket : paths.frontSocket,
             resultsDirectory: paths.resultsDirectory,
             connectTimeoutMilliseconds: connectMilliseconds)
         configuration.delivery = delivery
+        configuration.repeatsAnswers = repeatsAnswers
         configuration.servers = servers
         configuration.awaitsCoordinator = isSupervised
         return try ImagebusClient(configuration)

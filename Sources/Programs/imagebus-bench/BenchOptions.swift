@@ -18,12 +18,20 @@ struct BenchOptions: Hashable {
     var seconds: Int
     /// Loads at a time.
     var concurrency: Int
+    /// Images of `hit`; nil: one, or as many as loads at a time.
+    var hot: Int?
+    /// Threads with blocking calls.
+    var threads: Int?
+    /// Whether each hit is asked for.
+    var byMessage: Bool
     /// Loads after which it ends, if the time is not over before.
     var requestsMax: Int
     var printsJSON: Bool
     var stack: StackOptions
 
     private static let concurrencyMax = 10_000
+    private static let hotMax = 100_000
+    private static let threadsMax = 256
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         let type = try Self.kind(read.operands.first)
@@ -49,6 +57,12 @@ struct BenchOptions: Hashable {
             try read.parsed("concurrency") { (text) throws(UsageError) in
                 try OptionValue.integer(text, in: 1...Self.concurrencyMax)
             } ?? type.concurrency
+        hot = try Self.count(HitBench.name, read, "hot", type, Self.hotMax)
+        threads = try Self.count(HitBench.name, read, "threads", type, Self.threadsMax)
+        byMessage = read.isSet("by-message")
+        guard !byMessage || type.name == HitBench.name else {
+            throw UsageError("only hit can be measured --by-message")
+        }
         requestsMax =
             try read.parsed("requests") { (text) throws(UsageError) in
                 guard type.takesRequestsMax else {
@@ -61,6 +75,16 @@ struct BenchOptions: Hashable {
         // What is measured is not kept.
         stack.cacheDirectory = nil
         stack.workers = type.workers
+    }
+
+    /// A number that only one kind takes.
+    private static func count(
+        _ kind: String, _ read: ReadOptions, _ name: String, _ type: any BenchKind.Type, _ most: Int
+    ) throws(UsageError) -> Int? {
+        try read.parsed(name) { (text) throws(UsageError) in
+            guard type.name == kind else { throw UsageError("only \(kind) takes --\(name)") }
+            return try OptionValue.integer(text, in: 1...most)
+        }
     }
 
     private static func kind(_ name: String?) throws(UsageError) -> any BenchKind.Type {

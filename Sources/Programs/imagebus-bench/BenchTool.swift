@@ -22,7 +22,8 @@ enum BenchTool {
             let setting = try BenchSetting(
                 options, origin,
                 connect: { () throws(ImageError) in
-                    try route.client(connectMilliseconds: connect)
+                    try route.client(
+                        repeatsAnswers: !options.byMessage, connectMilliseconds: connect)
                 },
                 watcher: route.client(asOperator: true, connectMilliseconds: connect))
             let report = try measure(kind, setting, interruption, isOwn: stack.isOwn)

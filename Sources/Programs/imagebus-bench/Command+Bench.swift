@@ -17,6 +17,11 @@ extension Command {
                         "concurrency", value: "C",
                         "loads at a time (hit 64, cancel 1, storm 10000, play 2\n"
                             + "players, else 4 a core)"),
+                    OptionDefinition(
+                        "hot", value: "N", "hit: so many images in turn (as many as loads)"),
+                    OptionDefinition(
+                        "threads", value: "N", "hit: blocking calls on so many threads"),
+                    OptionDefinition("by-message", "hit: without vouchers"),
                     OptionDefinition("requests", value: "N", "mixed: ends after so many loads"),
                     OptionDefinition("json", "one JSON object"),
                 ]
@@ -40,7 +45,8 @@ extension Command {
             hit loads an image that the memory tier has: as often as it goes with so many loads at
             a time, through tasks on the client's own thread; with --concurrency 1 through the
             blocking call. Beside it, in turns, through tasks that run anywhere (async). Processor
-            time is that of all threads of a process.
+            time is that of all threads of a process. A client repeats an answer that it was told
+            by itself; with --by-message it asks for each.
 
             cold loads images that nobody has and stores nothing; --resize, --format and so on say
             what is made of them.
@@ -62,7 +68,8 @@ extension Command {
 
             Without a URL the command serves images of its own from 127.0.0.1; a running stack
             must have been started with --allow-private-networks for that. A {n} in a URL counts
-            up, so that each load is another image (hit: as many images as loads at a time);
+            up, so that each load is another image (hit: as many images as loads at a time, or as
+            --hot says);
             cancel puts a query behind a URL that has none, and stores nothing.
 
             Where no stack runs a private one is started, in memory only. Ctrl-C ends the
@@ -71,6 +78,7 @@ extension Command {
         examples: [
             ("imagebus bench hit --private", "hits, 64 at a time"),
             ("imagebus bench hit --concurrency 1 --json", "hits, one at a time, for programs"),
+            ("imagebus bench hit --hot 2000 --threads 2", "hits of 2,000 images, on two threads"),
             ("imagebus bench cold --private --format webp", "from download to WebP"),
             ("imagebus bench storm --private --concurrency 1000", "1,000 loads at once"),
             ("imagebus bench cancel --private", "all kinds of work, 10 s each"),

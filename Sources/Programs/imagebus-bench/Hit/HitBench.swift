@@ -21,6 +21,7 @@ struct HitBench: BenchKind {
     init(_ setting: BenchSetting) { self.setting = setting }
 
     func run() async throws(ImageError) -> any BenchReport {
+        if let threads = setting.options.threads { return try await onThreads(threads) }
         let images = try await WarmImages.loaded(setting)
         let coordinator = try await setting.coordinator().flatMap(VisibleProcess.id)
         _ = await LoadFlight(setting, seconds: Self.warmUpSeconds).run(images.load)
@@ -37,6 +38,20 @@ struct HitBench: BenchKind {
         }
         return HitReport(
             best, tasks: tasks, concurrency: flight.concurrency,
+            coordinatorMicroseconds: cost.each(0), clientMicroseconds: cost.each(1))
+    }
+
+    /// Blocking calls of one client on several threads, and nothing beside them.
+    private func onThreads(_ count: Int) async throws(ImageError) -> any BenchReport {
+        let images = try await WarmImages.loaded(setting)
+        let coordinator = try await setting.coordinator().flatMap(VisibleProcess.id)
+        let flight = LoadFlight(setting, concurrency: count)
+        let meter = ProcessorMeter([coordinator, CurrentProcess.processID])
+        var cost = ProcessorSum()
+        let figures = try await flight.runBlocking(onThreads: count, images.loadAndWait)
+        cost.add(meter, of: figures.requests)
+        return HitReport(
+            figures, tasks: nil, concurrency: count,
             coordinatorMicroseconds: cost.each(0), clientMicroseconds: cost.each(1))
     }
 }

@@ -3,18 +3,18 @@ import Reporting
 /// What `bench hit` found; its JSON is one object (SEMANTICS §15.5).
 struct HitReport: BenchReport {
     let loads: LoadReport
-    /// Through tasks that run anywhere, beside it.
-    let tasks: LoadReport
+    /// Through tasks that run anywhere, beside it; nil: not measured.
+    let tasks: LoadReport?
     /// Processor time of all threads for each hit; without the tasks that run anywhere.
     let coordinatorMicroseconds: Double?
     let clientMicroseconds: Double?
 
     init(
-        _ figures: LoadFigures, tasks: LoadFigures, concurrency: Int,
+        _ figures: LoadFigures, tasks: LoadFigures?, concurrency: Int,
         coordinatorMicroseconds: Double?, clientMicroseconds: Double?
     ) {
         loads = LoadReport(HitBench.name, figures, concurrency: concurrency)
-        self.tasks = LoadReport("hit (async)", tasks, concurrency: concurrency)
+        self.tasks = tasks.map { LoadReport("hit (async)", $0, concurrency: concurrency) }
         self.coordinatorMicroseconds = coordinatorMicroseconds
         self.clientMicroseconds = clientMicroseconds
     }
@@ -28,13 +28,13 @@ struct HitReport: BenchReport {
     func encode(to encoder: any Encoder) throws {
         try loads.encode(to: encoder)
         var own = encoder.container(keyedBy: CodingKeys.self)
-        try own.encode(tasks, forKey: .tasks)
+        try own.encodeIfPresent(tasks, forKey: .tasks)
         try own.encodeIfPresent(coordinatorMicroseconds, forKey: .coordinatorMicroseconds)
         try own.encodeIfPresent(clientMicroseconds, forKey: .clientMicroseconds)
     }
 
     var text: String {
-        TextTable.text(LoadReport.header, [loads.row, tasks.row])
+        TextTable.text(LoadReport.header, [loads.row] + (tasks.map { [$0.row] } ?? []))
             + "\nprocessor time for each hit: coordinator \(Self.text(coordinatorMicroseconds)), "
             + "client \(Self.text(clientMicroseconds))\n"
     }

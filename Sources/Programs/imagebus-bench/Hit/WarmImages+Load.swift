@@ -7,13 +7,46 @@ extension WarmImages {
 
     /// Loads the images of a measurement until the memory tier has them.
     static func loaded(_ setting: BenchSetting) async throws(ImageError) -> WarmImages {
-        var requests: [ImageRequest] = []
+        let requests = try await self.requests(setting)
+        if requests.count > atATime { setting.say("loading \(requests.count) images") }
         var sizes: [Int] = []
-        for request in try await self.requests(setting) {
-            requests.append(request)
-            sizes.append(try await warm(request, setting.client))
+        for start in stride(from: 0, to: requests.count, by: atATime) {
+            let end = min(start + atATime, requests.count)
+            sizes += try await warm(Array(requests[start..<end]), setting.client)
         }
         return WarmImages(setting.client, requests, sizes)
+    }
+
+    /// Images that are loaded at a time.
+    private static let atATime = 64
+
+    private static func warm(
+        _ requests: [ImageRequest], _ client: ImagebusClient
+    ) async throws(ImageError) -> [Int] {
+        let results = await withTaskGroup(of: Warmed.self) { group in
+            for (place, request) in requests.enumerated() {
+                group.addTask { await Warmed(place: place, size: size(request, client)) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        var sizes = Array(repeating: 0, count: requests.count)
+        for warmed in results { sizes[warmed.place] = try warmed.size.get() }
+        return sizes
+    }
+
+    private struct Warmed: Sendable {
+        let place: Int
+        let size: Result<Int, ImageError>
+    }
+
+    private static func size(
+        _ request: ImageRequest, _ client: ImagebusClient
+    ) async -> Result<Int, ImageError> {
+        do throws(ImageError) {
+            return .success(try await warm(request, client))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private static func requests(
@@ -25,11 +58,24 @@ extension WarmImages {
                 "hit.jpg", width: 1_362, height: 1_112, OutputOptions(format: .jpeg, quality: 90))
             request.url = setting.origin.url("hit.jpg", setting.next())
             if request.wantsOriginal, !setting.options.wantsSource { request.chooseThumbnail() }
-            return [request]
+            return numbered(request, setting)
         }
-        let count = url.contains(BenchURL.place) ? setting.options.concurrency : 1
+        let count =
+            url.contains(BenchURL.place)
+            ? setting.options.hot ?? setting.options.concurrency : 1
         return (1...count).map { number in
             request.url = BenchURL.counted(url, number)
+            return request
+        }
+    }
+
+    /// The same image under as many URLs as are wanted.
+    private static func numbered(
+        _ request: ImageRequest, _ setting: BenchSetting
+    ) -> [ImageRequest] {
+        (0..<(setting.options.hot ?? 1)).map { _ in
+            var request = request
+            request.url = setting.origin.url("hit.jpg", setting.next())
             return request
         }
     }

@@ -56,6 +56,27 @@ struct LoadFlight: Sendable {
         }
     }
 
+    /// The same on several threads at once.
+    func runBlocking(
+        onThreads count: Int, _ load: @escaping @Sendable () -> Int?
+    ) async throws(ImageError) -> LoadFigures {
+        let results = await withTaskGroup(of: Result<LoadFigures, ImageError>.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    do throws(ImageError) {
+                        return .success(try await runBlocking(load))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        var all = LoadFigures()
+        for result in results { all.add(try result.get()) }
+        return all
+    }
+
     private func block(_ load: () -> Int?) -> LoadFigures {
         let clock = Clock(seconds)
         var figures = LoadFigures()
