@@ -32,7 +32,7 @@ import WebGrammar
             settings.grammar = try IIIFGrammar(IIIFGrammar.Settings(source: "http://h/{id}"))
         }
         let verdict = RequestReader(settings).verdict(
-            on: RequestHead("GET", target) { fields[$0] }, now: 0)
+            on: IncomingRequest("GET", target) { fields[$0] }, now: 0)
         guard case .load(let plan) = verdict else { throw NoAnswer(what: "\(verdict)") }
         let move = AnswerMaker(settings).move(
             after: .success(DeliveredFacts(Self.info, facts: facts, byteCount: nil)), of: plan,
@@ -138,7 +138,7 @@ import WebGrammar
         let settings = WebFrontSettings(
             try IIIFGrammar(IIIFGrammar.Settings(source: "http://h/{id}")))
         let verdict = RequestReader(settings).verdict(
-            on: RequestHead("GET", "/a%2Fb") { _ in nil }, now: 0)
+            on: IncomingRequest("GET", "/a%2Fb") { _ in nil }, now: 0)
         guard case .answer(let answer) = verdict else {
             Issue.record("\(verdict)")
             return

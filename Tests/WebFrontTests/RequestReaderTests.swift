@@ -22,7 +22,7 @@ import WebGrammar
         settings.infoGrammar = try Self.grammar()
         try change(&settings)
         return RequestReader(settings).verdict(
-            on: RequestHead(method, target) { fields[$0] }, now: 1_000)
+            on: IncomingRequest(method, target) { fields[$0] }, now: 1_000)
     }
 
     private func plan(

@@ -19,7 +19,7 @@ package struct RequestReader: Sendable {
     private static let factsPrefix = "/info/"
 
     /// - Parameter now: seconds since 1970.
-    package func verdict(on head: RequestHead, now: Int) -> Verdict {
+    package func verdict(on head: IncomingRequest, now: Int) -> Verdict {
         do throws(GrammarError) {
             switch head.method {
             case "GET", "HEAD": return try read(head, now)
@@ -37,7 +37,7 @@ package struct RequestReader: Sendable {
     }
 
     /// Why the body of a request is not even read; `nil`: it is.
-    package func refusalOfBody(_ head: RequestHead) -> TextAnswer? {
+    package func refusalOfBody(_ head: IncomingRequest) -> TextAnswer? {
         guard !["GET", "HEAD"].contains(head.method) else {
             return settings.answers.sentence(413, "a \(head.method) has no body here: leave it out")
         }
@@ -62,7 +62,7 @@ package struct RequestReader: Sendable {
 
     // MARK: - Paths
 
-    private func read(_ head: RequestHead, _ now: Int) throws(GrammarError) -> Verdict {
+    private func read(_ head: IncomingRequest, _ now: Int) throws(GrammarError) -> Verdict {
         if let grammar = settings.infoGrammar, head.target.hasPrefix(Self.factsPrefix) {
             let rest = Array(head.target.utf8.dropFirst(Self.factsPrefix.utf8.count - 1))
             return try load(facts(of: grammar.read(rest, now: now)), head)
@@ -95,7 +95,7 @@ package struct RequestReader: Sendable {
     }
 
     private func load(
-        _ request: WebRequest, _ head: RequestHead, _ hints: ClientHints? = nil
+        _ request: WebRequest, _ head: IncomingRequest, _ hints: ClientHints? = nil
     ) throws(GrammarError) -> Verdict {
         var plan = RequestPlan(request)
         plan.conditions = Conditions(
@@ -107,7 +107,7 @@ package struct RequestReader: Sendable {
 
     /// An image that came along is worked on as one with a URL.
     private func readUpload(
-        _ head: RequestHead, _ uploads: UploadSettings, _ now: Int
+        _ head: IncomingRequest, _ uploads: UploadSettings, _ now: Int
     ) throws(GrammarError) -> Verdict {
         let request = try uploads.grammar.read(Array(head.target.utf8), now: now)
         guard request.kind == .image || request.kind == .facts else {
@@ -121,7 +121,7 @@ package struct RequestReader: Sendable {
     }
 
     private func choose(
-        _ plan: inout RequestPlan, _ head: RequestHead, _ hints: ClientHints?
+        _ plan: inout RequestPlan, _ head: IncomingRequest, _ hints: ClientHints?
     ) {
         plan.apply(settings)
         if plan.request.kind == .facts {

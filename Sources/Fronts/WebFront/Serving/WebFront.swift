@@ -149,8 +149,8 @@ package final class WebFront: EventedHandler {
         return .take(bytesMax: settings.uploads?.bytesMax ?? 0)
     }
 
-    private static func head(of exchange: EventedExchange) -> RequestHead {
-        RequestHead(exchange.method, exchange.target) { exchange.header($0) }
+    private static func head(of exchange: EventedExchange) -> IncomingRequest {
+        IncomingRequest(exchange.method, exchange.target) { exchange.header($0) }
     }
 
     private func begin(_ plan: RequestPlan, _ exchange: EventedExchange) {

@@ -1,9 +1,10 @@
-/// What the head of a request says.
-package struct RequestHead {
+/// A request as it came in, whatever server it came to: what its head says.
+package struct IncomingRequest {
     package let method: String
     /// As it was written.
     package let target: String
-    /// The value of a field, whatever the case of its name.
+    /// The value of a field, whatever the case of its name; where it has several lines, of all
+    /// (RFC 9110 §5.3).
     package let field: (String) -> String?
 
     package init(_ method: String, _ target: String, field: @escaping (String) -> String?) {
