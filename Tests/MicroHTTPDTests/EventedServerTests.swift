@@ -65,6 +65,19 @@ import Testing
         #expect(handler.seen[0].header("accept") == nil || handler.ends.isEmpty)
     }
 
+    /// RFC 9110 §5.3: in their order, whatever the case of their names and what is between them.
+    @Test func linesOfOneFieldAreOneValue() throws {
+        var found: [String?] = []
+        let handler = TestHandler { exchange in
+            found = ["Accept", "X", "Accep", "Range"].map { exchange.header($0) }
+            return HTTPReply(body: .bytes([1]))
+        }
+        let server = try EventedHTTPServer(handler: handler)
+        let lines = "Accept: a/b;q=0.5\r\nX:\r\naCCEPT: c/d\r\nx: 1\r\nRange: r\r\nAccept:e/f\r\n"
+        _ = try responses(server, to: Self.get("/", lines), bodyBytes: 1)
+        #expect(found == ["a/b;q=0.5, c/d, e/f", ", 1", nil, "r"])
+    }
+
     @Test func anAnswerMayComeLater() throws {
         let handler = TestHandler { _ in nil }
         let server = try EventedHTTPServer(handler: handler)

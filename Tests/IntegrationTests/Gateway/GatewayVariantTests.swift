@@ -148,6 +148,32 @@ extension RealProcesses {
             for file in Self.files { #expect(bench.origin.requestCount(file) == 1) }
         }
 
+        /// The members of a list may have lines of their own (RFC 9110 §5.3); what is no list says
+        /// nothing then.
+        @Test func linesOfOneFieldAreOneList() async throws {
+            try route()
+            let folder = TestKit.TemporaryDirectory()
+            try await bench.run { gateway, _ in
+                let target = bench.path("/a.jpg", "w:40")
+                let named = try gateway.get(
+                    target, "Accept: text/html\r\nX: 1\r\naccept: image/webp\r\n")
+                #expect(named.status == 200, "\(named.head)")
+                #expect(try seen(named.body, folder).type == "image/webp")
+                let refused = try gateway.get(
+                    target, "Accept: */*\r\nAccept: image/jpeg;q=0\r\n")
+                #expect(refused.status == 200, "\(refused.head)")
+                #expect(try seen(refused.body, folder).type != "image/jpeg")
+                let tag = try #require(named.field("ETag"))
+                let known = try gateway.get(
+                    target,
+                    "Accept: image/webp\r\nIf-None-Match: \"1\"\r\nIf-None-Match: \(tag)\r\n")
+                #expect(known.status == 304, "\(known.head)")
+                let parts = try gateway.get(
+                    target, "Accept: image/webp\r\nRange: bytes=0-1\r\nRange: bytes=2-3\r\n")
+                #expect(parts.status == 200 && parts.body == named.body, "\(parts.head)")
+            }
+        }
+
         /// A format in the path is not negotiated, and no cache needs to know what was accepted.
         @Test func whatThePathSaysDependsOnNothing() async throws {
             try route()

@@ -40,13 +40,10 @@ public final class EventedExchange {
         (self.connection, self.target, self.server) = (connection, target, server)
     }
 
-    /// A header of the request, whatever the case of its name; of several the first. `nil` once the
-    /// exchange is over.
+    /// A header of the request, whatever the case of its name; of several lines all, with commas
+    /// between (RFC 9110 §5.3). `nil` once the exchange is over.
     public func header(_ name: String) -> String? {
-        guard standing != .over else { return nil }
-        return MHD_lookup_connection_value(connection, .HEADER_KIND, name).map {
-            String(cString: $0)
-        }
+        standing == .over ? nil : FieldLines.value(of: name, on: connection)
     }
 
     /// The address of the peer in numbers; of a Unix socket it is empty.
