@@ -181,6 +181,19 @@ import WebGrammar
         }
     }
 
+    /// IIIF Image API 3.0, section 4.1, of a region that lies beside the image.
+    @Test(arguments: [(nil, 422), ("a", 400)] as [(String?, UInt16)])
+    func aRegionMayLieBesideTheImage(identifier: String?, status: UInt16) throws {
+        var plan = Self.plan
+        plan.request.identifier = identifier
+        let failure = ImageError(.stepFailed, "nothing lies in the rectangle")
+        guard case .text(let answer) = try move(.failure(failure), of: plan) else {
+            Issue.record("no text")
+            return
+        }
+        #expect(answer.head.status == status)
+    }
+
     // MARK: - Who keeps it
 
     @Test func whatWasSentIsKeptByNobody() throws {

@@ -93,8 +93,10 @@ import WebGrammar
         for part in [
             #""@context":"http://iiif.io/api/image/3/context.json""#,
             #""id":"http://h.example:81/a%2Fb.png""#, #""type":"ImageService3""#,
-            #""protocol":"http://iiif.io/api/image""#, #""profile":"level1""#, #""width":30"#,
-            #""height":20"#,
+            #""protocol":"http://iiif.io/api/image""#, #""profile":"level2""#, #""width":30"#,
+            #""height":20"#, #""extraFormats":["webp","gif","tif"]"#,
+            #""extraQualities":["color","gray"]"#,
+            #""extraFeatures":["mirroring","rotationArbitrary"]"#,
         ] {
             #expect(text.contains(part), "\(part) in \(text)")
         }

@@ -104,8 +104,8 @@ extension RealProcesses {
             }
         }
 
-        /// IIIF Image API 3.0, sections 2 and 5, and the table of Level 1.
-        @Test func iiifSaysWhatLevelOneAsksFor() async throws {
+        /// IIIF Image API 3.0, sections 2 and 5, and the table of Level 2.
+        @Test func iiifSaysWhatLevelTwoAsksFor() async throws {
             bench.origin.route(
                 "/i/a b.png", .bytes(try Images.waves(width: 60, height: 40).png()))
             bench.origin.route(
@@ -131,7 +131,7 @@ extension RealProcesses {
                 #expect(info["id"]?.text == "https://images.example/x/a%20b.png")
                 #expect(info["type"]?.text == "ImageService3")
                 #expect(info["protocol"]?.text == "http://iiif.io/api/image")
-                #expect(info["profile"]?.text == "level1")
+                #expect(info["profile"]?.text == "level2")
                 #expect(info["width"]?.integer == 60 && info["height"]?.integer == 40)
                 let plain = try gateway.get(
                     "/a%20b.png/info.json", "Accept: application/json\r\n")
@@ -145,12 +145,16 @@ extension RealProcesses {
                 }
                 for path in [
                     "full/!20,20/0/default.jpg", "full/^90,60/90/default.jpg",
-                    "pct:0,0,50,50/10,10/!22.5/color.png",
+                    "pct:0,0,50,50/10,10/!22.5/color.png", "square/pct:50/270/gray.png",
+                    "full/!2000,3000/0/default.png",
                 ] {
                     let image = try gateway.get("/a%20b.png/\(path)")
                     #expect(image.status == 200, "\(path): \(image.head)")
                 }
-                #expect(try gateway.get("/a%20b.png/full/61,/0/default.jpg").status == 400)
+                for path in ["full/61,/0/default.jpg", "60,0,9,9/max/0/default.jpg"] {
+                    #expect(try gateway.get("/a%20b.png/\(path)").status == 400, "\(path)")
+                }
+                #expect(try gateway.get("/a/b.png/full/max/0/default.jpg").status == 404)
             }
         }
     }

@@ -114,12 +114,12 @@ enum IIIFRows {
         BadRow("full/max/1e2/default.jpg", 400, "rotation"),
         BadRow("full/max/!/default.jpg", 400, "rotation"),
         BadRow("full/max/0/native.jpg", 400, "quality"), BadRow("full/max/0/.jpg", 400, "quality"),
-        BadRow("full/max/0/bitonal.png", 501, "quality"),
+        BadRow("full/max/0/bitonal.png", 400, "quality"),
         BadRow("full/max/0/default", 400, "format"), BadRow("full/max/0/default.", 400, "format"),
         BadRow("full/max/0/default.JPG", 400, "format"),
         BadRow("full/max/0/default.blob", 400, "format"),
-        BadRow("full/max/0/default.jp2", 501, "format"),
-        BadRow("full/max/0/default.pdf", 501, "format"),
+        BadRow("full/max/0/default.jp2", 400, "format"),
+        BadRow("full/max/0/default.pdf", 400, "format"),
     ]
 
     private static func row(

@@ -69,12 +69,39 @@ import WebGrammar
         #expect(try grammar().refusal("/\(id)/info.json").status == 400)
     }
 
+    /// IIIF Image API 3.0, sections 3 and 7: a slash that is part of an identifier is encoded, and
+    /// a path with another form names no image.
     @Test(arguments: [
-        "/a/b", "/a/", "/a/info.json/", "/a/full/max/0", "/a/full/max/0/default.jpg/x", "/", "",
-        "/a/b/full/max/0/default.jpg",
+        ("/a/b", 404), ("/a/", 404), ("/a/info.json/", 404), ("/a/full/max/0", 404),
+        ("/a/full/max/0/default.jpg/x", 404), ("/a/b/full/max/0/default.jpg", 404),
+        ("/a/b/info.json", 404), ("/", 400), ("", 400),
     ])
-    func otherPathsAreMalformed(target: String) throws {
-        #expect(try grammar().refusal(target).status == 400)
+    func nothingIsAtPathsOfOtherForms(target: String, status: Int) throws {
+        #expect(try grammar().refusal(target).status == status)
+    }
+
+    @Test func nothingIsBesideThePrefix() throws {
+        let grammar = try grammar(prefix: "iiif/3")
+        #expect(try grammar.refusal("/iiif/2/a/full/max/0/default.jpg").status == 404)
+        #expect(try grammar.refusal("/a/full/max/0/default.jpg").status == 404)
+    }
+
+    /// Section 4.2: without `^` nothing is enlarged; where a size is said that the region does not
+    /// have, it has to be there, and where a box is said, the image may be smaller than that.
+    @Test(arguments: [
+        ("1500,1500", PixelSize(1_500, 1_500), false), (",1500", PixelSize(0, 1_500), false),
+        ("1500,", PixelSize(1_500, 0), false), ("!2000,3000", nil, false),
+        ("^1500,1500", nil, true), ("^!2000,3000", nil, true),
+    ])
+    func nothingIsEnlargedUnasked(size: String, least: PixelSize?, enlarges: Bool) throws {
+        let read = try grammar().read("/a/full/\(size)/0/default.jpg")
+        #expect(read.leastSize == least)
+        guard case .resize(_, _, let said)? = read.image.steps.first else {
+            Issue.record("\(read.image.steps)")
+            return
+        }
+        #expect(said == enlarges)
+        #expect(try grammar().refusal("/a/full/pct:200/0/default.jpg").status == 400)
     }
 
     @Test func settingsAreLookedAt() throws {

@@ -77,9 +77,11 @@ package struct AnswerMaker: Sendable {
             return .load(plan.falling(back: fallback, after: error))
         }
         let failure = FailureStatus(told)
+        // A region that lies beside the image (IIIF Image API 3.0, section 4.1).
+        let isBeside = plan.request.identifier != nil && told.code == .stepFailed
         return .text(
             settings.answers.sentence(
-                failure.status, "\(told.code): \(told.message)", retryAfter: failure.retryAfter,
+                isBeside ? 400 : failure.status, "\(told.code): \(told.message)", retryAfter: failure.retryAfter,
                 varies: plan.varies))
     }
 }

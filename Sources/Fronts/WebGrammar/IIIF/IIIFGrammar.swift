@@ -43,7 +43,7 @@ public struct IIIFGrammar: URLGrammar {
             try IIIFParameters(Array(parts.dropFirst())).take(into: &request)
         default:
             throw GrammarError(
-                .malformed,
+                .nowhere,
                 "the path has \(parts.count) parts behind its prefix: "
                     + "ID/REGION/SIZE/ROTATION/QUALITY.FORMAT has 5; a slash of an ID is %2F")
         }
@@ -53,7 +53,7 @@ public struct IIIFGrammar: URLGrammar {
     private func withoutPrefix(_ text: String) throws(GrammarError) -> String {
         if settings.prefix.isEmpty { return text }
         guard text.hasPrefix("\(settings.prefix)/") else {
-            throw GrammarError(.malformed, "the path does not begin with \(settings.prefix)/")
+            throw GrammarError(.nowhere, "the path does not begin with \(settings.prefix)/")
         }
         return String(text.dropFirst(settings.prefix.utf8.count + 1))
     }

@@ -67,7 +67,8 @@ struct IIIFParameters {
         case "default", "color": return false
         case "gray": return true
         case "bitonal":
-            throw .notOffered("quality", "bitonal is not done here: use gray")
+            // What is not supported is 400 (IIIF Image API 3.0, section 4.4).
+            throw .malformed("quality", "bitonal is not done here: use gray")
         default:
             let said = OptionArguments("quality", [text])
             throw .malformed("quality", "\(said.shown(text)) is none: use default, color or gray")
@@ -80,7 +81,8 @@ struct IIIFParameters {
             throw .malformed("format", "\(said.shown(text)) is none: use jpg, png, webp or gif")
         }
         guard format.isEncodable else {
-            throw .notOffered(
+            // And here (section 4.5).
+            throw .malformed(
                 "format", "\(text) is not written here: use jpg, png, webp, gif or tif")
         }
         return format

@@ -6,6 +6,8 @@ public struct GrammarError: Error, Hashable, Sendable {
         case malformed
         /// It is not signed, or not by a key that is known.
         case signature
+        /// Nothing can be there: it has not the form of any path of the grammar.
+        case nowhere
         /// Its time is over.
         case expired
         /// It is longer than any may be.
@@ -27,13 +29,13 @@ public struct GrammarError: Error, Hashable, Sendable {
         self.message = option.map { "\($0): \(message)" } ?? message
     }
 
-    /// The status of the answer (RFC 9110): 404 for what has expired, as imgproxy answers, and 501
-    /// for what is not offered, as the IIIF Image API asks for.
+    /// The status of the answer (RFC 9110): 404 for what has expired, as imgproxy answers, and for
+    /// what is no path of the IIIF Image API, as that asks for; 501 for what is not offered.
     public var status: Int {
         switch kind {
         case .malformed: 400
         case .signature: 403
-        case .expired: 404
+        case .nowhere, .expired: 404
         case .tooLong: 414
         case .notOffered: 501
         }
