@@ -81,6 +81,8 @@ extension RealProcesses {
                 #expect(first["source"]?.text == origin.url("/a.jpg"))
                 for line in requests {
                     #expect(!line.contains("hidden") && !line.contains("signature"), "\(line)")
+                    let object = try JSONValue(parsing: Array(line.utf8))
+                    #expect(object["peer"]?.text == "127.0.0.1")
                 }
             }
         }

@@ -7,6 +7,8 @@ package import MicroHTTPD
 package final class OpenRequests {
     private struct Entry {
         let begun: Instant
+        /// The connection says it no more once its request is over.
+        let peer: String
         var source: String?
     }
 
@@ -23,7 +25,8 @@ package final class OpenRequests {
 
     /// A request has come as a whole.
     package func begin(_ exchange: EventedExchange) {
-        entries[ObjectIdentifier(exchange)] = Entry(begun: .now())
+        entries[ObjectIdentifier(exchange)] = Entry(
+            begun: .now(), peer: log == nil ? "" : exchange.peer)
     }
 
     /// It asks for something made of this source.
@@ -45,7 +48,7 @@ package final class OpenRequests {
         log?.write(
             AccessLog.Line(
                 method: exchange.method, target: exchange.target, source: entry.source,
-                peer: exchange.peer, status: end == .complete ? exchange.answered?.status : nil,
+                peer: entry.peer, status: end == .complete ? exchange.answered?.status : nil,
                 bytes: end == .complete ? bytes : 0, microseconds: entry.begun.microseconds(to: now)
             ))
     }
