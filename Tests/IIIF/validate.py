@@ -2,7 +2,8 @@
 
     validate.py [LEVEL]
 
-One of its tests is mended here, and two are left out, where they ask for what the standard does not; the reasons are beside them. Everything else is as it comes from its authors.
+One of its tests is mended here, and two are left out, where they ask for what the standard does
+not; the reasons are beside them. Everything else is as it comes from its authors.
 """
 
 from __future__ import annotations

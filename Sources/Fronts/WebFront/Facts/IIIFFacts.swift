@@ -1,8 +1,8 @@
 import ImageModel
 
 /// The `info.json` of an image (IIIF Image API 3.0, section 5). What Level 2 does not ask for, and
-/// `Proto/WEB.md` has, is named as extra; but not that sizes with `^` enlarge, since who says so has
-/// to say up to which size, and `^max` would be that size (sections 4.2 and 5.3).
+/// `Proto/WEB.md` has, is named as extra; but not that sizes with `^` enlarge: who says so has to
+/// say up to which size, and `^max` would be that size (sections 4.2 and 5.7).
 struct IIIFFacts: Encodable {
     static let context = "http://iiif.io/api/image/3/context.json"
 

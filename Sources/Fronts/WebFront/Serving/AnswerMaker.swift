@@ -81,7 +81,7 @@ package struct AnswerMaker: Sendable {
         let isBeside = plan.request.identifier != nil && told.code == .stepFailed
         return .text(
             settings.answers.sentence(
-                isBeside ? 400 : failure.status, "\(told.code): \(told.message)", retryAfter: failure.retryAfter,
-                varies: plan.varies))
+                isBeside ? 400 : failure.status, "\(told.code): \(told.message)",
+                retryAfter: failure.retryAfter, varies: plan.varies))
     }
 }
