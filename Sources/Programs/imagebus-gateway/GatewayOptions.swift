@@ -34,6 +34,7 @@ struct GatewayOptions {
             ? nil : Int32(clamping: arguments.number("listen-fd", else: 0))
         metricsPlace = arguments.value("metrics-listen").flatMap { ListenPlace($0) }
         front = WebFrontSettings(try Self.grammar(arguments))
+        try Self.checkGrammar(arguments)
         if let text = arguments.value("offer") { front.offered = try Self.formats(text) }
         if arguments.has("no-component") { front.files = nil }
         front.visitorField = arguments.value("visitor-field")
@@ -45,6 +46,30 @@ struct GatewayOptions {
         Self.set(&front.targetBytesMax, .urlLimit, arguments)
         try takeAnswers(arguments)
         takeLimits(arguments)
+    }
+
+    /// Whether nothing that is asked can be answered, whatever files will say.
+    var answersNobody: Bool {
+        arguments.value("grammar") != "iiif" && !arguments.has("unsigned")
+            && arguments.value("keys") == nil && arguments.value("post-tokens") == nil
+    }
+
+    /// What a grammar does not look at is not left out in silence, least of all signatures.
+    private static func checkGrammar(
+        _ arguments: ProgramArguments
+    ) throws(ConfigurationError) {
+        let grammar = arguments.value("grammar") ?? "imgproxy"
+        if grammar == "iiif", arguments.value("keys") != nil {
+            throw ConfigurationError(
+                "--keys: IIIF has no signatures: leave it out, and have a proxy say who may ask")
+        }
+        if grammar != "iiif", arguments.value("iiif-source") != nil {
+            throw ConfigurationError("--iiif-source: it is for --grammar iiif alone")
+        }
+        for option in ["presets", "save-data-preset"]
+        where grammar != "imgproxy" && arguments.value(option) != nil {
+            throw ConfigurationError("--\(option): only --grammar imgproxy has presets")
+        }
     }
 
     /// What the server takes of strangers.
@@ -141,7 +166,11 @@ struct GatewayOptions {
                         "--iiif-source says where images are, such as "
                             + "https://example.com/images/{id}")
                 }
-                return try IIIFGrammar(IIIFGrammar.Settings(source: source))
+                do throws(GrammarError) {
+                    return try IIIFGrammar(IIIFGrammar.Settings(source: source))
+                } catch {
+                    throw GrammarError(.malformed, "--iiif-source: \(error.message)")
+                }
             case let other:
                 throw GrammarError(
                     .malformed, "--grammar is imgproxy, thumbor or iiif, not '\(other)'")
@@ -162,7 +191,11 @@ struct GatewayOptions {
         if let path = arguments.value("presets"), use != .facts {
             var lines = try text(path)
             if case .saving(let preset) = use { lines = try Self.lines(lines, saving: preset) }
-            settings.presets = try ImgproxyPresets(lines: lines)
+            do throws(GrammarError) {
+                settings.presets = try ImgproxyPresets(lines: lines)
+            } catch {
+                throw GrammarError(.malformed, "--presets: \(error.message)")
+            }
         }
         return try ImgproxyGrammar(settings)
     }
@@ -183,7 +216,7 @@ struct GatewayOptions {
     /// Lines of the key file, without empty ones and those that begin with #.
     private static func keys(_ arguments: ProgramArguments) throws(GrammarError) -> [Substring] {
         guard let path = arguments.value("keys") else { return [] }
-        return try text(path).split(separator: "\n").filter { !$0.hasPrefix("#") }
+        return try text(path).split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("#") }
     }
 
     /// `KEY SALT`, in hexadecimal digits.

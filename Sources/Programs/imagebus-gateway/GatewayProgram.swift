@@ -66,6 +66,11 @@ enum GatewayProgram {
             metrics: try metrics.map { try self.metrics($0, options, front, client, log) })
         log.info(
             "listening", ["address": .string(options.place.address), "port": LogValue(port)])
+        if options.answersNobody {
+            log.warning(
+                "every image is refused: --keys FILE says how paths are signed, --unsigned answers "
+                    + "those without a signature")
+        }
         bootstrap.ready.tell(.ready, bootstrap.incarnation)
         let isDone = try loop.run { event in
             switch event {

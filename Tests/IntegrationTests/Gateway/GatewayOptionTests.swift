@@ -44,8 +44,47 @@ extension RealProcesses {
             ["--save-data-quality", "101", "--client-hints"],
             ["--save-data-preset", "few", "--client-hints"],
             ["--assume-fresh", "31536001"], ["--assume-fresh", "1h"], ["--timeout", "0"],
-            ["--timeout", "3601"],
+            ["--timeout", "3601"], ["--iiif-source", "https://h/{id}"],
+            ["--iiif-source", "https://h/", "--grammar", "iiif"],
+            ["--keys", "/dev/null", "--grammar", "iiif", "--iiif-source", "https://h/{id}"],
+            ["--presets", "/dev/null", "--grammar", "thumbor"],
+            ["--presets", "/proc/self/status"],
         ]
+
+        /// Who forgets both keys and `--unsigned` is told so, and so is who asks.
+        @Test func aGatewayThatRefusesEverybodySaysSo() async throws {
+            try await withStack(decoders: 1) { stack in
+                let gateway = try GatewayProcess(before: stack, [])
+                let lines = try gateway.awaitLine { $0.contains("every image is refused") }
+                #expect(lines.contains { $0.contains("--keys") && $0.contains("--unsigned") })
+                let answer = try gateway.get("/unsafe/plain/http://127.0.0.1/a.png")
+                #expect(answer.status == 403)
+                #expect(String(decoding: answer.body, as: UTF8.self).contains("knows no key"))
+            }
+        }
+
+        /// thumbor's keys are lines as editors of any system write them.
+        @Test(arguments: ["one\ntwo\n", "# both\r\none\r\ntwo\r\n"])
+        func keysAreLines(text: String) async throws {
+            bench.origin.route("/a.png", .bytes(try Images.waves(width: 60, height: 40).png()))
+            let folder = TestKit.TemporaryDirectory()
+            let keys = folder.write(Array(text.utf8), to: "keys")
+            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+                let gateway = try GatewayProcess(
+                    before: stack, ["--grammar", "thumbor", "--keys", keys])
+                for key in ["one", "two"] {
+                    let path = "30x20/\(bench.origin.url("/a.png"))"
+                    let code = try Tool.run(
+                        ["openssl", "dgst", "-sha1", "-hmac", key, "-binary"],
+                        input: Array(path.utf8))
+                    let signature = String(
+                        decoding: try Tool.run(["base64", "-w0"], input: code), as: UTF8.self)
+                    let safe = signature.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
+                    let answer = try gateway.get("/\(String(safe))/\(path)")
+                    #expect(answer.status == 200, "\(key) \(answer.head)")
+                }
+            }
+        }
 
         /// Each ends the program, which names the option.
         @Test func mistakesAreNamed() async throws {

@@ -113,6 +113,24 @@ import Testing
         #expect(try grammar().refusal(target).status == 400)
     }
 
+    @Test func aTargetThatIsNoPathIsToldSo() throws {
+        for target in ["http://h/_/plain/http://h/a", "*", "h:443"] {
+            #expect(try grammar().refusal(target).message.contains("slash"))
+        }
+        #expect(try grammar().refusal("/").message.contains("empty"))
+    }
+
+    /// Who leaves out a name or the colon is told of that, and not of Base64.
+    @Test func anOptionWithoutANameIsNamed() throws {
+        for source in ["http://h/a.png", "a.b.c"] {
+            let refusal = try grammar().refusal("/_/w:10/card/plain/\(source)")
+            #expect(refusal.status == 400 && refusal.option == "card")
+        }
+        // A part of Base64 may have that name by chance.
+        let encoded = try grammar().read("/_/aHR0cDovL2gvabc/plain")
+        #expect(encoded.image.url.hasPrefix("http://h/"))
+    }
+
     @Test func encryptedSourcesAreRefusedByName() throws {
         let refusal = try grammar().refusal("/_/enc/AAAA")
         #expect(refusal.status == 501 && refusal.option == "enc")

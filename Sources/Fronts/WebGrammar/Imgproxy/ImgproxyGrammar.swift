@@ -76,11 +76,11 @@ public struct ImgproxyGrammar: URLGrammar {
         if settings.permitsUnsigned, Self.unsigned.contains(where: first.elementsEqual) {
             return rest
         }
-        guard let code = Base64URL.decode(first) else { throw .notSigned }
+        guard let code = Base64URL.decode(first) else { throw .notSigned(signature) }
         let slash = UInt8(ascii: "/")
         let isAsItCame = signature.verifies(code, of: [slash] + rest)
         let isRepaired = signature.verifies(code, of: [slash] + ImgproxyPath.repaired(rest))
-        guard isAsItCame || isRepaired else { throw .notSigned }
+        guard isAsItCame || isRepaired else { throw .notSigned(signature) }
         return rest
     }
 

@@ -56,6 +56,13 @@ extension GrammarError {
         GrammarError(.notOffered, message, option: option)
     }
 
-    static let notSigned = GrammarError(
-        .signature, "the signature is not that of this path: sign it with a key of this server")
+    /// Without keys no signature helps.
+    static func notSigned(_ signature: PathSignature) -> GrammarError {
+        GrammarError(
+            .signature,
+            signature.keys.isEmpty
+                ? "this server knows no key and takes no path without a signature: its operator "
+                    + "names keys, or permits unsigned paths"
+                : "the signature is not that of this path: sign it with a key of this server")
+    }
 }

@@ -9,7 +9,11 @@ enum RequestTarget {
                     + "accepted")
         }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
-        guard path.first == UInt8(ascii: "/"), path.count > 1 else {
+        guard path.isEmpty || path.first == UInt8(ascii: "/") else {
+            throw GrammarError(
+                .malformed, "the target does not begin with a slash: ask for a path alone")
+        }
+        guard path.count > 1 else {
             throw GrammarError(.malformed, "the path is empty: name a source")
         }
         return Array(path.dropFirst())

@@ -55,7 +55,7 @@ public struct ThumborGrammar: URLGrammar {
         // Some clients encode the padding.
         guard let text = try? PercentText.bytes(String(decoding: first, as: UTF8.self)),
             let code = Base64URL.decode(text), signature.verifies(code, of: rest)
-        else { throw .notSigned }
+        else { throw .notSigned(signature) }
         return rest
     }
 
