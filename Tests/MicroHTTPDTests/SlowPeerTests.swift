@@ -92,6 +92,24 @@ import Testing
         #expect(server.connectionCount == 0 && handler.seen.isEmpty)
     }
 
+    /// Who closes its side behind a request reads to the end of what it is answered, and there is
+    /// one, however long a connection may be idle.
+    @Test(arguments: [("/", "HTTP/1.1 200"), ("/wait", "HTTP/1.1 499")])
+    func whoHasSaidAllIsLetGoOf(target: String, status: String) throws {
+        var limits = HTTPLimits()
+        limits.idleSeconds = 3_600
+        let handler = TestHandler { $0.target == "/wait" ? nil : HTTPReply() }
+        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let peer = Peer(try RawClient(port: server.port))
+        peer.client.get(target)
+        peer.client.finish()
+        let said = Recorder<[UInt8]>()
+        let thread = BackgroundThread { said.append(peer.client.everything()) }
+        try server.run { !said.values.isEmpty }
+        #expect(thread.join() && String(decoding: said.values[0], as: UTF8.self).hasPrefix(status))
+        #expect(server.connectionCount == 0)
+    }
+
     @Test func whoHasLeftBeforeTheWaitIsNotWaitedFor() throws {
         let handler = TestHandler { $0.target == "/wait" ? nil : HTTPReply() }
         let server = try EventedHTTPServer(handler: handler)

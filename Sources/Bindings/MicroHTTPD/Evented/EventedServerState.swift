@@ -65,15 +65,21 @@ final class EventedServerState {
     func awaitRequest(on connection: OpaquePointer) {
         let seconds = limits.idleSeconds + limits.headSeconds
         deadlines.set(connection, .request, after: .seconds(seconds))
+        shortenIfLeft(connection)
+    }
+
+    /// Whose peer has closed its side, of that connection no more comes than has come. The library
+    /// was told of that once, maybe while it read a request, and would wait for more.
+    private func shortenIfLeft(_ connection: OpaquePointer) {
+        guard left.contains(connection) else { return }
+        deadlines.shorten(connection, toMilliseconds: Self.lastMilliseconds)
     }
 
     /// A connection was made, or the first line of a request is there: what is left of the request
     /// may take that long.
     func awaitRest(of connection: OpaquePointer) {
         deadlines.set(connection, .request, after: .seconds(limits.headSeconds))
-        // No more of it comes than has come.
-        guard left.contains(connection) else { return }
-        deadlines.shorten(connection, toMilliseconds: Self.lastMilliseconds)
+        shortenIfLeft(connection)
     }
 
     /// A peer may take that long for so many bytes.
