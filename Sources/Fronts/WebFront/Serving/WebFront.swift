@@ -107,7 +107,7 @@ package final class WebFront: EventedHandler {
         }
         if answersHealth(exchange) || answersFile(exchange) { return }
         let fields = FieldRecorder(exchange)
-        let head = RequestHead(exchange.method, exchange.target) { fields.value($0) }
+        let head = IncomingRequest(exchange.method, exchange.target) { fields.value($0) }
         switch reader.verdict(on: head, now: Int(WallClock.seconds())) {
         case .load(let plan):
             if !answersAtHand(plan, exchange, fields) { begin(plan, exchange) }
