@@ -1,4 +1,5 @@
 import CommandLineInterface
+import StackAccess
 import Testing
 
 @testable import imagebus_bench
@@ -13,5 +14,11 @@ import Testing
         #expect(widest <= 100)
         let names = Command.bench.definitions.map(\.name)
         #expect(Set(names).count == names.count)
+    }
+
+    @Test func theTableNamesEveryKind() {
+        #expect(
+            Command.bench.operands.first?.offered.sorted()
+                == BenchKinds.all.map { $0.name }.sorted())
     }
 }

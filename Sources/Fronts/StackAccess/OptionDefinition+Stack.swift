@@ -1,4 +1,5 @@
 package import CommandLineInterface
+import Observability
 
 // Options that say which stack, and how one is started.
 extension OptionDefinition {
@@ -17,9 +18,11 @@ extension OptionDefinition {
     package static let endpoint = OptionDefinition(
         "endpoint", value: "E", "ipc:///DIRECTORY/front/front.sock of a running stack")
     package static let logLevel = OptionDefinition(
-        "log-level", value: "LEVEL", "debug, info, warning or error, to stderr (info)")
+        "log-level", value: "LEVEL", of: .words(LogLevel.allCases.map(\.rawValue)),
+        "debug, info, warning or error, to stderr (info)")
     package static let logFormat = OptionDefinition(
-        "log-format", value: "FORMAT", "text or json (text)")
+        "log-format", value: "FORMAT", of: .words(LogFormat.allCases.map(\.rawValue)),
+        "text or json (text)")
     package static let allowPrivateNetworks = OptionDefinition(
         "allow-private-networks", "download from private, loopback and link-local addresses")
     package static let allowAddress = OptionDefinition(

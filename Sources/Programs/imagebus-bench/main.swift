@@ -1,5 +1,6 @@
 import CommandLineInterface
 import Linux
+import StackAccess
 
 StandardDescriptors.reserve()
 let environment = CurrentProcess.environment

@@ -25,7 +25,7 @@ enum CommandLineTool {
             return neighbour.run(Array(arguments.dropFirst()))
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
-            let names = Command.all.map(\.name) + NeighbourCommand.all.map(\.name)
+            let names = Command.documented.map(\.name)
             Terminal.error(
                 "imagebus: unknown command '\(name)'"
                     + (Nearness.nearest(name, names).map { ", did you mean '\($0)'?" }
@@ -43,9 +43,10 @@ enum CommandLineTool {
 
     /// Says which variables were misspelled.
     private static func warn(_ command: Command, _ environment: [String: String]) {
-        let options = (Command.all.flatMap(\.definitions)).filter { $0.visibility != .hidden }
-        let others = NeighbourCommand.all.flatMap(\.variables) + ["IMAGEBUS_PROGRAMS"]
-        for line in EnvironmentSpelling.warnings(environment, options: options, others: others) {
+        let options = Command.documented.flatMap(\.definitions).filter { $0.visibility != .hidden }
+        for line in EnvironmentSpelling.warnings(
+            environment, options: options, others: ["IMAGEBUS_PROGRAMS"])
+        {
             Terminal.complain(command.name, line)
         }
     }
@@ -75,6 +76,8 @@ enum CommandLineTool {
             return DownloadsTool.run(try DownloadsOptions(read, environment: environment))
         case Command.config.name:
             return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
+        case Command.completion.name: return try DocumentationCommand.printScript(read)
+        case Command.manual.name: return try DocumentationCommand.printManual(read)
         default:
             return HealthCommand.run(try HealthOptions(read, environment: environment))
         }

@@ -6,17 +6,12 @@ import StackAccess
 /// A command that is a program of its own, installed beside this one: this one links none of the
 /// libraries that it needs.
 struct NeighbourCommand: Sendable {
-    let name: String
-    /// One line for the list of commands.
-    let summary: String
-    /// Variables of its options that no command here has.
-    let variables: [String]
+    /// What it reads, and what is told of it here.
+    let command: Command
 
-    static let all = [
-        NeighbourCommand(
-            name: "bench", summary: "measure a stack",
-            variables: ["SECONDS", "CONCURRENCY", "REQUESTS"].map { "IMAGEBUS_\($0)" })
-    ]
+    static let all = [NeighbourCommand(command: .bench)]
+
+    var name: String { command.name }
 
     /// Becomes that program, with these arguments; returns the exit status where there is none.
     func run(_ arguments: [String]) -> Int32 {

@@ -43,6 +43,25 @@ package enum HelpText {
         text + blank(width - text.count)
     }
 
+    /// A paragraph whose words were distributed anew over lines.
+    package static func filled(_ text: String) -> String {
+        var lines = [""]
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            let last = lines[lines.count - 1]
+            if last.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if last.count + word.count < widthMax {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Columns of a paragraph.
+    private static let widthMax = 88
+
     private static func blank(_ count: Int) -> String {
         String(repeating: " ", count: max(0, count))
     }

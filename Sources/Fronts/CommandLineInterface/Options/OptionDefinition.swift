@@ -6,6 +6,8 @@ package struct OptionDefinition: Hashable, Sendable {
     package var letter: Character?
     /// What stands for the value in the help; nil: a flag.
     package var value: String?
+    /// What the value may be, where the word for it in the help does not say it.
+    package var words: ValueChoice?
     /// One line, or several with line ends.
     package var help: String
     /// What separates several values in the environment; nil: only one value at a time.
@@ -24,15 +26,20 @@ package struct OptionDefinition: Hashable, Sendable {
 
     package init(
         _ name: String, letter: Character? = nil, value: String? = nil,
-        separators: [Character]? = nil, visibility: Visibility = .shown, _ help: String = ""
+        of words: ValueChoice? = nil, separators: [Character]? = nil,
+        visibility: Visibility = .shown, _ help: String = ""
     ) {
         self.name = name
         self.letter = letter
         self.value = value
+        self.words = words
         self.separators = separators
         self.visibility = visibility
         self.help = help
     }
+
+    /// What its value may be, for shells that complete it; a flag has none.
+    package var choice: ValueChoice { words ?? value.map(ValueChoice.init(placeholder:)) ?? .free }
 
     /// `--allow-address` is `IMAGEBUS_ALLOW_ADDRESS`.
     package var environmentName: String { Self.environmentName(of: name) }

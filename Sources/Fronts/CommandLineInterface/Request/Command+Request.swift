@@ -5,7 +5,7 @@ extension Command {
     /// What is wanted.
     package static let outputOptions = [
         OptionDefinition(
-            "format", value: "F",
+            "format", value: "F", of: .words(ImageFormat.encodable.map(\.name)),
             ImageFormat.encodable.map(\.name).joined(separator: ", ") + " (as its source)"),
         OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
         OptionDefinition("lossless", "\(optionallyLossless) without loss"),
@@ -18,7 +18,7 @@ extension Command {
         OptionDefinition("original", "the source's bytes; no steps, no format"),
         OptionDefinition("info", "only the source's format and size; no steps, no format"),
         OptionDefinition(
-            "facts", value: "WORDS",
+            "facts", value: "WORDS", of: .list(FactKinds.names),
             "--info with more: \(FactKinds.names.prefix(3).joined(separator: ", ")),\n"
                 + "\(FactKinds.names.dropFirst(3).joined(separator: ", ")), such as\n"
                 + "exif,blurhash:5x4 (4x3)"),
@@ -29,7 +29,16 @@ extension Command {
 
     /// How it is encoded: what only some formats have.
     package static let settingOptions = OutputSetting.allCases.map { setting in
-        OptionDefinition(setting.name, value: setting.placeholder, setting.row.help)
+        OptionDefinition(
+            setting.name, value: setting.placeholder, of: choice(setting), setting.row.help)
+    }
+
+    private static func choice(_ setting: OutputSetting) -> ValueChoice? {
+        switch setting.row.values {
+        case .word(let words, _): .words(words)
+        case .formats(let formats): .list(formats.map(\.name))
+        case .flag, .number, .colour: nil
+        }
     }
 
     /// What is done with the image.
@@ -40,7 +49,7 @@ extension Command {
             "resize", value: "WxH",
             "scale into a box in pixels; 300x, x200: by one side\n(repeatable)"),
         OptionDefinition(
-            "mode", value: "MODE",
+            "mode", value: "MODE", of: .words(ResizeMode.named.map(\.name)),
             "fit: inside the box, never enlarged; fill: cut what sticks out;\n"
                 + "stretch: change the ratio; letterbox: transparent margins;\n"
                 + "cover: around the box, nothing cut; auto: cover where both lie or\n"
@@ -68,7 +77,8 @@ extension Command {
     /// How it is asked for.
     package static let loadOptions = [
         OptionDefinition(
-            "option", value: "NAME", separators: [",", " "],
+            "option", value: "NAME", of: .words(RequestOptions.offeredNames),
+            separators: [",", " "],
             "(repeatable) " + RequestOptions.effective.names.joined(separator: ",\n")
                 + "\nwithout effect here, for what is written for SDWebImage:\n"
                 + RequestOptions.withoutEffect.names.joined(separator: ",\n")),
@@ -77,7 +87,8 @@ extension Command {
             "a cached image only for as long as its origin says; then the origin is\n"
                 + "asked (as --option respect-cache-control)"),
         OptionDefinition(
-            "context", value: "NAME=VALUE", separators: [",", " "],
+            "context", value: "NAME=VALUE",
+            of: .words(RequestReader.offeredContextNames.map { "\($0)=" }), separators: [",", " "],
             "SDWebImage's context options, such as image-cache = NAME,\n"
                 + "image-transformer = PRESET or none, image-scale-factor = 2,\n"
                 + "image-thumbnail-pixel-size = WxH,\n"
@@ -100,7 +111,9 @@ extension Command {
         OptionDefinition(
             "tag", value: "TAG", separators: [",", " "],
             "of what is stored for it: cache remove --tag finds it (repeatable)"),
-        OptionDefinition("priority", value: "P", "high, normal or low (normal)"),
+        OptionDefinition(
+            "priority", value: "P", of: .words(Priority.allCases.map(\.name)),
+            "high, normal or low (normal)"),
         OptionDefinition(
             "timeout", value: "TIME", "such as 500ms, 10s or 2m; a number alone is seconds (30s)"),
     ]

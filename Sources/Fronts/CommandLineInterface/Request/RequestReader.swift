@@ -196,14 +196,23 @@ package enum RequestReader {
         }
         let key = name == shortPreserve ? .imagePreserveAspectRatio : ContextKey(rawValue: name)
         guard let key else {
-            let known = ContextKey.allCases.map(\.rawValue) + [shortPreserve, "png-compression"]
-            throw UsageError("no such context in this version" + Nearness.question(name, known))
+            throw UsageError(
+                "no such context in this version" + Nearness.question(name, contextNames))
         }
         do throws(ContextSettingError) {
             return try ContextSetting(key, value)
         } catch {
             throw UsageError(error.reason)
         }
+    }
+
+    /// What `--context` takes before its `=`.
+    private static let contextNames =
+        ContextKey.allCases.map(\.rawValue) + [shortPreserve, "png-compression"]
+
+    /// Without those that no command line has.
+    static let offeredContextNames = contextNames.filter { name in
+        ![ContextKey.setImageOperationKey, .callbackQueue].contains { $0.rawValue == name }
     }
 
     private static let shortPreserve = "preserve-aspect-ratio"

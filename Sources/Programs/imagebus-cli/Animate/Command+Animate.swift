@@ -7,6 +7,7 @@ extension Command {
         name: "animate",
         summary: "make an animation of images",
         usage: "URL|FILE… -o FILE [options]",
+        furtherOperands: .file,
         options: [
             ("frames", frameOptions), ("result", animationOutput),
             ("how it is encoded", settingOptions),
@@ -59,11 +60,13 @@ extension Command {
                 "write the animation there, at once and whole; its ending says the\n"
                     + "format where --format does not; - is standard output"),
             OptionDefinition(
-                "format", value: "F", "gif, webp or png (as the name of -o says, else gif)"),
+                "format", value: "F",
+                of: .words(ImageFormat.encodable.filter(\.holdsFrames).map(\.name)),
+                "gif, webp or png (as the name of -o says, else gif)"),
             OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
+            progress,
             OptionDefinition(
-                "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
-            OptionDefinition(
-                "delivery", value: "HOW", "how it comes from the stack, as for get (auto)"),
+                "delivery", value: "HOW", of: .words(GetOptions.deliveries.map(\.name)),
+                "how it comes from the stack, as for get (auto)"),
         ] + outputOptions.filter { ["quality", "lossless"].contains($0.name) }
 }

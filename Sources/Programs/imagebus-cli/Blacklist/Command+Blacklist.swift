@@ -6,6 +6,7 @@ extension Command {
         name: "blacklist",
         summary: "list what is not tried for a while, or take it off the list",
         usage: "list | remove URL | clear [options]",
+        operands: [.words(["list", "remove", "clear"]), .free],
         options: [("", OperatorOptions.definitions)],
         notes: """
             A URL that failed for good, such as one whose body is no image, is refused for ten

@@ -125,9 +125,16 @@ struct CacheOptions: Hashable {
     }
 
     private static func tiers(_ word: String) throws(UsageError) -> CacheTypes {
-        try OptionValue.word(
-            word, [CacheTypes.memory, .disk, .all].map { ($0.name, $0) })
+        try OptionValue.word(word, offeredTiers.map { ($0.name, $0) })
     }
+
+    private static let offeredTiers: [CacheTypes] = [.memory, .disk, .all]
+    /// The words of `--type`.
+    static let tierNames = offeredTiers.map(\.name)
+    /// The words that stand first.
+    static let actions = [
+        "stats", "list", "count", "size", "trim", "contains", "get", "put", "remove", "clear",
+    ]
 }
 
 extension CacheOptions.Action {

@@ -7,12 +7,14 @@ extension Command {
         name: "cache",
         summary: "look at the caches, read, put or remove entries, or let go of some",
         usage: "ACTION [KEY] [FILE] [options]",
+        operands: [.words(CacheOptions.actions), .free, .file],
         options: [
             (
                 "What is concerned",
                 [
                     OptionDefinition(
-                        "type", value: "TIER", "memory, disk or all (default)"),
+                        "type", value: "TIER", of: .words(CacheOptions.tierNames),
+                        "memory, disk or all (default)"),
                     OptionDefinition(
                         "cache", value: "NAME",
                         "a named cache; without it the default one where a KEY is\n"

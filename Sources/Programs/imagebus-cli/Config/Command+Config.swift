@@ -6,6 +6,7 @@ extension Command {
         name: "config",
         summary: "look at a configuration without using it",
         usage: "check [FILE] [options]",
+        operands: [.words(["check"]), .file],
         options: [("", [.config])],
         notes: """
             check reads the file, which may also be named by --config or IMAGEBUS_CONFIG, and prints

@@ -6,6 +6,7 @@ extension Command {
         name: "downloads",
         summary: "let no download begin for a while, or let them go on",
         usage: "suspend | resume [options]",
+        operands: [.words(["suspend", "resume"])],
         options: [("", OperatorOptions.definitions)],
         notes: """
             While downloads are suspended, those that run go on, and those that wait keep waiting,

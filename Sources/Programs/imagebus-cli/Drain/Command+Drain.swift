@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Messages
 import StackAccess
 
 extension Command {
@@ -6,6 +7,7 @@ extension Command {
         name: "drain",
         summary: "replace the processes of one kind, without losing a request",
         usage: "KIND|KIND/POOL [options]",
+        operands: [.words(WorkerKind.allCases.map(\.name))],
         options: [("", OperatorOptions.definitions)],
         notes: """
             KIND is coordinator, download, cache, decode or transform, and POOL one pool of it, as

@@ -74,6 +74,10 @@ extension Command {
             ),
         ])
 
+    static let progress = OptionDefinition(
+        "progress", value: "WHEN", of: .words(GetOptions.progressModes.map(\.name)),
+        "auto, bar or none (auto: on a terminal)")
+
     private static let decodableNames =
         ImageFormat.decodable.map(\.name).joined(separator: ", ")
 
@@ -93,17 +97,16 @@ extension Command {
         OptionDefinition(
             "show", "draw the image in this terminal, as large as it has room"),
         OptionDefinition(
-            "graphics", value: "HOW",
+            "graphics", value: "HOW", of: .words(TerminalGraphics.names.map(\.name)),
             "of --show: kitty, sixel, blocks, or auto: the best that the\nterminal has (auto)"),
         OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
         OptionDefinition(
             "explain", "how the image came about: what was decoded and how it was encoded"),
         OptionDefinition(
             "extended-data", "with --json: the bytes that were put beside the image"),
+        progress,
         OptionDefinition(
-            "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
-        OptionDefinition(
-            "delivery", value: "HOW",
+            "delivery", value: "HOW", of: .words(GetOptions.deliveries.map(\.name)),
             "how the image comes from the stack: mapped, out of shared memory;\n"
                 + "pieces, through the socket; auto: mapped where that can be read"),
     ]

@@ -174,14 +174,20 @@ struct GetOptions: Hashable {
 
     static func progress(_ read: ReadOptions) throws(UsageError) -> ProgressMode {
         try read.parsed("progress") { (text) throws(UsageError) in
-            try OptionValue.word(text, [("auto", .auto), ("bar", .bar), ("none", .none)])
+            try OptionValue.word(text, progressModes)
         } ?? .auto
     }
 
+    static let progressModes: [(name: String, value: ProgressMode)] = [
+        ("auto", .auto), ("bar", .bar), ("none", .none),
+    ]
+    static let deliveries: [(name: String, value: Delivery)] = [
+        ("auto", .automatic), ("mapped", .mapped), ("pieces", .pieces),
+    ]
+
     static func delivery(_ read: ReadOptions) throws(UsageError) -> Delivery {
         try read.parsed("delivery") { (text) throws(UsageError) in
-            try OptionValue.word(
-                text, [("auto", .automatic), ("mapped", .mapped), ("pieces", .pieces)])
+            try OptionValue.word(text, deliveries)
         } ?? .automatic
     }
 }

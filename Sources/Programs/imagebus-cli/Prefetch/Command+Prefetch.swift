@@ -45,8 +45,7 @@ extension Command {
             "URLs at a time, 1 to \(RequestLimits.prefetchConcurrencyMax) "
                 + "(\(RequestLimits.prefetchConcurrency))"),
         OptionDefinition("json", "one JSON object with the counts"),
-        OptionDefinition(
-            "progress", value: "WHEN", "auto, bar or none (auto: on a terminal)"),
+        progress,
     ]
 
     private static let sharedOutputOptions = outputOptions.filter {
@@ -55,6 +54,8 @@ extension Command {
 
     private static let prefetchLoadOptions =
         loadOptions.filter { $0.name != "priority" } + [
-            OptionDefinition("priority", value: "P", "high, normal or low (low)")
+            OptionDefinition(
+                "priority", value: "P", of: .words(Priority.allCases.map(\.name)),
+                "high, normal or low (low)")
         ]
 }

@@ -4,7 +4,9 @@ import Messages
 extension CacheSettings {
     /// What the help says of the settings.
     static let definitions = CacheSetting.allCases.map { setting in
-        OptionDefinition(setting.rawValue, value: setting.placeholder, setting.help)
+        OptionDefinition(
+            setting.rawValue, value: setting.placeholder,
+            of: setting == .expireType ? .words(CacheSetting.expireTypes) : nil, setting.help)
     }
 
     /// Checked here, so that a mistake is a usage error and no process that does not start.

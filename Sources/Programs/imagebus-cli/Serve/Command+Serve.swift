@@ -1,5 +1,6 @@
 import CommandLineInterface
 import Messages
+import Observability
 import StackAccess
 
 extension Command {
@@ -12,7 +13,7 @@ extension Command {
                 "processes",
                 [
                     OptionDefinition(
-                        "only", value: "KIND",
+                        "only", value: "KIND", of: .words(ProcessKind.all.map(\.name)),
                         "only these: coordinator, download, cache, decode, transform or\n"
                             + "gateway"),
                     OptionDefinition(
@@ -57,6 +58,7 @@ extension Command {
                     .logLevel, .logFormat,
                     OptionDefinition(
                         "log-requests", value: "WHICH",
+                        of: .words(RequestLogging.allCases.map(\.rawValue)),
                         "a line for each request: all, misses (not those that memory\n"
                             + "answered), slow (a second, or failed) or none (misses); at\n"
                             + "most 100 lines a second"),

@@ -67,7 +67,8 @@ struct CoordinatorSettings: Hashable {
             "fetches-per-host", value: "N",
             "downloads of one host at a time (64; 0 without a limit)"),
         OptionDefinition(
-            "fetch-order", value: "ORDER", "fifo, or lifo: the newest first"),
+            "fetch-order", value: "ORDER", of: .words(["fifo", "lifo"]),
+            "fifo, or lifo: the newest first"),
         OptionDefinition(
             "blacklist-seconds", value: "N",
             "for which a URL that failed for good is refused (600; 0 for ever)"),

@@ -43,6 +43,9 @@ struct ServedGateway: Hashable {
         "\(name)-\(setting.rawValue)"
     }
 
+    /// The words of `--gateway-grammar`, for shells that complete it.
+    private static let grammars = ["imgproxy", "thumbor", "iiif"]
+
     /// What the help says of it.
     static let definitions: [OptionDefinition] =
         [
@@ -53,6 +56,7 @@ struct ServedGateway: Hashable {
         ]
         + GatewaySetting.allCases.map { setting in
             OptionDefinition(
-                Self.name(of: setting), value: setting.placeholder, setting.help)
+                Self.name(of: setting), value: setting.placeholder,
+                of: setting == .grammar ? .words(grammars) : nil, setting.help)
         }
 }

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Messages
 import StackAccess
 
 extension Command {
@@ -45,6 +46,7 @@ extension Command {
                 [
                     OptionDefinition(
                         "only", value: "KIND",
+                        of: .words(ProcessKind.all.map(\.name)),
                         "whether the processes of this kind do their part:\n"
                             + "coordinator, download, cache, decode or transform"),
                     .endpoint, .runtimeDirectory,

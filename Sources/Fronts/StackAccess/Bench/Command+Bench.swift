@@ -1,12 +1,15 @@
-import CommandLineInterface
-import StackAccess
+package import CommandLineInterface
 
 extension Command {
-    /// What `imagebus bench` is, which starts this program.
-    static let bench = Command(
+    /// What `imagebus bench` is, which starts a program of its own: that one reads it, and this one
+    /// tells of it.
+    package static let bench = Command(
         name: "bench",
         summary: "measure a stack",
         usage: "KIND [URL] [options]",
+        operands: [
+            .words(["hit", "cold", "storm", "cancel", "flood", "mixed", "play"]), .free,
+        ],
         options: [
             (
                 "",

@@ -1,0 +1,35 @@
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What `scripts/install` puts where others look for it.
+    @Suite struct InstallTests {
+        @Test func manAndTheShellsFindWhatIsInstalled() throws {
+            let folder = TestKit.TemporaryDirectory()
+            try Tool.run([
+                "env", "IMAGEBUS_PROGRAMS=\(Programs.folder)",
+                RepositoryRoot.file("scripts/install"), "--root", folder.path,
+            ])
+            let share = folder.file("usr/local/share")
+            let page = String(
+                decoding: try Tool.run(["man", "-M", "\(share)/man", "imagebus"]), as: UTF8.self)
+            #expect(page.contains("IMAGEBUS(1)") && page.contains("EXIT STATUS"))
+            let bash = "source $1/bash-completion/completions/imagebus; complete -p imagebus"
+            let said = try Tool.run(["bash", "--norc", "-c", bash, "bash", share])
+            #expect(String(decoding: said, as: UTF8.self) == "complete -F _imagebus imagebus\n")
+            // fish looks there by itself, for commands that there are.
+            let path = "PATH=\(folder.file("usr/local/bin")):/usr/bin:/bin"
+            let offered = try Tool.run([
+                "env", path, "XDG_DATA_DIRS=\(share):/usr/share", "HOME=\(folder.path)", "fish",
+                "--command", "complete -C 'imagebus drain cache --js'",
+            ])
+            #expect(String(decoding: offered, as: UTF8.self).hasPrefix("--json\t"))
+            let zsh = """
+                fpath=($1/zsh/site-functions $fpath); autoload -Uz compinit; compinit -u -D
+                print ${_comps[imagebus]}
+                """
+            let owner = try Tool.run(["zsh", "-f", "-c", zsh, "zsh", share])
+            #expect(String(decoding: owner, as: UTF8.self) == "_imagebus\n")
+        }
+    }
+}
