@@ -3,7 +3,8 @@ import CommandLineInterface
 extension Command {
     /// What this version does.
     static let all: [Command] = [
-        .serve, .get, .animate, .prefetch, .status, .health, .cache, .blacklist, .downloads,
+        .serve, .get, .animate, .prefetch, .status, .health, .doctor, .cache, .blacklist,
+        .downloads,
         .cancel, .drain, .config, .completion, .manual,
     ]
 

@@ -64,6 +64,8 @@ enum CommandLineTool {
             return PrefetchTool.run(try PrefetchOptions(read, environment: environment))
         case Command.status.name:
             return StatusCommand.run(try StatusOptions(read, environment: environment))
+        case Command.doctor.name:
+            return DoctorCommand.run(try DoctorOptions(read, environment: environment))
         case Command.blacklist.name:
             return BlacklistTool.run(try BlacklistOptions(read, environment: environment))
         case Command.cache.name:

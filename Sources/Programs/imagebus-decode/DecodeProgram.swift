@@ -6,12 +6,13 @@ import Observability
 import Sandbox
 import SharedArena
 import StageContract
+import Synchronization
 import WorkerRuntime
 
 /// Bytes to pixels: one job at a time, no network.
 enum DecodeProgram {
     static func run(_ words: [String]) -> Int32 {
-        WorkerProgram.run(.decode, words) { parts in
+        WorkerProgram.run(.decode, words, abilities: abilities) { parts in
             let log = parts.log
             let arena = try parts.stageArena()
             let stage = try DecodeStage(parts.place.pool.family) { domain, message in
@@ -39,5 +40,25 @@ enum DecodeProgram {
             }
             return WorkerMachine(executor: executor, arenas: [arena], sandbox: sandbox)
         }
+    }
+
+    /// What its libraries read; those of drawings are a family of their own.
+    private static func abilities() -> WorkerAbilities {
+        var abilities = WorkerAbilities()
+        for family in FormatFamily.allCases {
+            let names = ImageFormat.decodable(family).map(\.name)
+            let warnings = Mutex<[String]>([])
+            do {
+                _ = try DecodeStage(family) { domain, message in
+                    guard domain == "decode" else { return }
+                    warnings.withLock { $0.append(message) }
+                }
+                abilities.reads += names
+            } catch {
+                abilities.lacks.append("\(names.joined(separator: ", ")): \(error.message)")
+            }
+            abilities.lacks += warnings.withLock { $0 }
+        }
+        return abilities
     }
 }

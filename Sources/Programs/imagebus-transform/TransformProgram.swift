@@ -11,7 +11,7 @@ import WorkerRuntime
 /// Pixels to encoded bytes: one job at a time, no network.
 enum TransformProgram {
     static func run(_ words: [String]) -> Int32 {
-        WorkerProgram.run(.transform, words) { parts in
+        WorkerProgram.run(.transform, words, abilities: abilities) { parts in
             let log = parts.log
             let arena = try parts.stageArena()
             let stage = try TransformStage { domain, message in
@@ -52,5 +52,18 @@ enum TransformProgram {
             }
             return WorkerMachine(executor: executor, arenas: [arena], sandbox: sandbox)
         }
+    }
+
+    /// What its libraries write.
+    private static func abilities() -> WorkerAbilities {
+        var abilities = WorkerAbilities()
+        let names = ImageFormat.encodable.map(\.name)
+        do {
+            _ = try TransformStage()
+            abilities.writes = names
+        } catch {
+            abilities.lacks.append("\(names.joined(separator: ", ")): \(error.message)")
+        }
+        return abilities
     }
 }

@@ -9,11 +9,13 @@ public import SharedArena
 public enum WorkerProgram {
     /// Runs a worker of `kind` with these arguments (without the program's name) and returns the
     /// exit status. `valued` and `flags` name the arguments of this kind; `build` makes its
-    /// machine, after signals, parent and paths are settled.
+    /// machine, after signals, parent and paths are settled. `abilities` says what it can do here.
     public static func run(
         _ kind: WorkerKind, _ words: [String], valued: Set<String> = [], flags: Set<String> = [],
+        abilities: () -> WorkerAbilities = { WorkerAbilities() },
         build: (WorkerParts) throws -> WorkerMachine
     ) -> Int32 {
+        if words == [WorkerAbilities.argument] { return abilities().tell() }
         let program = "imagebus-\(kind.name)"
         // Before there is any other thread: all of them do so then. Where it may not, it is as
         // urgent as those that answer.

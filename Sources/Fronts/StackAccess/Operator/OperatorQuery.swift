@@ -22,21 +22,28 @@ package enum OperatorQuery {
         let route = try options.route()
         let client = try route.client(asOperator: true, connectMilliseconds: milliseconds)
         defer { client.end() }
+        let limit = answerMilliseconds ?? milliseconds
+        if let value = try answer(of: client, within: limit, question) { return value }
+        throw ImageError(
+            .unavailable,
+            "the coordinator at \(route.paths.adminEndpoint) does not answer within \(limit) ms")
+    }
+
+    /// The answer to one question; nil where none comes within the time.
+    package static func answer<Answer: Sendable>(
+        of client: ImagebusClient, within milliseconds: Int,
+        _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
+    ) throws(ImageError) -> Answer? {
         let value: Result<Answer, ImageError>?
         do throws(Errno) {
             let completion = try Completion<Answer>()
             completion.start { () throws(ImageError) in try await question(client) }
-            _ = try ReadinessPoll.wait(
-                [completion.number], milliseconds: answerMilliseconds ?? milliseconds)
+            _ = try ReadinessPoll.wait([completion.number], milliseconds: milliseconds)
             value = completion.value
         } catch {
             throw ImageError(.internalError, "the wait for an answer failed (\(error))")
         }
-        if let value { return try value.get() }
-        throw ImageError(
-            .unavailable,
-            "the coordinator at \(route.paths.adminEndpoint) does not answer within "
-                + "\(answerMilliseconds ?? milliseconds) ms")
+        return try value?.get()
     }
 
     /// Runs a command: prints what it says, or why it cannot; returns the exit status.

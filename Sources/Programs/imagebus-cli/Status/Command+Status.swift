@@ -49,8 +49,9 @@ extension Command {
                         of: .words(ProcessKind.all.map(\.name)),
                         "whether the processes of this kind do their part:\n"
                             + "coordinator, download, cache, decode or transform"),
-                    .endpoint, .runtimeDirectory,
-                    OptionDefinition("canary", visibility: .later),
+                    OptionDefinition(
+                        "canary", "whether a small image goes through the stack as well"),
+                    within, .endpoint, .runtimeDirectory,
                     OptionDefinition("config", value: "FILE", visibility: .later),
                 ]
             )
@@ -61,9 +62,14 @@ extension Command {
             standard error: what is missing keeps requests waiting. With --only it looks no
             further than this runtime directory: the coordinator answers, or the supervisors of that
             kind say that each of their processes runs and is connected.
+
+            --canary asks coordinator, cache, decoder and transformer one after the other, past the
+            caches and without an origin. It names the first that does not answer within the time of
+            --within, or does it wrong. A stack that is too busy for it is well: that is said, too.
             """,
         examples: [
             ("imagebus health", "the whole stack"),
+            ("imagebus health --canary --within 2s", "whether an image comes through in 2 s"),
             ("imagebus health --only decode", "a container of decoders, as its health check"),
         ])
 }

@@ -26,17 +26,48 @@ enum HealthCommand {
     private static func complaint(_ options: HealthOptions) throws(ImageError) -> String? {
         switch options.only {
         case nil:
-            let report = try report(options.stack)
-            for missing in report.missingWorkers where missing.isForeign {
-                Terminal.complain("health", missing.description)
+            guard let limit = options.canaryMilliseconds else {
+                return complaint(tellingOfOthers: try report(options.stack))
             }
-            return complaint(report)
+            return try complaint(canaryWithin: limit, options.stack)
         case .coordinator:
             // Its answer is all that is asked for: workers answer for themselves.
             _ = try report(options.stack)
             return nil
         case .some(let kind): return try complaint(about: kind, options.stack)
         }
+    }
+
+    private static func complaint(tellingOfOthers report: StatusReport) -> String? {
+        for missing in report.missingWorkers where missing.isForeign {
+            Terminal.complain("health", missing.description)
+        }
+        return complaint(report)
+    }
+
+    /// What is missing is known at once; who hangs is not.
+    private static func complaint(
+        canaryWithin limit: Int, _ stack: OperatorOptions
+    ) throws(ImageError) -> String? {
+        let route = try stack.route()
+        let start = MonotonicClock.now()
+        do throws(ImageError) {
+            if let complaint = complaint(tellingOfOthers: try report(stack)) { return complaint }
+        } catch {
+            let spent = Double(MonotonicClock.now() - start) / 1e6
+            return StackCanary.Step(stage: .coordinator, milliseconds: spent, error: error).sentence
+        }
+        return complaint(StackCanary(milliseconds: limit).run(route))
+    }
+
+    /// Of the stage that did not do its part. One that has no room works, as others see.
+    static func complaint(_ steps: [StackCanary.Step]) -> String? {
+        guard let last = steps.last, let error = last.error else { return nil }
+        guard ![.busy, .arenaFull].contains(error.code) else {
+            Terminal.complain("health", "the stack is too busy for a canary: \(error)")
+            return nil
+        }
+        return last.sentence
     }
 
     private static func report(_ stack: OperatorOptions) throws(ImageError) -> StatusReport {

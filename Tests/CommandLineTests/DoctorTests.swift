@@ -1,0 +1,166 @@
+import CommandLineInterface
+import ImageModel
+import Linux
+import TestKit
+import Testing
+
+@testable import imagebus_cli
+
+/// What `doctor` says of machines that are not this one.
+@Suite struct DoctorTests {
+    private func place(_ free: UInt64, isTemporary: Bool = true) -> PlaceFacts {
+        PlaceFacts(
+            path: "/run/a", nearest: "/run", isWritable: true, isTemporary: isTemporary,
+            totalBytes: 8 << 30, availableBytes: free)
+    }
+
+    /// A machine that has all.
+    private func facts(_ change: (inout MachineFacts) -> Void = { _ in }) -> MachineFacts {
+        let folder = TestKit.TemporaryDirectory()
+        var facts = MachineFacts(
+            runtime: "/", cache: nil, process: folder.path, groups: folder.path)
+        facts.release = "6.9.0"
+        (facts.processors, facts.landlock, facts.hasFilters) = (2, 5, true)
+        (facts.hasMemoryFiles, facts.hasProcessReferences) = (true, true)
+        facts.descriptors = 1 << 20
+        facts.memory.totalBytes = 16 << 30
+        (facts.runtime, facts.cache) = (place(4 << 30), place(50 << 30, isTemporary: false))
+        change(&facts)
+        return facts
+    }
+
+    @Test func aMachineThatHasAllLacksNothing() {
+        let report = DoctorReport(findings: MachineFindings(facts: facts()).all)
+        #expect(report.findings.allSatisfy { $0.state == .ok && $0.mend == nil })
+        #expect(report.findings.count == 8)
+        #expect(report.exitStatus == 0)
+        #expect(report.text(coloured: false).hasSuffix("\nall is ok\n"))
+    }
+
+    private static let faults:
+        [(String, DoctorFinding.State, @Sendable (inout MachineFacts) -> Void)] = [
+            ("kernel", .missing, { $0.hasMemoryFiles = false }),
+            ("kernel", .missing, { $0.hasProcessReferences = false }),
+            ("landlock", .short, { $0.landlock = nil }),
+            ("seccomp", .short, { $0.hasFilters = false }),
+            ("descriptors", .short, { $0.descriptors = 4_096 }),
+            ("descriptors", .missing, { $0.descriptors = 256 }),
+            ("memory", .short, { $0.memory.limitBytes = 1 << 30 }),
+            ("memory", .missing, { $0.memory.limitBytes = 128 << 20 }),
+            ("memory", .short, { $0.processors = 64 }),
+            ("disk transfers", .short, { $0.transferLimits = ["8:0 rbps=1048576"] }),
+            ("runtime directory", .short, { $0.runtime.availableBytes = 256 << 20 }),
+            ("runtime directory", .missing, { $0.runtime.availableBytes = 16 << 20 }),
+            ("runtime directory", .missing, { $0.runtime.isTemporary = false }),
+            ("runtime directory", .missing, { $0.runtime.isWritable = false }),
+            ("cache directory", .missing, { $0.cache = nil }),
+            ("cache directory", .missing, { $0.cache?.isWritable = false }),
+            ("cache directory", .short, { $0.cache?.availableBytes = 500 << 20 }),
+            ("cache directory", .missing, { $0.cache?.availableBytes = 0 }),
+        ]
+
+    @Test(arguments: faults.indices) func whatIsWrongIsNamedWithWhatToDo(_ index: Int) {
+        let (name, state, change) = Self.faults[index]
+        let findings = MachineFindings(facts: facts(change)).all
+        let bad = findings.filter { $0.state != .ok }
+        #expect(bad.map(\.name) == [name] && bad.first?.state == state, "\(bad)")
+        #expect(bad.first?.mend?.isEmpty == false, "\(bad)")
+        let report = DoctorReport(findings: findings)
+        #expect(report.exitStatus == (state == .missing ? 1 : 0))
+        #expect(report.text(coloured: false).contains("-> \(bad.first?.mend ?? "?")\n"))
+    }
+
+    /// Files as the kernel writes them.
+    @Test func factsAreReadFromTheKernelsFiles() throws {
+        let folder = TestKit.TemporaryDirectory()
+        for name in ["sys/kernel/seccomp", "self", "groups/user/me"] {
+            try Tool.run(["mkdir", "-p", folder.file(name)])
+        }
+        let files = [
+            ("sys/kernel/osrelease", "5.15.0-99-generic\n"),
+            ("sys/kernel/seccomp/actions_avail", "kill_process kill_thread trap errno log allow\n"),
+            ("self/cgroup", "0::/user/me\n"), ("meminfo", "MemTotal: 2097152 kB\n"),
+            ("groups/user/io.max", "8:16 rbps=2097152 wiops=120\n"),
+            ("groups/user/me/io.max", ""), ("groups/user/memory.max", "536870912\n"),
+            ("groups/user/me/memory.max", "max\n"),
+        ]
+        for (name, text) in files { folder.write(Array(text.utf8), to: name) }
+        let facts = MachineFacts(
+            runtime: folder.file("none/below"), cache: nil, process: folder.path,
+            groups: folder.file("groups"))
+        #expect(facts.release == "5.15.0-99-generic" && facts.hasFilters)
+        #expect(facts.memory.limitBytes == 512 << 20 && facts.memory.totalBytes == 2 << 30)
+        #expect(facts.transferLimits == ["8:16 rbps=2097152 wiops=120"])
+        #expect(facts.runtime.nearest == folder.path && facts.runtime.isWritable)
+        #expect(facts.runtime.totalBytes > 0)
+    }
+
+    @Test func whatAProgramSaysIsRead() {
+        let text = """
+            reads jpeg
+            reads png
+            library vips 42.16.1
+            library webp 7.1.5
+
+            """
+        let found = ProgramFindings.finding("imagebus-decode", text)
+        #expect(
+            found
+                == .ok("imagebus-decode", "reads jpeg, png; vips 42.16.1, webp 7.1.5"))
+        let lacking = ProgramFindings.finding("imagebus-decode", text + "lacks heic: no libheif\n")
+        #expect(lacking.state == .short && lacking.says.hasSuffix("; heic: no libheif"))
+        #expect(lacking.mend == "apt-get install libvips42 libheif1")
+        #expect(ProgramFindings.finding("imagebus-decode", nil).state == .missing)
+    }
+
+    @Test func theStageThatDidNotAnswerIsNamed() {
+        let good = StackCanary.Step(stage: .coordinator, milliseconds: 3, error: nil)
+        let bad = StackCanary.Step(
+            stage: .decode, milliseconds: 2_000,
+            error: ImageError(.deadlineExceeded, "no answer within 2000 ms"))
+        let full = StackCanary.Step(
+            stage: .transform, milliseconds: 2, error: ImageError(.busy, "the queue is full"))
+        #expect(HealthCommand.complaint([good]) == nil)
+        #expect(HealthCommand.complaint([good, full]) == nil)
+        #expect(
+            HealthCommand.complaint([good, bad])?.hasPrefix("decode did not do its part") == true)
+        #expect(StackFindings.canary([good]).first?.state == .ok)
+        #expect(
+            StackFindings.canary([good, bad]).first?.mend?.contains("imagebus drain decode")
+                == true)
+    }
+
+    @Test func coloursStandAroundStatesAlone() {
+        let report = DoctorReport(findings: [
+            .ok("kernel", "Linux"), .short("landlock", "none", mend: "lsm"),
+            .missing("cache", "gone\u{1B}[2J", mend: "mkdir"),
+        ])
+        let text = report.text(coloured: true)
+        #expect(text.contains("\u{1B}[32mok       \u{1B}[0mkernel    Linux\n"))
+        #expect(text.contains("\u{1B}[33mshort    \u{1B}[0mlandlock  none\n"))
+        #expect(!text.contains("\u{1B}[2J"), "what others wrote does not move the cursor")
+        #expect(!report.text(coloured: false).contains("\u{1B}"))
+    }
+}
+
+/// What `health` was told of canaries.
+@Suite struct CanaryOptionsTests {
+    private func options(_ words: [String]) throws(UsageError) -> HealthOptions {
+        try HealthOptions(
+            OptionReader.read(words, Command.health.definitions, environment: [:]),
+            environment: [:])
+    }
+
+    @Test func aCanaryHasATime() throws {
+        #expect(try options([]).canaryMilliseconds == nil)
+        #expect(try options(["--canary"]).canaryMilliseconds == 5_000)
+        #expect(try options(["--canary", "--within", "250ms"]).canaryMilliseconds == 250)
+    }
+
+    @Test(arguments: [
+        ["--within", "2s"], ["--canary", "--only", "decode"], ["--canary", "--within", "2h"],
+    ])
+    func whatMakesNoSenseIsRefused(_ words: [String]) {
+        #expect(throws: UsageError.self) { try options(words) }
+    }
+}

@@ -1,0 +1,92 @@
+import Linux
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// `doctor` and `health --canary` on this machine.
+    @Suite struct DoctorTests {
+        private func states(_ end: CommandLineEnd) throws -> [String: String] {
+            let findings = try end.json()["findings"]?.array ?? []
+            return Dictionary(
+                findings.map { ($0["name"]?.text ?? "", $0["state"]?.text ?? "") },
+                uniquingKeysWith: { "\($0), \($1)" })
+        }
+
+        @Test func aStackThatWorksIsFoundToWork() async throws {
+            try await withStack { stack in
+                let end = try stack.run(["doctor", "--json", "--within", "60s"])
+                let states = try states(end)
+                for name in [
+                    "kernel", "programs", "front socket", "admin socket", "stack", "canary",
+                ] {
+                    #expect(states[name] == "ok", "\(name): \(end)")
+                }
+                for name in ["descriptors", "memory", "runtime directory", "landlock"] {
+                    #expect(states[name] != nil, "\(name): \(end)")
+                }
+                let said = try #require(
+                    end.json()["findings"]?.array?.first { $0["name"]?.text == "imagebus-decode" })
+                #expect(said["says"]?.text?.hasPrefix("reads jpeg, png, ") == true, "\(said)")
+                #expect(said["says"]?.text?.contains("vips 42.") == true, "\(said)")
+                #expect(end.exitStatus == (states.values.contains("missing") ? 1 : 0))
+                let text = try stack.run(["doctor"])
+                #expect(text.outputText.contains("\nok       canary"), "\(text)")
+                #expect(!text.outputText.contains("\u{1B}"))
+            }
+        }
+
+        @Test func aStackThatIsNamedAndDoesNotRunIsMissing() throws {
+            let folder = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
+            let end = try CommandLineRun(["doctor", "--runtime-dir", folder.path, "--json"]).end()
+            #expect(end.exitStatus == 1, "\(end)")
+            #expect(try states(end)["stack"] == "missing")
+            #expect(end.outputText.contains("imagebus serve --runtime-dir \(folder.path)"))
+        }
+
+        @Test func whereProgramsAreMissingThatIsSaid() throws {
+            let folder = TestKit.TemporaryDirectory()
+            let end = try CommandLineRun(
+                ["doctor", "--json"], environment: ["IMAGEBUS_PROGRAMS": folder.path]
+            ).end()
+            #expect(end.exitStatus == 1, "\(end)")
+            #expect(try states(end)["programs"] == "missing")
+        }
+
+        @Test func aCanaryGoesThrough() async throws {
+            try await withStack { stack in
+                let end = try stack.run(["health", "--canary", "--within", "60s"])
+                #expect(end.exitStatus == 0 && end.errorText == "", "\(end)")
+            }
+        }
+
+        @Test(arguments: ["decode", "transform"])
+        func theStageThatIsNotThereIsNamed(_ kind: String) async throws {
+            try await withStack(["--\(kind)", "0"]) { stack in
+                let doctor = try stack.run(["doctor", "--json", "--within", "1s"])
+                let canary = try doctor.json()["findings"]?.array?
+                    .first { $0["name"]?.text == "canary" }
+                #expect(doctor.exitStatus == 1)
+                #expect(
+                    canary?["says"]?.text?.hasPrefix("\(kind) did not do its part") == true,
+                    "\(doctor)")
+            }
+        }
+
+        /// It is there, and does nothing.
+        @Test(arguments: ["decode", "transform", "cache", "coordinator"])
+        func theStageThatHangsIsNamed(_ kind: String) async throws {
+            try await withStack(["--decode", "1", "--transform", "1"]) { stack in
+                // The kernel keeps fifteen letters of a name.
+                let process = try #require(
+                    stack.children.first { "imagebus-\(kind)".hasPrefix($0.name) },
+                    "\(stack.children)")
+                try process.halt()
+                let end = try stack.run(["health", "--canary", "--within", "1s"])
+                try? process.resume()
+                #expect(end.exitStatus == 1, "\(end)")
+                let isNamed = end.errorText.contains("\(kind) did not do its part")
+                #expect(isNamed, "\(end)")
+            }
+        }
+    }
+}
