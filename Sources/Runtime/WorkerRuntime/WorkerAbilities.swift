@@ -4,8 +4,9 @@ import Linux
 /// What a worker's program can do on this machine, as it says itself when it is asked with
 /// `--abilities`: a line for each format and for each library of images that it loaded.
 public struct WorkerAbilities: Sendable {
-    /// Formats that it reads and that it writes.
+    /// Formats that it reads.
     public var reads: [String] = []
+    /// Formats that it writes.
     public var writes: [String] = []
     /// What this machine lacks, in sentences.
     public var lacks: [String] = []
