@@ -141,6 +141,15 @@ import Testing
         #expect(!text.contains("\u{1B}[2J"), "what others wrote does not move the cursor")
         #expect(!report.text(coloured: false).contains("\u{1B}"))
     }
+
+    @Test func longLinesAreBrokenBelowTheirBegin() {
+        let words = Array(repeating: "word", count: 40).joined(separator: " ")
+        let report = DoctorReport(findings: [.short("memory", words, mend: words)])
+        let lines = report.text(coloured: false, columns: 60).split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 60 } && lines.count > 8, "\(lines)")
+        #expect(lines[1].hasPrefix("                 word"), "\(lines)")
+        #expect(report.text(coloured: false).split(separator: "\n").count == 3)
+    }
 }
 
 /// What `health` was told of canaries.

@@ -64,8 +64,10 @@ import Testing
         #expect(lines[1].hasPrefix("urls.txt:4: http://a/3: invalidDownloadStatusCode (2001): "))
         #expect(lines[1].hasSuffix(" httpStatus=404"))
         #expect(lines[2].hasPrefix("http://b/: "))
-        #expect(lines[3] == "and 2 more failed")
+        #expect(lines[3] == "and 2 more failed; a shorter list names them")
         #expect(lines.allSatisfy { !$0.contains("secret") })
+        let advice = PrefetchFault.advice(faults)
+        #expect(advice.count == 2 && advice.last?.contains("curl -sI URL") == true, "\(advice)")
         #expect(
             PrefetchFault.all(URLList(file: "-", Array("x".utf8)), []).first?.place
                 == "standard input:1")

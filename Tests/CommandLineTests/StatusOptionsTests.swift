@@ -22,8 +22,4 @@ import Testing
         #expect(throws: UsageError.self) { try options("--watch", "--prometheus") }
         #expect(throws: UsageError.self) { try options("--watch", "-o", "x") }
     }
-
-    @Test func inPlaceEveryLineReplacesTheOneBefore() {
-        #expect(StatusWatch.inPlace("a\nb\n") == "\u{1B}[Ha\u{1B}[K\nb\u{1B}[K\n\u{1B}[J")
-    }
 }

@@ -136,8 +136,19 @@ extension RealProcesses {
                         == "loaded 1, already cached 0, failed 21 (20 invalidDownloadStatusCode, "
                         + "1 invalidURL)\n")
                 let said = end.errorText.split(separator: "\n")
-                #expect(said.count == 11, "\(end)")
-                #expect(said.last == "imagebus prefetch: and 11 more failed")
+                let rest = try #require(
+                    said.firstIndex { $0.hasSuffix("more failed; a shorter list names them") },
+                    "\(end)")
+                #expect(
+                    said[rest] == "imagebus prefetch: and 5 more failed; a shorter list names them")
+                let next = said[(rest + 1)...].map {
+                    String($0.dropFirst("imagebus prefetch: ".count))
+                }
+                #expect(
+                    Set(next) == [
+                        "next: name a URL such as https://example.com/photo.jpg",
+                        "next: look whether the URL is right: curl -sI URL",
+                    ])
                 let answer = try stack.run(line + ["--json"]).json()
                 let failures = try #require(answer["failures"]?.array)
                 #expect(failures.count == 16)

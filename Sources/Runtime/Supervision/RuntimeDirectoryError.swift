@@ -45,7 +45,8 @@ public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConver
             "\(path) is not on tmpfs, and neither is it: mount tmpfs at one of them"
         case .awaitsCoordinator(let path):
             "\(path) is not there yet: the supervisor of the coordinator makes it"
-        case .system(let path, let errno): "\(path) cannot be used (\(errno))"
+        case .system(let path, let errno):
+            "\(path) cannot be used (\(errno)): name another one with --runtime-dir"
         }
     }
 }

@@ -22,6 +22,8 @@ package struct ManualPage {
     package var text: String {
         let parts = [
             ".TH IMAGEBUS 1 \"\" \"Imagebus \(ProductVersion.text)\" \"User Commands\"\n",
+            // Words stay whole, and blanks single, so that what is read can be typed.
+            ".nh\n.ad l\n",
             section("NAME", "imagebus \\- \(RoffText.escaped(summary))\n"),
             section("SYNOPSIS", synopsis),
             section("DESCRIPTION", description),

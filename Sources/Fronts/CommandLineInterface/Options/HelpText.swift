@@ -44,13 +44,13 @@ package enum HelpText {
     }
 
     /// A paragraph whose words were distributed anew over lines.
-    package static func filled(_ text: String) -> String {
+    package static func filled(_ text: String, to columns: Int = widthMax) -> String {
         var lines = [""]
         for word in text.split(whereSeparator: \.isWhitespace) {
             let last = lines[lines.count - 1]
             if last.isEmpty {
                 lines[lines.count - 1] = String(word)
-            } else if last.count + word.count < widthMax {
+            } else if last.count + word.count < columns {
                 lines[lines.count - 1] += " \(word)"
             } else {
                 lines.append(String(word))
@@ -60,7 +60,7 @@ package enum HelpText {
     }
 
     /// Columns of a paragraph.
-    private static let widthMax = 88
+    package static let widthMax = 88
 
     private static func blank(_ count: Int) -> String {
         String(repeating: " ", count: max(0, count))

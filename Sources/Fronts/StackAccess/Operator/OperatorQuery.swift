@@ -54,7 +54,7 @@ package enum OperatorQuery {
             if !error.isUnread { Terminal.complain(command, error) }
             return error.exitStatus
         } catch let error as ImageError {
-            Terminal.complain(command, error)
+            Terminal.complain(command, of: error)
             return error.exitStatus
         } catch {
             Terminal.complain(command, "\(error)")

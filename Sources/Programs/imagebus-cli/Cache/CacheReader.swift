@@ -19,7 +19,10 @@ enum CacheReader {
                     return try JSONText.text(
                         CacheAnswer(key: options.key, cacheType: CacheTypes.none.name))
                 }
-                Terminal.complain("cache", "no tier has the entry: nothing was written")
+                Terminal.complain(
+                    "cache",
+                    "no tier has the entry: nothing was written; imagebus cache list names those "
+                        + "that there are")
                 return ""
             }
             return try write(found, to: file, options)

@@ -16,9 +16,21 @@ enum InputFile {
                 .limitExceeded, "\(path) has more than \(bytesMax) bytes",
                 details: ["limit": "\(bytesMax)"])
         } catch {
-            throw ImageError(.invalidRequest, "\(path) cannot be read (\(error))")
+            throw ImageError(
+                .invalidRequest, "\(path) cannot be read (\(error)): \(advice(error))")
         }
         if bytes.isEmpty { throw ImageError(.invalidRequest, "\(path) is empty") }
         return bytes
+    }
+
+    private static func advice(_ error: Errno) -> String {
+        switch error {
+        case .noSuchFile, .notDirectory:
+            "look at its name with ls, or give - and the bytes by a pipe"
+        case .isDirectory: "it is a directory; name a file in it"
+        case .accessDenied, .notPermitted:
+            "name a file that user \(CurrentProcess.userID) may read"
+        default: "copy it elsewhere, and name the copy"
+        }
     }
 }

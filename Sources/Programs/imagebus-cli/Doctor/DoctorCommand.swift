@@ -17,7 +17,7 @@ enum DoctorCommand {
             return Terminal.finish(
                 "doctor", report.text(coloured: false), status: report.exitStatus)
         }
-        Terminal.control(1, report.text(coloured: true))
+        Terminal.control(1, report.text(coloured: true, columns: TerminalScreen.current?.columns))
         return report.exitStatus
     }
 

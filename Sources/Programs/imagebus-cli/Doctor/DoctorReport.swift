@@ -11,17 +11,21 @@ struct DoctorReport: Encodable {
 
     private static let faultStatus: Int32 = 1
 
-    /// A line each, and below it what to do.
-    func text(coloured: Bool) -> String {
+    /// A line each, and below it what to do; with `columns` long ones are broken.
+    func text(coloured: Bool, columns: Int? = nil) -> String {
         let width = (findings.map(\.name.count).max() ?? 0) + 2
         let lines = findings.map { finding in
             let state = HelpText.padded(finding.state.rawValue, to: Self.stateWidth)
             let painted = coloured ? Self.painted(state, finding.state) : state
             let name = HelpText.padded(finding.name, to: width)
-            let says = PlainText.line(finding.says)
             let blank = HelpText.padded("", to: Self.stateWidth + width)
-            let mend = finding.mend.map { "\(blank)-> \(PlainText.line($0))\n" } ?? ""
-            return "\(painted)\(name)\(says)\n\(mend)"
+            let room = columns.map { max(Self.roomMin, $0 - Self.stateWidth - width) }
+            let says = Self.broken(finding.says, to: room, below: blank)
+            let mend = finding.mend.map { text in
+                let text = Self.broken(text, to: room.map { $0 - 3 }, below: blank + "   ")
+                return "\(blank)-> \(text)\n"
+            }
+            return "\(painted)\(name)\(says)\n\(mend ?? "")"
         }
         return lines.joined() + "\(summary)\n"
     }
@@ -33,7 +37,16 @@ struct DoctorReport: Encodable {
         return "\(missing) missing, \(short) short, of \(findings.count)"
     }
 
+    /// Words on lines of so many columns.
+    private static func broken(_ text: String, to columns: Int?, below blank: String) -> String {
+        let text = PlainText.line(text)
+        guard let columns else { return text }
+        return HelpText.filled(text, to: columns).split(separator: "\n")
+            .joined(separator: "\n\(blank)")
+    }
+
     private static let stateWidth = 9
+    private static let roomMin = 20
 
     private static func painted(_ text: String, _ state: DoctorFinding.State) -> String {
         let colour =

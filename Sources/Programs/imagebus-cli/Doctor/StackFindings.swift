@@ -29,7 +29,9 @@ enum StackFindings {
             return [
                 .missing(
                     "stack", "\(error)",
-                    mend: "name its directory with --runtime-dir, or --endpoint")
+                    mend:
+                        "name the one that is meant with --runtime-dir, or --endpoint; usermod -a -G "
+                        + "imagebus-clients USER lets a user load images of one that is installed")
             ]
         }
         let sockets = sockets(route)

@@ -43,7 +43,10 @@ struct GetReport {
                 status)
         }
         if isNotWritten {
-            Terminal.complain(command, "\(Self.miss(image)): nothing was written")
+            Terminal.complain(
+                command,
+                "\(Self.miss(image)): nothing was written; without --option "
+                    + "from-cache-only it is loaded from its origin")
             return status
         }
         if let failure = image.fallbackFor {
@@ -62,7 +65,7 @@ struct GetReport {
                 GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds),
                 failure.exitStatus)
         }
-        Terminal.complain(command, Self.text(failure))
+        Terminal.complain(command, of: failure, text: Self.text(failure))
         return failure.exitStatus
     }
 
@@ -73,7 +76,8 @@ struct GetReport {
                 image, token: token, request: request, failure: .init(failure))
             return tell(answer, failure.exitStatus)
         }
-        Terminal.complain(command, "the cached image could not be refreshed: \(failure)")
+        Terminal.complain(
+            command, of: failure, text: "the cached image could not be refreshed: \(failure)")
         return tell(summary(image), failure.exitStatus)
     }
 

@@ -18,10 +18,11 @@ extension Command {
             that get finds with the same options. Loads of the same URLs go first.
 
             The last line says how many URLs were loaded, how many the caches had already, and how
-            many failed, with which errors. The first ten that failed are named (sixteen with
-            --json), those of a list with FILE:LINE, and what is no URL there first. The status is 0
-            where none failed, else that of the first. Ctrl-C cancels what has not ended, and the
-            status is 130.
+            many failed, with which errors. Those that failed are named, each with the reason, those
+            of a list with FILE:LINE: first what is no URL there, up to 100 lines, then the first
+            sixteen of others. Behind them stands what to type next. The status is 0 where none
+            failed, else that of the first. Ctrl-C cancels what has not ended, and the status is
+            130.
 
             Which stack is used is as for get. A private one ends with its memory; what it wrote to
             the disk stays.

@@ -37,7 +37,7 @@ struct PrefetchAnswer: Encodable, Sendable {
         errors = Dictionary(
             ends.errors.map { ($0.code.rule.name, $0.count) }, uniquingKeysWith: { $0 &+ $1 })
         cancelled = counts.cancelled
-        failures = faults.prefix(PrefetchFailure.countMax).map {
+        failures = faults.prefix(PrefetchTool.linesMax).map {
             Failure(url: $0.url, place: $0.place, error: .init($0.error))
         }
     }

@@ -1,5 +1,6 @@
 import ImageModel
 import Imagebus
+import StackAccess
 
 /// A URL of a prefetch that failed, and where it stands in the list.
 struct PrefetchFault {
@@ -18,6 +19,17 @@ struct PrefetchFault {
                     place: list?.place(of: failure.url), url: failure.url, error: failure.error)
             }
     }
+
+    /// What to type next, each line once.
+    static func advice(_ faults: [PrefetchFault]) -> [String] {
+        var lines: [String] = []
+        for line in faults.compactMap(\.error.advice) where !lines.contains(line) {
+            lines.append(line)
+        }
+        return Array(lines.prefix(adviceMax))
+    }
+
+    private static let adviceMax = 3
 
     /// One line. Who reads along sees nothing secret: no user info, and no query.
     var line: String {

@@ -26,7 +26,7 @@ enum PrefetchTool {
             defer { client.end() }
             return report(try run(options, urls, client, interruption), list, options)
         } catch {
-            Terminal.complain("prefetch", error)
+            Terminal.complain("prefetch", of: error)
             return error.exitStatus
         }
     }
@@ -85,6 +85,7 @@ enum PrefetchTool {
         for line in lines(faults, of: end.summary.counts.skipped) {
             Terminal.complain("prefetch", line)
         }
+        for line in PrefetchFault.advice(faults) { Terminal.complain("prefetch", "next: \(line)") }
         return Terminal.finish("prefetch", end.summary.text, status: end.exitStatus)
     }
 
@@ -92,8 +93,9 @@ enum PrefetchTool {
     static func lines(_ faults: [PrefetchFault], of skipped: Int) -> [String] {
         let shown = faults.prefix(linesMax)
         let rest = skipped - shown.count
-        return shown.map(\.line) + (rest > 0 ? ["and \(rest) more failed"] : [])
+        return shown.map(\.line)
+            + (rest > 0 ? ["and \(rest) more failed; a shorter list names them"] : [])
     }
 
-    private static let linesMax = 10
+    static let linesMax = 100
 }

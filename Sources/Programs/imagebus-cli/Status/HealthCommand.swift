@@ -17,8 +17,11 @@ enum HealthCommand {
         do throws(ImageError) {
             guard let complaint = try complaint(options) else { return 0 }
             Terminal.complain("health", complaint)
+            Terminal.complain(
+                "health", "next: imagebus status shows the processes, imagebus doctor what is wrong"
+            )
         } catch {
-            Terminal.complain("health", error)
+            Terminal.complain("health", of: error)
         }
         return unhealthyStatus
     }

@@ -4,6 +4,7 @@ import ImageModel
 import Messages
 import Observability
 import Reporting
+import StackAccess
 import Supervision
 
 /// `status --watch`: every second, in place on a terminal, one after the other elsewhere.
@@ -28,13 +29,15 @@ final class StatusWatch {
             do {
                 text = try look()
             } catch let error as ImageError where last == nil {
-                Terminal.complain("status", error)
+                Terminal.complain("status", of: error)
                 return error.exitStatus
             } catch {
                 text = "\(error)\n"
             }
             let isRead =
-                isTerminal ? Terminal.control(1, Self.inPlace(text)) : Terminal.out(text)
+                isTerminal
+                ? Terminal.control(1, Self.inPlace(text, on: TerminalScreen.current))
+                : Terminal.out(text)
             guard isRead else { return 0 }
             _ = try? ReadinessPoll.wait([], milliseconds: Self.intervalMilliseconds)
         }
@@ -49,11 +52,20 @@ final class StatusWatch {
         return StatusTable.summary(report, since: last) + (isTerminal ? "" : "\n")
     }
 
-    /// Each line replaces the one that was there, without a flicker.
-    static func inPlace(_ text: String) -> String {
-        "\u{1B}[H"
-            + PlainText.lines(text).split(separator: "\n", omittingEmptySubsequences: false)
-            .joined(separator: "\u{1B}[K\n") + "\u{1B}[J"
+    /// Each line replaces the one that was there, without a flicker. What the screen has no room
+    /// for is left out, and that is said: else it would move up, and its beginning out of sight.
+    static func inPlace(_ text: String, on screen: TerminalScreen?) -> String {
+        var lines = PlainText.lines(text).split(separator: "\n", omittingEmptySubsequences: false)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        if let screen {
+            lines = lines.map { $0.prefix(screen.columns) }
+            if lines.count > screen.rows {
+                let rest = lines.count - (screen.rows - 1)
+                let note = "… \(rest) more lines: make the window higher, or imagebus status"
+                lines = lines.prefix(screen.rows - 1) + [note.prefix(screen.columns)]
+            }
+        }
+        return "\u{1B}[H" + lines.joined(separator: "\u{1B}[K\n") + "\u{1B}[K\u{1B}[J"
     }
 
     private static let clearScreen = "\u{1B}[2J"

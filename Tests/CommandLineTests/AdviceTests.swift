@@ -1,0 +1,61 @@
+import CommandLineInterface
+import ImageModel
+import StackAccess
+import Testing
+
+@testable import imagebus_cli
+
+/// What an error says to type next.
+@Suite struct AdviceTests {
+    /// Nobody can do anything about these, or their messages say what is wrong with the words.
+    private static let without: Set<ErrorCode> = [
+        .cancelled, .cacheNotModified, .invalidDownloadOperation, .tokenInUse, .invalidRequest,
+        .notSupported, .stale, .stepFailed,
+    ]
+
+    @Test(arguments: ErrorCode.allCases) func everyErrorSaysWhatToDo(_ code: ErrorCode) {
+        let advice = ImageError(code, "something").advice
+        #expect((advice == nil) == Self.without.contains(code), "\(code): \(advice ?? "nothing")")
+        #expect((advice?.count ?? 0) < 100 && advice?.contains("\n") != true)
+    }
+
+    /// What is to be typed exists.
+    @Test(arguments: ErrorCode.allCases) func whatIsToBeTypedIsInTheTable(_ code: ErrorCode) {
+        let details = [[:], ["httpStatus": "401"], ["setting": "pixel-limit"], ["step": "blur"]]
+        for details in details {
+            let words = (ImageError(code, "", details: details).advice ?? "")
+                .split { " ,;()".contains($0) }.map(String.init)
+            for (index, word) in words.enumerated() where word == "imagebus" {
+                let next = index + 1 < words.count ? words[index + 1] : ""
+                let isCommand =
+                    Command.documented.contains { $0.name == next } || next == "--version"
+                #expect(isCommand, "\(words)")
+            }
+            let names = Set(Command.documented.flatMap(\.shownDefinitions).map(\.name))
+            for word in words where word.hasPrefix("--") {
+                #expect(names.contains(String(word.dropFirst(2))), "\(word)")
+            }
+        }
+    }
+
+    @Test func aBusyStackSaysForHowLong() {
+        #expect(
+            ImageError(.busy, "full", details: ["retryAfter": "1.3"]).advice?
+                .hasPrefix("try again in 2 s") == true)
+        #expect(
+            ImageError(.busy, "full", details: ["retryAfter": "nan"]).advice?
+                .hasPrefix("try again in a moment") == true)
+        let status = ["httpStatus": "429", "retryAfter": "7"]
+        #expect(
+            ImageError(.invalidDownloadStatusCode, "no", details: status).advice?
+                .hasPrefix("try again in 7 s") == true)
+    }
+
+    @Test func whatTheMessageSaysIsNotSaidAgain() {
+        #expect(ImageError(.unavailable, "start one with imagebus serve").advice == nil)
+        #expect(ImageError(.deadlineExceeded, "--timeout gives it more").advice == nil)
+        #expect(
+            ImageError(.limitExceeded, "too large", details: ["setting": "body-limit"]).advice
+                == "serve --body-limit sets that limit")
+    }
+}
