@@ -30,8 +30,8 @@ enum StackFindings {
                 .missing(
                     "stack", "\(error)",
                     mend:
-                        "name the one that is meant with --runtime-dir, or --endpoint; usermod -a -G "
-                        + "imagebus-clients USER lets a user load images of one that is installed")
+                        "name the one that is meant with --runtime-dir, or --endpoint; usermod -a "
+                        + "-G imagebus-clients USER lets a user load images of an installed one")
             ]
         }
         let sockets = sockets(route)
@@ -81,12 +81,8 @@ enum StackFindings {
                 try await client.status()
             }
             guard let complaint = HealthCommand.complaint(report) else {
-                return [
-                    .ok(
-                        "stack",
-                        "\(report.processes.count) processes, for \(report.uptimeMilliseconds / 1_000) s"
-                    )
-                ]
+                let seconds = report.uptimeMilliseconds / 1_000
+                return [.ok("stack", "\(report.processes.count) processes, for \(seconds) s")]
             }
             return [
                 .missing(
