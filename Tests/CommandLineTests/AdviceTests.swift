@@ -21,7 +21,9 @@ import Testing
 
     /// What is to be typed exists.
     @Test(arguments: ErrorCode.allCases) func whatIsToBeTypedIsInTheTable(_ code: ErrorCode) {
-        let details = [[:], ["httpStatus": "401"], ["setting": "pixel-limit"], ["step": "blur"]]
+        let details =
+            [[:], ["setting": "pixel-limit"], ["step": "blur"]]
+            + ["401", "404", "418", "429", "500"].map { ["httpStatus": $0] }
         for details in details {
             let words = (ImageError(code, "", details: details).advice ?? "")
                 .split { " ,;()".contains($0) }.map(String.init)

@@ -59,33 +59,40 @@ extension RealProcesses {
             }
         }
 
+        /// On a machine that is busy with other things one more comes too late.
+        private static let limits = ["1s", "4s", "16s", "60s"]
+
         @Test(arguments: ["decode", "transform"])
         func theStageThatIsNotThereIsNamed(_ kind: String) async throws {
             try await withStack(["--\(kind)", "0"]) { stack in
-                let doctor = try stack.run(["doctor", "--json", "--within", "1s"])
-                let canary = try doctor.json()["findings"]?.array?
-                    .first { $0["name"]?.text == "canary" }
-                #expect(doctor.exitStatus == 1)
-                #expect(
-                    canary?["says"]?.text?.hasPrefix("\(kind) did not do its part") == true,
-                    "\(doctor)")
+                var said: [String] = []
+                for limit in Self.limits where said.last?.hasPrefix("\(kind) did not") != true {
+                    let doctor = try stack.run(["doctor", "--json", "--within", limit])
+                    #expect(doctor.exitStatus == 1)
+                    let findings = try doctor.json()["findings"]?.array ?? []
+                    let canary = findings.first { $0["name"]?.text == "canary" }
+                    said.append(canary?["says"]?.text ?? "\(doctor)")
+                }
+                #expect(said.last?.hasPrefix("\(kind) did not do its part") == true, "\(said)")
             }
         }
 
-        /// It is there, and does nothing.
+        /// It is there, and does nothing. One that is killed for that has a successor, which is
+        /// halted in its turn.
         @Test(arguments: ["decode", "transform", "cache", "coordinator"])
         func theStageThatHangsIsNamed(_ kind: String) async throws {
             try await withStack(["--decode", "1", "--transform", "1"]) { stack in
-                // The kernel keeps fifteen letters of a name.
-                let process = try #require(
-                    stack.children.first { "imagebus-\(kind)".hasPrefix($0.name) },
-                    "\(stack.children)")
-                try process.halt()
-                let end = try stack.run(["health", "--canary", "--within", "1s"])
-                try? process.resume()
-                #expect(end.exitStatus == 1, "\(end)")
-                let isNamed = end.errorText.contains("\(kind) did not do its part")
-                #expect(isNamed, "\(end)")
+                let sentence = "\(kind) did not do its part"
+                var said: [String] = []
+                for limit in Self.limits where said.last?.contains(sentence) != true {
+                    // The kernel keeps fifteen letters of a name.
+                    let processes = stack.children.filter { "imagebus-\(kind)".hasPrefix($0.name) }
+                    for process in processes { try process.halt() }
+                    let end = try stack.run(["health", "--canary", "--within", limit])
+                    for process in processes { try? process.resume() }
+                    said.append("\(end)")
+                }
+                #expect(said.last?.contains(sentence) == true, "\(said)")
             }
         }
     }
