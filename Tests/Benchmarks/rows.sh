@@ -21,12 +21,31 @@ load_by_wrk() {
         --duration "${seconds}s" --timeout 30s --script "$here/wrk-$script.lua" "$url" || true
 }
 
+# Hits by message, and by voucher: so many hot images, on so many threads.
 measure_hit() {
-    local round
+    local round hot threads result=http://127.0.0.1:$origin_port/result.jpg
+    start_stack --memory-limit 1G || {
+        keep hit.ours '!no stack starts'
+        return 1
+    }
     for ((round = 0; round < rounds; round++)); do
-        ours_photo hit.ours hit 1.jpg --format jpeg --concurrency 64 --seconds "$hit_seconds"
+        hit_of hit.ours --hot 64 --concurrency 64 --by-message
+        hit_of hit.10000.message --hot 10000 --concurrency 64 --by-message
+        for hot in 1 64 2000 10000; do
+            for threads in 1 2; do
+                hit_of "hit.$hot.$threads" --hot "$hot" --threads "$threads"
+            done
+        done
         load_by_wrk hit.nginx report 64 "$hit_seconds" "http://127.0.0.1:$cache_port/result.jpg"
     done
+    end_server "$server"
+}
+
+hit_of() {
+    local name=$1
+    shift
+    sample "$name" 120 "$program" bench hit "$result?{n}" --original "$@" --json \
+        --seconds "$hit_seconds" || true
 }
 
 # How large the two messages of a hit are, by the coordinator's own count.
@@ -38,7 +57,7 @@ measure_frames() {
     }
     before=$("$program" status --json)
     "$program" bench hit "$photo_url/1.jpg" "${steps[@]}" --format jpeg --concurrency 64 \
-        --seconds 1 >/dev/null
+        --by-message --seconds 1 >/dev/null
     after=$("$program" status --json)
     end_server "$server"
     frames=$(python3 - "$before" "$after" <<'PYTHON'
@@ -59,7 +78,9 @@ measure_one() {
     # A message is a header of 8 bytes and a body.
     load=$(($(field load "$frames") - 8)) reply=$(($(field reply "$frames") - 8))
     for ((round = 0; round < rounds; round++)); do
-        ours_photo one.ours hit 1.jpg --format jpeg --concurrency 1 --seconds $((2 * hit_seconds))
+        ours_photo one.voucher hit 1.jpg --format jpeg --threads 1 --seconds "$hit_seconds"
+        ours_photo one.ours hit 1.jpg --format jpeg --concurrency 1 --by-message \
+            --seconds $((2 * hit_seconds))
         sample one.echo 30 "$kept/router-echo" "ipc://$runtime/echo" "$load" "$reply" 1 \
             "$hit_seconds" || true
         load_by_wrk one.nginx report 1 "$hit_seconds" "http://127.0.0.1:$cache_port/result.jpg"

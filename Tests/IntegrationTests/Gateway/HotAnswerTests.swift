@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Answers that a gateway gives again (SEMANTICS §5.24): they are what a stack would answer now.
+    /// Answers that a gateway gives again (SEMANTICS §5.24): what a stack would answer now.
     @Suite struct HotAnswerTests {
         private let photo: ChangingImage
 

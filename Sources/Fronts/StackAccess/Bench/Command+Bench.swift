@@ -81,7 +81,7 @@ extension Command {
         examples: [
             ("imagebus bench hit --private", "hits, 64 at a time"),
             ("imagebus bench hit --concurrency 1 --json", "hits, one at a time, for programs"),
-            ("imagebus bench hit --hot 2000 --threads 2", "hits of 2,000 images, on two threads"),
+            ("imagebus bench hit --hot 2000 --threads 2", "2,000 images, on two threads"),
             ("imagebus bench cold --private --format webp", "from download to WebP"),
             ("imagebus bench storm --private --concurrency 1000", "1,000 loads at once"),
             ("imagebus bench cancel --private", "all kinds of work, 10 s each"),

@@ -83,6 +83,6 @@ struct CoordinatorSettings: Hashable {
             "clients that one process may have; one more is busy (64)"),
         OptionDefinition(
             "vouchers", value: "N",
-            "answers that clients may repeat by themselves at a time (131072; 0 none)"),
+            "answers that clients may repeat without asking (131072; 0 none)"),
     ]
 }
