@@ -17,13 +17,17 @@ final class HotAnswers {
         let voucher: AnswerVoucher
         let reply: HTTPReply
         let source: String
+        /// Bytes that it takes: body, target, and what else is said of it.
+        let cost: Int
     }
 
     private var answers: [String: [Answer]] = [:]
     private var bytes = 0
 
-    /// Bytes of bodies that are kept.
+    /// Bytes that are kept.
     private static let bytesMax = 64 << 20
+    /// Bytes of one answer besides body and target.
+    private static let overheadBytes = 2_048
     /// Of one body.
     private static let bodyBytesMax = 1 << 20
     private static let targetsMax = 16_384
@@ -49,23 +53,21 @@ final class HotAnswers {
         at second: Int64, _ voucher: AnswerVoucher, from source: String
     ) -> HTTPReply {
         guard reply.bodyBytes <= Self.bodyBytesMax else { return reply }
-        if bytes + reply.bodyBytes > Self.bytesMax || answers.count >= Self.targetsMax {
-            forgetAll()
-        }
+        let cost = reply.bodyBytes + head.target.utf8.count + Self.overheadBytes
+        if bytes + cost > Self.bytesMax || answers.count >= Self.targetsMax { forgetAll() }
         let reply = reply.prepared()
         var known = answers[head.target] ?? []
         // What is of another second is of no use.
         let kept = known.filter {
             $0.second == second && !($0.method == head.method && $0.fields == fields)
         }
-        bytes += reply.bodyBytes
-        for old in known { bytes -= old.reply.bodyBytes }
+        for old in known { bytes -= old.cost }
         known = kept.suffix(Self.variantsMax - 1)
-        for old in known { bytes += old.reply.bodyBytes }
         known.append(
             Answer(
                 method: head.method, fields: fields, second: second, voucher: voucher,
-                reply: reply, source: source))
+                reply: reply, source: source, cost: cost))
+        for new in known { bytes += new.cost }
         answers[head.target] = known
         return reply
     }
