@@ -5,14 +5,17 @@ import Wire
 /// Loads that were encoded before, without their tokens: who loads the same image again and again
 /// need not have it written again and again. Bounded: a place by URL, the newest load has it.
 struct LoadMemo {
-    private struct Entry {
+    /// A class, so that a place that is not used takes eight bytes.
+    private final class Entry: Sendable {
         let load: LoadRequest
         /// The body behind the token.
         let rest: [UInt8]
+
+        init(load: LoadRequest, rest: [UInt8]) { (self.load, self.rest) = (load, rest) }
     }
 
     private var entries: [Entry?] = Array(repeating: nil, count: places)
-    private static let places = 64
+    private static let places = 16_384
     private static let bytesMax = 1_024
 
     /// The body behind the token, where the same load was encoded before.

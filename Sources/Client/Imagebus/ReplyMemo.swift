@@ -4,7 +4,7 @@ import Wire
 
 /// Replies of hits that were read before: those of one image differ in nothing but the token.
 struct ReplyMemo {
-    private var outcomes = RestMemo<Reply.Outcome>(bits: 8, restBytesMax: 1_024)
+    private var outcomes = RestMemo<Reply.Outcome>(bits: 14, restBytesMax: 1_024)
 
     /// The reply, where one of the same bytes but for the token was read before.
     func reply(_ body: RawSpan) -> Reply? {

@@ -3,10 +3,15 @@
 /// Bounded: each rest has one place, and a newer one takes it. A place is chosen by a hash that
 /// nobody outside the process can foresee.
 public struct RestMemo<Value> {
-    private struct Entry {
+    /// A class, so that a place that is not used takes eight bytes.
+    private final class Entry {
         let hash: Int
         let rest: [UInt8]
-        var value: Value
+        let value: Value
+
+        init(hash: Int, rest: [UInt8], value: Value) {
+            (self.hash, self.rest, self.value) = (hash, rest, value)
+        }
     }
 
     private let restBytesMax: Int
