@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import select
@@ -111,13 +112,13 @@ class Origin(ThreadingHTTPServer):
 class Stack:
     """`imagebus serve` with directories of its own, which may reach one origin only."""
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin, *options: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
         self.runtime_dir = self.folder / "run"
         self._command = [
             PROGRAMS / "imagebus", "serve", "--decode", "1", "--transform", "1",
             "--runtime-dir", self.runtime_dir, "--cache-dir", self.folder / "cache",
-            "--allow-address", f"127.0.0.1:{origin.server_port}",
+            "--allow-address", f"127.0.0.1:{origin.server_port}", *options,
         ]  # fmt: skip
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -148,6 +149,17 @@ class Stack:
         self.stop()
         shutil.rmtree(self.folder)
 
+    def run(self, *arguments: str) -> bytes:
+        """What a command says that an operator gives; it has to succeed."""
+        command = [PROGRAMS / "imagebus", *arguments, "--runtime-dir", self.runtime_dir]
+        ended = subprocess.run(command, capture_output=True, timeout=SECONDS)
+        if ended.returncode != 0:
+            raise AssertionError(f"{arguments} ended with {ended.returncode}: {ended.stderr!r}")
+        return ended.stdout
+
+    def counters(self) -> dict[str, int]:
+        return json.loads(self.run("status", "--json"))["counters"]
+
     def kill_coordinator(self) -> None:
         for children in Path(f"/proc/{self._process.pid}/task").glob("*/children"):
             for child in children.read_text().split():
@@ -158,6 +170,7 @@ class Stack:
 
 
 class ExampleTests(unittest.IsolatedAsyncioTestCase):
+    options: tuple[str, ...] = ()  # of `serve`
     origin: Origin
     stack: Stack
 
@@ -165,7 +178,7 @@ class ExampleTests(unittest.IsolatedAsyncioTestCase):
     def setUpClass(cls) -> None:
         cls.origin = Origin()
         cls.addClassCleanup(cls.origin.stop)
-        cls.stack = Stack(cls.origin)
+        cls.stack = Stack(cls.origin, *cls.options)
         cls.addClassCleanup(cls.stack.remove)
         cls.stack.start()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import secrets
 import time
@@ -27,12 +28,15 @@ from imagebus_line import Line
 from imagebus_model import Image, ImagebusError, crop, flip, resize, rotate
 from imagebus_model import error_from, image_from, request_for
 from imagebus_results import StaleError, can_open, is_lent, read_result, results_folder
+from imagebus_vouchers import RepeatedAnswers
 
 __all__ = ["Client", "Image", "ImagebusError", "crop", "flip", "new_token", "resize", "rotate"]
 
 PIECE_MAX = 61_440  # bytes (PROTOCOL §7)
 STALE_RETRIES_MAX = 3  # PROTOCOL §10
+USUAL_TIMEOUT = 30_000  # milliseconds; what a load without one has
 GRACE = 1.0  # seconds in which the coordinator may say itself that a deadline passed
+TELL_USED = 0.05  # seconds; PROTOCOL §10.2 permits twice that, and timers are late
 
 Progress = Callable[[int, int], object]
 log = logging.getLogger("imagebus")
@@ -52,6 +56,7 @@ class Request:
     deadline: float
     upload: bytes
     progress: Progress | None
+    key: bytes  # what its answer is known by; empty where it is not to be repeated
     is_sent: bool = False
     is_cancelled: bool = False
     uploaded: int = 0
@@ -81,6 +86,8 @@ class Client:
         self._has_session = False
         self._answered = asyncio.Event()  # the first hello
         self._broken: ImagebusError | None = None
+        self._answers = RepeatedAnswers()
+        self._used_due = math.inf  # when the coordinator is to be told of answers given again
         self._handlers: dict[type[Message], Callable[[Any], None]] = {
             pb.Event: self._on_event,
             pb.Reply: self._on_reply,
@@ -115,6 +122,7 @@ class Client:
         """Cancels what is still loading and says goodbye."""
         for token in list(self._requests):
             self.cancel(token)
+        self._tell_used()
         self._line.send(pb.Goodbye(reason=pb.GOODBYE_REASON_TERMINATED))
         self._end_session()
         self._fail_all(ImagebusError(pb.ERROR_CODE_CANCELLED, "the client was closed"))
@@ -140,7 +148,10 @@ class Client:
     ) -> Image:
         """The picture at `url` after `steps`, in its own format where none is named. `progress` is
         called with the bytes that have come and those that are expected (0: unknown). A
-        `traceparent` (W3C Trace Context) goes into the logs of all processes that work for it."""
+        `traceparent` (W3C Trace Context) goes into the logs of all processes that work for it.
+
+        An image that this client was told before is given again without a message, as long as
+        the coordinator would answer the same from memory."""
         image = request_for(steps, format, quality, info_only)
         image.url = url
         image.headers.extend(pb.Header(name=n, value=v) for n, v in (headers or {}).items())
@@ -192,8 +203,12 @@ class Client:
         load.traceparent = traceparent
         if load.token in self._requests:
             raise ImagebusError(pb.ERROR_CODE_TOKEN_IN_USE, "this token names another load")
+        key = b"" if upload or traceparent else image.SerializeToString(deterministic=True)
+        if key and (again := self._answers.find(key, load.token)) is not None:
+            await self._note_used()
+            return again
         deadline = time.monotonic() + timeout
-        request = Request(load, self._loop.create_future(), deadline, upload, progress)
+        request = Request(load, self._loop.create_future(), deadline, upload, progress, key)
         self._requests[load.token] = request
         self._waiting.append(request)
         self._pump()
@@ -219,8 +234,7 @@ class Client:
                 error = ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, "no uploads are taken here")
                 self._loop.call_soon(self._fail, request, error)
                 continue
-            left = int(1000 * (request.deadline - time.monotonic()))
-            request.load.image.timeout_milliseconds = max(left, 1)
+            self._say_time_left(request)
             request.is_sent = True
             self._in_flight += 1
             self._line.send(request.load)
@@ -236,6 +250,14 @@ class Client:
                 return  # until something is taken
             self._send_piece(request, size)
             self._uploads.rotate(-1)
+
+    def _say_time_left(self, request: Request) -> None:
+        """Rounded up, and unsaid where it is the usual time: an answer has a voucher where the same
+        message was answered from memory before, the usual left out of it (PROTOCOL §10.2)."""
+        left = max(1, math.ceil(1000 * (request.deadline - time.monotonic())))
+        request.load.image.timeout_milliseconds = left
+        if left == USUAL_TIMEOUT:
+            request.load.image.ClearField("timeout_milliseconds")
 
     def _send_piece(self, request: Request, size: int) -> None:
         start, total = request.uploaded, len(request.upload)
@@ -270,13 +292,34 @@ class Client:
         for request in list(self._requests.values()):
             self._fail(request, error)
 
+    # ---- Answers that are given again (PROTOCOL §10.2)
+
+    async def _note_used(self) -> None:
+        """An answer was given again, which is told soon. A task that does nothing but load may
+        keep the event loop from its timers: then the time is looked at here, and it has a turn."""
+        now = self._loop.time()
+        if self._used_due == math.inf:
+            self._used_due = now + TELL_USED
+            self._loop.call_at(self._used_due, self._tell_used)
+        if self._answers.is_full or now >= self._used_due:
+            self._tell_used()
+            await asyncio.sleep(0)
+
+    def _tell_used(self) -> None:
+        """A timer of an earlier time tells too soon, which is as good."""
+        self._used_due = math.inf
+        used = self._answers.take_used()
+        if used is not None and self._has_session:
+            self._line.send(used)
+
     # ---- The session (PROTOCOL §5)
 
     def _end_session(self) -> None:
         self._has_session = False
+        self._answers.end()
 
     def _greet(self) -> None:
-        self._has_session = False
+        self._end_session()
         hello = pb.ClientHello(incarnation=self._incarnation, pid=os.getpid(), version="python 1")
         hello.wants_pieces = self._delivery == "pieces" or (
             self._delivery == "auto" and not can_open(results_folder(self._runtime_dir))
@@ -288,6 +331,8 @@ class Client:
         self._window, self._piece_window = welcome.window, welcome.piece_window
         self._has_session, self._broken = True, None
         self._session += 1
+        front, results = self._runtime_dir / "front", results_folder(self._runtime_dir)
+        self._answers.begin(welcome, front, results)
         self._in_flight = self._bytes_out = self._bytes_in = 0
         self._waiting.clear()
         self._uploads.clear()
@@ -301,7 +346,8 @@ class Client:
 
     def _break(self, error: ImagebusError) -> None:
         """The other end is no coordinator that this client understands."""
-        self._broken, self._has_session = error, False
+        self._broken = error
+        self._end_session()
         self._answered.set()
         self._fail_all(error)
 
@@ -380,6 +426,8 @@ class Client:
         else:
             if is_lent(reply.image):
                 self._lend(image, reply.image.reference.block)
+            if request.key:
+                self._answers.learn(request.key, image, reply.image)
             if not request.done.done():
                 request.done.set_result(image)
             self._forget(request)

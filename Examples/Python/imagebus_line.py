@@ -29,8 +29,9 @@ KINDS: dict[type[Message], int] = {  # PROTOCOL §6
     pb.Taken: 39,
     pb.Event: 40,
     pb.Reply: 41,
+    pb.Used: 54,
 }
-SENT_ONLY = {pb.Release, pb.Goodbye, pb.ClientHello, pb.Load, pb.Cancel}
+SENT_ONLY = {pb.Release, pb.Goodbye, pb.ClientHello, pb.Load, pb.Cancel, pb.Used}
 RECEIVED = {kind: message for message, kind in KINDS.items() if message not in SENT_ONLY}
 
 

@@ -56,10 +56,10 @@ class Script:
     async def say_frames(self, *frames: bytes) -> None:
         await self._router.send_multipart([self._client, *frames])
 
-    async def welcome(self, window: int = 8) -> pb.ClientHello:
+    async def welcome(self, window: int = 8, **more: Any) -> pb.ClientHello:
         hello = await self.expect(pb.ClientHello)
-        epoch = os.urandom(16)
-        await self.say(pb.ClientWelcome(epoch=epoch, window=window, piece_window=WINDOW))
+        facts = dict(epoch=os.urandom(16), window=window, piece_window=WINDOW) | more
+        await self.say(pb.ClientWelcome(**facts))
         return hello
 
     def close(self) -> None:

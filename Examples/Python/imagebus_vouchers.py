@@ -1,0 +1,159 @@
+"""Answers that are given again without asking, while their vouchers stand (PROTOCOL §10.2)."""
+
+from __future__ import annotations
+
+import copy
+import mmap
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import imagebus_pb2 as pb
+from imagebus_model import Image
+from imagebus_results import StaleError, is_lent, open_segment, read_result
+
+MAGIC, HEADER, WORDS_MAX = b"IBUSVCH\x01", 4_096, 1 << 24
+FLOOR = 64 // 8  # the number of 64 bits that is the floor
+ANSWERS_MAX, USED_MAX = 4_096, 1_024
+APART_MAX = 1_000_000_000  # nanoseconds; a clock that differs by more is another one
+
+
+class VoucherFile:
+    """What a coordinator says of its vouchers: mapped, never written."""
+
+    def __init__(self, folder: Path, epoch: bytes, words: int) -> None:
+        """Raises `OSError`, `ValueError` or `StaleError` where there is no such file, or none of
+        that coordinator and that many words."""
+        if not 1 <= words <= WORDS_MAX or len(epoch) != 16 or sys.byteorder != "little":
+            raise ValueError(f"{words} vouchers of {epoch.hex()}")
+        size = HEADER + 8 * words
+        file = open_segment(folder, f"vouchers.{epoch.hex()}")
+        try:
+            # A file that ends earlier would end this process with SIGBUS, not with an exception.
+            if os.fstat(file).st_size != size:
+                raise ValueError(f"the vouchers have not {size} bytes")
+            self._mapping = mmap.mmap(file, size, access=mmap.ACCESS_READ)
+        finally:
+            os.close(file)
+        head = MAGIC + words.to_bytes(8, "little") + epoch
+        if self._mapping[: len(head)] != head:
+            self._mapping.close()
+            raise ValueError("these are no vouchers, or those of another coordinator")
+        # An item in native form is copied as eight bytes at once, which x86 and ARM load whole
+        # from an aligned address. (`struct` with "<" goes byte by byte, and may see half of each
+        # of two numbers.)
+        self._numbers = memoryview(self._mapping).cast("Q")
+        self._words = words
+
+    def stands(self, number: int) -> bool:
+        """Whether a voucher stands at this moment, its time apart.
+
+        Python has no fences. None is needed between the two loads: a word that is no longer
+        `number` never is again and the floor only rises, so that both held at the earlier of the
+        two moments, in whatever order the processor loads. What it must not do is to load before
+        the call of whoever was told of a removal: that news came through a system call or a lock,
+        and what follows those in the program is not loaded before them.
+        """
+        word = self._numbers[HEADER // 8 + number % self._words]
+        return word == number and number >= self._numbers[FLOOR]
+
+    def close(self) -> None:
+        self._numbers.release()
+        self._mapping.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    voucher: int
+    until: int  # nanoseconds of CLOCK_MONOTONIC; 0: it does not expire
+    image: Image  # without bytes
+    delivered: pb.DeliveredImage
+
+
+class RepeatedAnswers:
+    """What the coordinator answered with a voucher in this session, by the bytes of the request
+    without its timeout. Beyond `ANSWERS_MAX` the oldest is forgotten: the next load brings it
+    back."""
+
+    def __init__(self) -> None:
+        self._answers: dict[bytes, Answer] = {}
+        self._file: VoucherFile | None = None
+        self._shares_clock = False
+        self._results = Path()
+        self._used: set[int] = set()
+        self._loads = 0
+
+    def begin(self, welcome: pb.ClientWelcome, front: Path, results: Path) -> None:
+        """A session has begun, at the socket in `front`."""
+        self.end()
+        self._results = results
+        self._shares_clock = abs(time.monotonic_ns() - welcome.clock) <= APART_MAX
+        if welcome.voucher_words:
+            try:
+                self._file = VoucherFile(front, welcome.epoch, welcome.voucher_words)
+            except (OSError, ValueError, StaleError):
+                self._file = None  # then all is asked for
+
+    def end(self) -> None:
+        """The session has ended, and its vouchers with it; the next coordinator is not told what
+        was used of them."""
+        self._answers.clear()
+        self._used.clear()
+        self._loads = 0
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def learn(self, key: bytes, image: Image, delivered: pb.DeliveredImage) -> None:
+        """Keeps an answer that may be given again."""
+        number, until = delivered.voucher.number, delivered.voucher.until
+        is_useful = number and (self._shares_clock or not until)
+        if self._file is None or not is_useful:
+            return
+        if is_lent(delivered) or delivered.HasField("piece_bytes"):
+            return  # only what is copied out of its block can be compared with it
+        if len(self._answers) >= ANSWERS_MAX and key not in self._answers:
+            del self._answers[next(iter(self._answers))]
+        kept = copy.copy(image)
+        kept.data = b""
+        self._answers[key] = Answer(number, until, kept, delivered)
+
+    def find(self, key: bytes, token: bytes) -> Image | None:
+        """The answer, where it stands; it counts as used then. `None`: ask."""
+        answer = self._answers.get(key)
+        if answer is None or self._file is None:
+            return None
+        if answer.until and answer.until <= time.monotonic_ns():  # that is CLOCK_MONOTONIC
+            return self._forget(key)
+        if not self._file.stands(answer.voucher):  # here the load takes effect
+            return self._forget(key)
+        data: bytes | memoryview = b""
+        if answer.delivered.HasField("reference"):
+            try:
+                data = read_result(self._results, answer.delivered)
+            except (StaleError, OSError):
+                return self._forget(key)
+        self._used.add(answer.voucher)
+        self._loads += 1
+        image = copy.copy(answer.image)
+        image.token, image.data, image.timings = token, data, dict(answer.image.timings)
+        return image
+
+    def _forget(self, key: bytes) -> None:
+        del self._answers[key]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the coordinator is to be told at once."""
+        return len(self._used) >= USED_MAX
+
+    def take_used(self) -> pb.Used | None:
+        """What the coordinator was not told of yet; `None` where nothing was used."""
+        if self._loads == 0:
+            return None
+        used = pb.Used(loads=self._loads, vouchers=self._used)
+        self._used.clear()
+        self._loads = 0
+        return used
