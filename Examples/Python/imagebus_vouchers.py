@@ -116,8 +116,8 @@ class RepeatedAnswers:
             return  # only what is copied out of its block can be compared with it
         if len(self._answers) >= ANSWERS_MAX and key not in self._answers:
             del self._answers[next(iter(self._answers))]
-        kept = copy.copy(image)
-        kept.data = b""
+        kept = copy.copy(image)  # what its owner does to it is nothing to others
+        kept.data, kept.timings = b"", dict(image.timings)
         self._answers[key] = Answer(number, until, kept, delivered)
 
     def find(self, key: bytes, token: bytes) -> Image | None:

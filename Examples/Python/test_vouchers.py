@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 import imagebus_pb2 as pb
 from example_stack import SECONDS, ExampleTests, png
 from imagebus import Client, Image, resize
-from imagebus_vouchers import ANSWERS_MAX, HEADER, MAGIC, RepeatedAnswers
+from imagebus_vouchers import ANSWERS_MAX, HEADER, MAGIC, WORDS_MAX, RepeatedAnswers
 from test_sessions import PRODUCER, Script
 
 LIMIT = 60  # seconds until what should happen counts as not happening
@@ -50,12 +50,12 @@ class Sent:
 class VoucherTests(ExampleTests):
     """With a real coordinator and cache."""
 
-    async def learn(self, client: Client, url: str) -> Image:
+    async def learn(self, client: Client, url: str, **how: Any) -> Image:
         """Once the client gives the answer again by itself: one hit by voucher."""
         sent = Sent(client)
         async with asyncio.timeout(LIMIT):
             while True:
-                image = await client.load(url)
+                image = await client.load(url, **how)
                 if not sent.take(pb.Load):
                     sent.stop()
                     return image
@@ -103,27 +103,32 @@ class VoucherTests(ExampleTests):
         self.assertEqual(after["voucherHits"] - before["voucherHits"], 11)
 
     async def test_after_a_removal_is_told_nobody_repeats(self) -> None:
-        pictures = png(112, 110, 92), png(112, 110, 93)
+        pictures = png(112, 110, 92), png(110, 112, 93)
         url = self.serve(pictures[0])
         async with self.client() as client:
             for number in range(50):
-                data = pictures[number % 2]
+                data, width = pictures[number % 2], (112, 110)[number % 2]
                 self.origin.pictures[url.removeprefix(self.origin.url(""))] = data
                 self.stack.run("cache", "remove", "--url", url)
+                # Facts have no bytes of which to see that they are gone: here the words alone tell.
+                self.assertEqual((await client.load(url, info_only=True)).width, width)
+                self.assertEqual((await self.learn(client, url, info_only=True)).width, width)
                 self.assert_same((await client.load(url)).data, data)
                 self.assert_same((await self.learn(client, url)).data, data)
         self.assertEqual(self.gets(url), 50)
 
     async def test_a_coordinator_that_was_killed_vouches_for_nothing(self) -> None:
-        old, new = png(112, 110, 94), png(112, 110, 95)
+        old, new = png(112, 110, 94), png(110, 112, 95)
         url = self.serve(old)
         async with self.client() as client:
             self.assert_same((await self.learn(client, url)).data, old)
+            self.assertEqual((await self.learn(client, url, info_only=True)).width, 112)
             self.origin.pictures[url.removeprefix(self.origin.url(""))] = new
             # This task does not wait meanwhile: the client has not noticed that end.
             self.stack.kill_coordinator()
             self.stack.run("cache", "remove", "--url", url)
             self.assertTrue(client._has_session)
+            self.assertEqual((await client.load(url, info_only=True)).width, 110)
             self.assert_same((await client.load(url)).data, new)
             self.assert_same((await self.learn(client, url)).data, new)
 
@@ -195,11 +200,11 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         clock = time.clock_gettime_ns(time.CLOCK_MONOTONIC) if clock is None else clock
         await self.script.welcome(2_048, epoch=self.epoch, voucher_words=words, clock=clock)
 
-    async def begin_anew(self, client: Client, clock: int | None = None, words: int = WORDS) -> None:
+    async def begin_anew(self, client: Client, words: int = WORDS) -> None:
         """Another session of the same client."""
         session = client._session
         await self.script.say(pb.HelloRequired())
-        await self.welcome(clock, words)
+        await self.welcome(words=words)
         async with asyncio.timeout(LIMIT):
             while client._session == session:
                 await asyncio.sleep(0)
@@ -299,8 +304,8 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
             client.load("http://a/", headers={"X-A": "b"}),
             client.load("http://a/", info_only=True),
             client.load("http://a/", traceparent=f"00-{'1' * 32}-{'2' * 16}-00"),
-            client.upload(b"bytes"),
-            client.upload(b"bytes"),
+            client.upload(b"bytes", resize(8, 8)),
+            client.upload(b"others", resize(8, 8)),
         ):
             await self.assert_asked(other)
         await self.assert_repeated(client.load("http://a/"))
@@ -314,12 +319,12 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         client = await self.connect()
         token = b"\x01" * 16
         await self.assert_asked(client.load("http://a/"))
-        await self.assert_repeated(client.load("http://a/", token=token))
-        self.assertEqual(self.image.token, token)
-        self.image.timings["total"] = -1.0
-        self.image.release()
-        await self.assert_repeated(client.load("http://a/"))
-        self.assertNotIn(-1.0, self.image.timings.values())
+        for _ in range(2):
+            self.image.timings["total"], self.image.width = -1.0, 9
+            self.image.release()
+            await self.assert_repeated(client.load("http://a/", token=token))
+            self.assertEqual((self.image.token, self.image.width), (token, 1))
+            self.assertNotIn(-1.0, self.image.timings.values())
 
     # ---- Which file
 
@@ -360,8 +365,10 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.front.chmod(0o750)
         self.epoch = os.urandom(16)
         self.write_words()
-        for words, repeats in (0, False), (1 << 31, False), (WORDS, True):
+        for words, repeats in (0, False), (WORDS_MAX + 1, False), (WORDS, True):
             with self.subTest(words=words):
+                self.write_words(MAGIC + struct.pack("<Q", words) + self.epoch)
+                os.truncate(self.words, HEADER + 8 * words)
                 await self.begin_anew(client, words=words)
                 await self.assert_asked(client.load("http://a/"))
                 self.assertNotEqual(await self.is_asked(client.load("http://a/")), repeats)
@@ -441,7 +448,9 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.assertIsNone(answers.find(b"0", b""))
         for number in 1, ANSWERS_MAX:
             self.assertIsNotNone(answers.find(b"%d" % number, b""), number)
-        large = pb.Reference(producer=PRODUCER, arena=1, segment=1, length=1 << 20, offset=64)
+        large = pb.Reference(
+            producer=PRODUCER, arena=1, segment=1, length=1 << 20, offset=64, block=7
+        )
         unknown = {"voucher": pb.Voucher(number=WORDS * 2)}
         for other in {"voucher": pb.Voucher()}, {"voucher": None}, {"piece_bytes": 7}, unknown:
             answers.learn(b"other", image, self.delivered(**other))
