@@ -54,6 +54,9 @@ struct CounterMetric {
             "Requests by what the cache had: the result in memory or on disk, its original, "
                 + "or nothing."),
         CounterMetric(
+            "voucher_hits_total", .counter, "voucherHits",
+            "Those among the requests that memory had which clients answered by vouchers."),
+        CounterMetric(
             "requests_failed_total", .counter, "failed.", by: "reason",
             "Requests that ended with an error, cancelled ones excepted."),
         CounterMetric(
