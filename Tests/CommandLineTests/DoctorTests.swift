@@ -53,7 +53,7 @@ import Testing
             ("runtime directory", .missing, { $0.runtime.availableBytes = 16 << 20 }),
             ("runtime directory", .missing, { $0.runtime.isTemporary = false }),
             ("runtime directory", .missing, { $0.runtime.isWritable = false }),
-            ("cache directory", .missing, { $0.cache = nil }),
+            ("cache directory", .short, { $0.cache = nil }),
             ("cache directory", .missing, { $0.cache?.isWritable = false }),
             ("cache directory", .short, { $0.cache?.availableBytes = 500 << 20 }),
             ("cache directory", .missing, { $0.cache?.availableBytes = 0 }),

@@ -196,13 +196,13 @@ class GalleryTests(unittest.TestCase):
         )
         self.shot("large")
         self.run_in_page(
-            """window.closed = new Promise((next) =>
+            """window.dialogCloses = new Promise((next) =>
                 document.querySelector("dialog").addEventListener("close", next));"""
         )
         self.browser.press(ESCAPE)
         self.assertEqual(
             self.run_in_page(
-                """await closed;
+                """await dialogCloses;
                 return [document.querySelector("dialog").open, document.activeElement.localName,
                     document.querySelector("dialog bus-image").src]"""
             ),

@@ -24,7 +24,7 @@ extension Coordinator {
         return true
     }
 
-    /// Remembers a load that a hit has just answered, unless it may become another one.
+    /// Remembers a load that a hit answers, unless it may become another one.
     mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ gateway: Gateway) {
         // A trace is hardly ever seen again.
         guard requestLog.permitsShortWay, load.trace == nil, !resolved.mayChange,

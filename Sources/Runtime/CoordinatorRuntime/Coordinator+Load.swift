@@ -13,8 +13,13 @@ extension Coordinator {
             return handle(.load(client, resolved.load, resolved.terms), at: now)
         }
         let resolved = gateway.listener == .web ? resolve(restricted: request) : resolve(request)
+        // A hit has its voucher the first time: whoever asks for many images in turn may find the
+        // place of each taken by another one when it comes again.
+        if !inPieces {
+            learn(request, resolved, gateway)
+            if let sender = gateway.sender, answerAgain(sender, gateway, at: now) { return }
+        }
         handle(.load(client, resolved.load, resolved.terms), at: now)
-        if !inPieces { learn(request, resolved, gateway) }
     }
 
     /// A front end that speaks for strangers has the profile that is meant for those.

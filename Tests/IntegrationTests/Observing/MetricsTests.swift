@@ -21,8 +21,10 @@ extension RealProcesses {
                     _ = try await client.load(ImageRequest(origin.url("/a.png"), fit: 40)).response
                 }
                 _ = await client.load(origin.url("/gone.png")).errorCode
-                let report = try await stack.awaitStatus("stores") { report in
-                    report.stages.allSatisfy { $0.queued == 0 && $0.running == 0 }
+                // What the client answered by itself is told a moment later.
+                let report = try await stack.awaitStatus("stores, and both hits") { report in
+                    report.counter("memoryHits") == 2
+                        && report.stages.allSatisfy { $0.queued == 0 && $0.running == 0 }
                 }
                 #expect(report.stages.count == 5)
                 #expect(report.stages.allSatisfy { $0.works.count > 0 && $0.waits.count > 0 })

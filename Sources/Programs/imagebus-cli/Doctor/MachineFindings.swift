@@ -143,7 +143,8 @@ struct MachineFindings {
 
     var cache: DoctorFinding {
         guard let place = facts.cache else {
-            return .missing(
+            // A stack that runs was told, and another one can be.
+            return .short(
                 "cache directory", "neither XDG_CACHE_HOME nor HOME says where it is",
                 mend: "imagebus serve --cache-dir DIRECTORY")
         }
