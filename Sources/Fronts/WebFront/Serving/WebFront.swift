@@ -128,7 +128,7 @@ package final class WebFront: EventedHandler {
         let move = maker.move(
             after: .success(DeliveredFacts(image)), of: plan, now: now / 1_000_000)
         switch move {
-        case .load(let plan): load(plan, exchange)
+        case .load(let plan): begin(plan, exchange)
         case .text(let answer): reply(exchange, answer)
         case .image(let head):
             var reply = reply(head, image.bytes)
