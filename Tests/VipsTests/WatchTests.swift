@@ -23,9 +23,11 @@ import Vips
         try withVips {
             let bytes = try largeImage().encoded(loader.encoding)
             let error = try bytes.withUnsafeBytes { bytes in
-                let image = try loader.load(bytes)
-                image.watch { true }
-                return #expect(throws: VipsError.self) { try image.samples() }
+                try firstFailure {
+                    let image = try loader.load(bytes)
+                    image.watch { true }
+                    _ = try image.samples()
+                }
             }
             #expect(error?.kind == .killed, "\(String(describing: error))")
         }
@@ -33,11 +35,12 @@ import Vips
 
     @Test func whatIsDerivedFromAWatchedImageIsKilled() throws {
         try withVips {
-            let calls = Counter()
-            let image = try largeImage()
-            image.watch { calls.add() > 3 }
-            let error = #expect(throws: VipsError.self) {
-                try image.reducedVertically(by: 1.5).reducedHorizontally(by: 1.5)
+            let large = try largeImage()
+            let error = try firstFailure {
+                let calls = Counter()
+                let image = try large.reducedVertically(by: 1.01)
+                image.watch { calls.add() > 3 }
+                _ = try image.reducedVertically(by: 1.5).reducedHorizontally(by: 1.5)
                     .encoded(.jpeg(quality: 80))
             }
             #expect(error?.kind == .killed, "\(String(describing: error))")
@@ -74,6 +77,17 @@ import Vips
 private func largeImage() throws(VipsError) -> VipsImage {
     try Pixels.gradient(100, 100).image()
         .enlarged(horizontally: 20, vertically: 20, width: 2000, height: 2000).copiedToMemory()
+}
+
+/// How the first of at most a hundred runs fails, nil where none does.
+///
+/// libvips asks on a thread beside those that compute. On a busy machine all may be computed
+/// before that thread is scheduled, and then nobody was asked.
+private func firstFailure(of run: () throws -> Void) throws -> VipsError? {
+    for _ in 0..<100 {
+        do { try run() } catch let error as VipsError { return error }
+    }
+    return nil
 }
 
 private final class Token: Sendable {
