@@ -96,12 +96,23 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
         {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)limits.connections_per_peer, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)limits.idle_seconds, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)limits.head_bytes, NULL},
-        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)calls.connected, calls.context},
         {MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, calls.answer,
                             calls.context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+// What the `connected` call has put into its place for what belongs to a connection, or NULL.
+static inline void *cmicrohttpd_kept(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
+// Fields of a head.
+static inline int cmicrohttpd_fields(struct MHD_Connection *connection) {
+    return MHD_get_connection_values_n(connection, MHD_HEADER_KIND, NULL, NULL);
 }
 
 // Bytes of a head, from its method to behind its empty line.

@@ -14,6 +14,8 @@ public final class EventedExchange {
     /// For the handler: what it knows of the exchange.
     public var note: AnyObject?
 
+    /// Its head, once that was read, in the buffer of its connection.
+    var head: RequestHead?
     /// Whether its head was looked at.
     var isHeadRead = false
     /// Whether its connection ends with its answer: where its body ends is no matter of trust then.
@@ -25,41 +27,44 @@ public final class EventedExchange {
 
     var standing = Standing.reading
     var reply: HTTPReply?
-    /// Whether its connection is suspended.
-    var isSuspended = false
     /// Whether the handler knows of it.
     var isTold = false
     /// Bytes of its body that are kept at most.
     var bodyBytesMax = 0
     /// Whether it counts as one of the bodies that are kept.
     var keepsBody = false
-    let connection: OpaquePointer
+    let connection: EventedConnection
     unowned let server: EventedServerState
 
-    init(_ connection: OpaquePointer, _ target: String, _ server: EventedServerState) {
+    init(_ connection: EventedConnection, _ target: String, _ server: EventedServerState) {
         (self.connection, self.target, self.server) = (connection, target, server)
     }
 
     /// A header of the request, whatever the case of its name; of several lines all, with commas
     /// between (RFC 9110 §5.3). `nil` once the exchange is over.
     public func header(_ name: String) -> String? {
-        standing == .over ? nil : FieldLines.value(of: name, on: connection)
+        standing == .over ? nil : FieldLines.value(of: name, on: connection.pointer)
     }
 
     /// The address of the peer in numbers; of a Unix socket it is empty.
     public var peer: String {
         guard standing != .over else { return "" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard cmicrohttpd_peer(connection, &text) != 0 else { return "" }
+        guard cmicrohttpd_peer(connection.pointer, &text) != 0 else { return "" }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
     }
 
     /// Answers it, once; later answers, and one to an exchange that is over, are dropped.
     public func answer(_ reply: HTTPReply) {
         guard standing == .waiting, self.reply == nil else { return }
+        take(reply)
+        server.wake(self)
+    }
+
+    /// It is answered with that.
+    func take(_ reply: HTTPReply) {
         self.reply = reply
         answered = (reply.status, reply.body.byteCount)
-        server.wake(self)
     }
 
     /// Whether the head announces a body (RFC 9112 §6.3).
@@ -68,5 +73,5 @@ public final class EventedExchange {
         return header("Content-Length").map { $0.contains { $0 != "0" } } ?? false
     }
 
-    var socket: Int32 { cmicrohttpd_socket(connection) }
+    var socket: Int32 { cmicrohttpd_socket(connection.pointer) }
 }

@@ -6,23 +6,28 @@ internal import CMicroHTTPD
 /// A connection was made, or is gone.
 func noteConnection(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
-    _: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
+    _ kept: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    _ code: MHD_ConnectionNotificationCode
 ) {
-    guard let context, let connection else { return }
+    guard let context, let connection, let kept else { return }
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     switch code {
-    case .CONNECTION_NOTIFY_STARTED: state.begin(connection)
-    default: state.forget(connection)
+    case .CONNECTION_NOTIFY_STARTED:
+        kept.pointee = Unmanaged.passUnretained(state.begin(connection)).toOpaque()
+    default:
+        kept.pointee = nil
+        state.forget(connection)
     }
 }
 
 /// The first line of a request was read.
 func beginEvented(
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?,
-    _ connection: OpaquePointer?
+    _ pointer: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
-    guard let context, let connection else { return nil }
+    guard let context, let pointer, let kept = cmicrohttpd_kept(pointer) else { return nil }
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    let connection = Unmanaged<EventedConnection>.fromOpaque(kept).takeUnretainedValue()
     state.awaitRest(of: connection)
     let exchange = EventedExchange(
         connection, target.map { String(cString: $0) } ?? "/", state)
@@ -44,8 +49,9 @@ func answerEvented(
     if !exchange.isHeadRead {
         exchange.isHeadRead = true
         exchange.method = String(cString: method)
-        let line = RequestHead.FirstLine(method: method, target: target, version: version)
-        return begin(exchange, state, RequestHead.fault(of: exchange, line))
+        exchange.head = RequestHead(
+            exchange.connection.pointer, method: method, target: target, version: version)
+        return begin(exchange, state)
     }
     if count.pointee > 0 {
         guard let bytes else { return .NO }
@@ -59,11 +65,18 @@ func answerEvented(
     return queue(reply, exchange)
 }
 
-/// Who may send no body is told that first, whatever its length is. The connection ends behind an
-/// answer that comes before its body was read.
-private func begin(
-    _ exchange: EventedExchange, _ state: EventedServerState, _ fault: HeadFault?
-) -> MHD_Result {
+/// A head that was answered before is answered so again, and looked at no further. Who may send no
+/// body is told that first, whatever its length is. The connection ends behind an answer that comes
+/// before its body was read.
+private func begin(_ exchange: EventedExchange, _ state: EventedServerState) -> MHD_Result {
+    if let reply = state.handler.answerToKnownHead(of: exchange) {
+        exchange.isTold = true
+        exchange.take(reply)
+        exchange.standing = .waiting
+        // It is sent in the next call: the library ends connections that are answered in this one.
+        return .YES
+    }
+    let fault = exchange.head.map { $0.fault(of: exchange) } ?? .lines
     var reply = fault?.reply
     if fault == nil || fault == .bodyTooLarge, exchange.announcesBody {
         reply = state.refusalOfBody(exchange) ?? reply
@@ -101,14 +114,15 @@ private func tell(_ exchange: EventedExchange, _ state: EventedServerState) {
 
 /// A request is over, however it ended.
 func endEvented(
-    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ context: UnsafeMutableRawPointer?, _: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
 ) {
     guard let context, let slot, let pointer = slot.pointee else { return }
     slot.pointee = nil
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeRetainedValue()
-    if let connection { state.awaitRequest(on: connection) }
+    state.awaitRequest(on: exchange.connection)
+    exchange.head = nil
     switch code {
     case .REQUEST_TERMINATED_COMPLETED_OK: state.end(exchange, .complete)
     case .REQUEST_TERMINATED_DAEMON_SHUTDOWN: state.end(exchange, .stopped)
@@ -121,5 +135,5 @@ private func queue(_ reply: HTTPReply, _ exchange: EventedExchange) -> MHD_Resul
     if exchange.isLast { reply.headers.append(("Connection", "close")) }
     guard let response = reply.response ?? PreparedResponse(reply) else { return .NO }
     exchange.server.awaitReading(of: reply.body.byteCount, on: exchange.connection)
-    return MHD_queue_response(exchange.connection, UInt32(reply.status), response.pointer)
+    return MHD_queue_response(exchange.connection.pointer, UInt32(reply.status), response.pointer)
 }

@@ -5,6 +5,9 @@ public protocol EventedHandler: AnyObject {
     /// The head of a request with a body was read, and nothing of the body yet. Who says nothing
     /// takes what the limits of the server permit.
     func admitBody(of exchange: EventedExchange) -> BodyAdmission
+    /// The head of a request was read, and not looked at yet. Who has answered the same one before
+    /// (`EventedExchange.has`) may answer it so again; `ended` follows, and `handle` does not.
+    func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply?
     /// A request has come as a whole. It is answered here or later.
     func handle(_ exchange: EventedExchange)
     /// It is over, however it ended: nobody wants an answer any more. Once for each.
@@ -12,6 +15,9 @@ public protocol EventedHandler: AnyObject {
 }
 
 extension EventedHandler {
+    /// None is known.
+    public func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? { nil }
+
     /// As the limits say.
     public func admitBody(of exchange: EventedExchange) -> BodyAdmission {
         .take(bytesMax: exchange.server.limits.bodyBytes)
@@ -78,7 +84,8 @@ public struct EventedHTTPServer: ~Copyable {
 
     /// After how long `run` is to be called although the descriptor is not readable; `nil`: never.
     public var millisecondsUntilDue: Int? {
-        [libraryDue, state.deadlines.millisecondsUntilNext].compactMap { $0 }.min()
+        let ours = state.deadlines.millisecondsUntilNext(from: cmicrohttpd_now())
+        return [libraryDue, ours].compactMap { $0 }.min()
     }
 
     private var libraryDue: Int? {
@@ -89,6 +96,7 @@ public struct EventedHTTPServer: ~Copyable {
     /// Does what can be done now.
     public borrowing func run() {
         for _ in 0..<Self.turnsMax {
+            state.beginTurn()
             let hadLeft = state.noteLeft()
             state.endOverdue()
             guard MHD_run(daemon) == .YES else { return }

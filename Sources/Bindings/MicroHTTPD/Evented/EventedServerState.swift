@@ -7,15 +7,14 @@ final class EventedServerState {
     /// Watches all connections for peers that leave, which libmicrohttpd does not look at while one
     /// waits, and misses where a request is cut off in its last packet.
     let leaving: Int32
-    /// Exchanges that wait, by their connections.
-    private var waiting: [OpaquePointer: EventedExchange] = [:]
-    /// Connections whose peers have closed their side: nothing more comes of them.
-    private var left: Set<OpaquePointer> = []
+    private var connections: [OpaquePointer: EventedConnection] = [:]
     /// By when connections have to get on.
     private(set) var deadlines = ConnectionDeadlines()
+    /// When the turn began that runs: deadlines are seconds, a turn is none.
+    private var now: Milliseconds = cmicrohttpd_now()
 
     /// Milliseconds in which the library reads what a peer said before it left.
-    private static let lastMilliseconds = 1_000
+    private static let lastMilliseconds: Milliseconds = 1_000
 
     init?(_ handler: any EventedHandler, _ limits: HTTPLimits) {
         leaving = cmicrohttpd_set()
@@ -24,6 +23,9 @@ final class EventedServerState {
     }
 
     deinit { close(leaving) }
+
+    /// The library is about to do what can be done now.
+    func beginTurn() { now = cmicrohttpd_now() }
 
     /// Bodies that are kept now.
     private var bodies = 0
@@ -44,57 +46,61 @@ final class EventedServerState {
         }
     }
 
-    var waitingCount: Int { waiting.count }
+    var waitingCount: Int { connections.values.count { $0.waiting != nil } }
 
     // MARK: - Connections
 
-    /// A connection was made.
-    func begin(_ connection: OpaquePointer) {
+    /// A connection was made. It is kept until `forget`.
+    func begin(_ pointer: OpaquePointer) -> EventedConnection {
+        let connection = EventedConnection(pointer)
+        connections[pointer] = connection
         _ = cmicrohttpd_watch(
-            leaving, cmicrohttpd_socket(connection), UnsafeMutableRawPointer(connection))
+            leaving, cmicrohttpd_socket(pointer), Unmanaged.passUnretained(connection).toOpaque())
         awaitRest(of: connection)
+        return connection
     }
 
     /// A connection is gone; its socket is watched no longer once it is closed.
-    func forget(_ connection: OpaquePointer) {
-        deadlines.clear(connection)
-        left.remove(connection)
-    }
+    func forget(_ pointer: OpaquePointer) { connections[pointer] = nil }
 
     /// An answer was sent: its connection may take that long for the next request.
-    func awaitRequest(on connection: OpaquePointer) {
-        let seconds = limits.idleSeconds + limits.headSeconds
-        deadlines.set(connection, .request, after: .seconds(seconds))
-        shortenIfLeft(connection)
-    }
-
-    /// Whose peer has closed its side, of that connection no more comes than has come. The library
-    /// was told of that once, maybe while it read a request, and would wait for more.
-    private func shortenIfLeft(_ connection: OpaquePointer) {
-        guard left.contains(connection) else { return }
-        deadlines.shorten(connection, toMilliseconds: Self.lastMilliseconds)
+    func awaitRequest(on connection: EventedConnection) {
+        allow(.request, of: connection, seconds: limits.idleSeconds + limits.headSeconds)
     }
 
     /// A connection was made, or the first line of a request is there: what is left of the request
     /// may take that long.
-    func awaitRest(of connection: OpaquePointer) {
-        deadlines.set(connection, .request, after: .seconds(limits.headSeconds))
-        shortenIfLeft(connection)
+    func awaitRest(of connection: EventedConnection) {
+        allow(.request, of: connection, seconds: limits.headSeconds)
     }
 
     /// A peer may take that long for so many bytes.
-    func awaitReading(of byteCount: Int, on connection: OpaquePointer) {
+    func awaitReading(of byteCount: Int, on connection: EventedConnection) {
         let seconds = limits.idleSeconds + byteCount / max(1, limits.leastBytesPerSecond)
-        deadlines.set(connection, .answer, after: .seconds(seconds))
+        allow(.answer, of: connection, seconds: seconds)
     }
 
     /// A request is there as a whole: its answer may take as long as it likes.
-    func awaitAnswer(on connection: OpaquePointer) { deadlines.clear(connection) }
+    func awaitAnswer(on connection: EventedConnection) { deadlines.clear(connection) }
+
+    private func allow(
+        _ awaited: EventedConnection.Awaited, of connection: EventedConnection, seconds: Int
+    ) {
+        deadlines.set(connection, awaited, at: now + Milliseconds(seconds) * 1_000)
+        if connection.hasLeft { shorten(connection) }
+    }
+
+    /// Whose peer has closed its side, of that connection no more comes than has come. The library
+    /// was told of that once, maybe while it read a request, and would wait for more.
+    private func shorten(_ connection: EventedConnection) {
+        guard connection.deadline?.awaited == .request else { return }
+        deadlines.set(connection, .request, at: now + Self.lastMilliseconds)
+    }
 
     /// Ends connections that took too long: the library finds them closed.
     func endOverdue() {
-        for connection in deadlines.takeOverdue() {
-            shutdown(cmicrohttpd_socket(connection), Int32(SHUT_RDWR))
+        for connection in deadlines.takeOverdue(among: connections.values, at: now) {
+            shutdown(cmicrohttpd_socket(connection.pointer), Int32(SHUT_RDWR))
         }
     }
 
@@ -103,22 +109,21 @@ final class EventedServerState {
     /// The handler has not answered: the connection waits. Returns the answer where nobody is left
     /// to wait for one.
     func suspend(_ exchange: EventedExchange) -> HTTPReply? {
-        guard !left.contains(exchange.connection) else {
+        let connection = exchange.connection
+        guard !connection.hasLeft else {
             end(exchange, .peerLeft)
             return HTTPReply(status: 499)
         }
-        waiting[exchange.connection] = exchange
-        exchange.isSuspended = true
-        MHD_suspend_connection(exchange.connection)
+        connection.waiting = exchange
+        MHD_suspend_connection(connection.pointer)
         return nil
     }
 
     /// There is an answer, or nobody to take one: the library goes on with the connection.
     func wake(_ exchange: EventedExchange) {
-        guard exchange.isSuspended else { return }
-        exchange.isSuspended = false
-        waiting[exchange.connection] = nil
-        MHD_resume_connection(exchange.connection)
+        guard exchange.connection.waiting === exchange else { return }
+        exchange.connection.waiting = nil
+        MHD_resume_connection(exchange.connection.pointer)
     }
 
     /// Ends exchanges whose peers have left; whether there were any.
@@ -127,10 +132,11 @@ final class EventedServerState {
         let count = Int(cmicrohttpd_left(leaving, &keys, CInt(keys.count)))
         for key in keys.prefix(count) {
             guard let key else { continue }
-            let connection = OpaquePointer(key)
-            left.insert(connection)
-            deadlines.shorten(connection, toMilliseconds: Self.lastMilliseconds)
-            guard let exchange = waiting[connection] else { continue }
+            // `begin` watches it, and `forget` comes before its socket is closed.
+            let connection = Unmanaged<EventedConnection>.fromOpaque(key).takeUnretainedValue()
+            connection.hasLeft = true
+            shorten(connection)
+            guard let exchange = connection.waiting else { continue }
             end(exchange, .peerLeft)
             // Nobody reads it; the library finds that out as it sends.
             exchange.reply = HTTPReply(status: 499)
@@ -149,7 +155,7 @@ final class EventedServerState {
 
     /// Goes on with all that wait, as the server stops.
     func wakeAll() {
-        for exchange in Array(waiting.values) {
+        for exchange in connections.values.compactMap(\.waiting) {
             end(exchange, .stopped)
             exchange.reply = HTTPReply(status: 503)
             wake(exchange)

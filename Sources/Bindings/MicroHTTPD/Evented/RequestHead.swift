@@ -7,12 +7,23 @@ internal import CMicroHTTPD
 /// takes blanks before a colon, ends values and lines at a zero byte, and of two fields that say
 /// how long the body is believes the first. A proxy in front may find other requests in the same
 /// bytes, and so could whoever sends them (RFC 9112 §11.2): all of that is refused here.
-enum RequestHead {
+struct RequestHead {
     /// Where the words of the first line are.
-    struct FirstLine {
-        let method: UnsafePointer<CChar>
-        let target: UnsafePointer<CChar>?
-        let version: UnsafePointer<CChar>?
+    let method, target, version: UnsafePointer<CChar>
+    /// From the version to behind the empty line.
+    let rest: UnsafeRawBufferPointer
+    private var end: UnsafeRawPointer? { rest.baseAddress.map { $0 + rest.count } }
+
+    /// `nil` where the library does not say where they are.
+    init?(
+        _ connection: OpaquePointer, method: UnsafePointer<CChar>,
+        target: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?
+    ) {
+        guard let target, let version else { return nil }
+        (self.method, self.target, self.version) = (method, target, version)
+        let count = Int(cmicrohttpd_head_bytes(connection)) - (version - method)
+        guard version > method, count > Self.versionCount else { return nil }
+        rest = UnsafeRawBufferPointer(start: version, count: count)
     }
 
     /// Such as `HTTP/1.1`; the library refuses all others.
@@ -21,37 +32,38 @@ enum RequestHead {
     private static let endCount = 2
 
     /// Why a request is refused before its body is read; `nil`: it is not.
-    static func fault(of exchange: EventedExchange, _ line: FirstLine) -> HeadFault? {
+    func fault(of exchange: EventedExchange) -> HeadFault? {
         do throws(HeadFault) {
-            try check(exchange, line)
+            try check(exchange)
             return nil
         } catch {
             return error
         }
     }
 
-    private static func check(
-        _ exchange: EventedExchange, _ line: FirstLine
-    ) throws(HeadFault) {
+    /// Whether method and target, of so many bytes, and version lie one behind the other, without
+    /// anything between.
+    func isFirstLine(of methodCount: Int, _ targetCount: Int) -> Bool {
+        method + methodCount + 1 == target && target + targetCount + 1 == version
+    }
+
+    private func check(_ exchange: EventedExchange) throws(HeadFault) {
         let (method, target) = (exchange.method.utf8, exchange.target.utf8)
         guard method.allSatisfy(HeadCharacters.isOfToken) else { throw .method }
         guard !target.isEmpty, target.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .target
         }
-        // What was read lies one behind the other, without anything between.
-        guard let begin = line.target, let version = line.version,
-            line.method + method.count + 1 == begin, begin + target.count + 1 == version
-        else { throw .lines }
-        var fields = RequestFields(line: version + versionCount + endCount)
+        guard isFirstLine(of: method.count, target.count) else { throw .lines }
+        var fields = RequestFields(line: version + Self.versionCount + Self.endCount)
         withUnsafeMutablePointer(to: &fields) { fields in
             _ = MHD_get_connection_values_n(
-                exchange.connection, .HEADER_KIND, takeField, UnsafeMutableRawPointer(fields))
+                exchange.connection.pointer, .HEADER_KIND, takeField,
+                UnsafeMutableRawPointer(fields))
         }
         if let fault = fields.fault { throw fault }
-        let end = line.method + cmicrohttpd_head_bytes(exchange.connection)
-        guard fields.line + endCount == end else { throw .lines }
-        let isOld = version[versionCount - 1] == CChar(bitPattern: UInt8(ascii: "0"))
-        try check(fields, exchange, isOld: isOld)
+        guard UnsafeRawPointer(fields.line + Self.endCount) == end else { throw .lines }
+        let isOld = version[Self.versionCount - 1] == CChar(bitPattern: UInt8(ascii: "0"))
+        try Self.check(fields, exchange, isOld: isOld)
     }
 
     /// - Parameter isOld: whether it is one of HTTP/1.0.

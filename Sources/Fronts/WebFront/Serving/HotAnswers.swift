@@ -3,22 +3,37 @@ import MicroHTTPD
 
 /// Answers that were made before, given again while they stand: the same request costs a look-up
 /// and a look at its voucher, and no reading of the URL, no copy of the image, no writing of the
-/// head. One thread.
+/// head. Where the same head was answered, its fields are not looked at either. One thread.
 ///
 /// An answer depends on the method, the target, the fields that were looked at while it was made,
 /// and the second (`max-age`, and the end of a signed URL). Bounded: beyond its limits all are
 /// forgotten; those in use come back with their next request.
 final class HotAnswers {
-    private struct Answer {
+    private final class Answer {
         let method: String
         let fields: LookedAt
         /// Seconds since 1970.
         let second: Int64
         let voucher: AnswerVoucher
+        let standing: Standing
+        /// Bytes that it takes: body, target, and what else is said of it.
+        var cost: Int
+        /// Heads that it answered.
+        var heads: [HeadCopy] = []
+
+        init(
+            _ standing: Standing, to method: String, _ fields: LookedAt, at second: Int64,
+            _ voucher: AnswerVoucher, cost: Int
+        ) {
+            (self.standing, self.method, self.fields) = (standing, method, fields)
+            (self.second, self.voucher, self.cost) = (second, voucher, cost)
+        }
+    }
+
+    /// An answer that stands, and the URL of its source.
+    struct Standing {
         let reply: HTTPReply
         let source: String
-        /// Bytes that it takes: body, target, and what else is said of it.
-        let cost: Int
     }
 
     private var answers: [String: [Answer]] = [:]
@@ -33,18 +48,37 @@ final class HotAnswers {
     private static let targetsMax = 16_384
     /// Of one target: for different fields, such as `Accept`.
     private static let variantsMax = 4
+    /// Heads of one answer, and bytes of one of them.
+    private static let (headsMax, headBytesMax) = (4, 2_048)
 
-    /// The answer to a request, and the URL of its source, where one stands.
-    func answer(
-        _ method: String, _ target: String, at second: Int64, field: (String) -> String?
-    ) -> (reply: HTTPReply, source: String)? {
-        guard let known = answers[target] else { return nil }
-        for answer in known where answer.method == method && answer.second == second {
-            guard answer.fields.areSame(field) else { continue }
-            guard answer.voucher.use() else { return nil }
-            return (answer.reply, answer.source)
+    /// The answer to a request whose head was answered before, byte for byte.
+    func answer(toHeadOf exchange: EventedExchange, at second: Int64) -> Standing? {
+        let known = answers[exchange.target]?.first { answer in
+            answer.second == second && answer.heads.contains { exchange.has($0) }
         }
-        return nil
+        guard let known, known.voucher.use() else { return nil }
+        return known.standing
+    }
+
+    /// The answer to a request that says the same in all that was looked at.
+    func answer(to exchange: EventedExchange, at second: Int64) -> Standing? {
+        let known = answers[exchange.target]?.first {
+            $0.method == exchange.method && $0.second == second
+                && $0.fields.areSame { exchange.header($0) }
+        }
+        guard let known, known.voucher.use() else { return nil }
+        note(exchange, known)
+        return known.standing
+    }
+
+    /// From now on the same head is known.
+    private func note(_ exchange: EventedExchange, _ answer: Answer) {
+        guard answer.heads.count < Self.headsMax, let head = exchange.headCopy,
+            head.byteCount <= Self.headBytesMax, bytes + head.byteCount <= Self.bytesMax
+        else { return }
+        bytes += head.byteCount
+        answer.cost += head.byteCount
+        answer.heads.append(head)
     }
 
     /// Keeps an answer. Returns it in the form in which it is sent.
@@ -65,8 +99,8 @@ final class HotAnswers {
         known = kept.suffix(Self.variantsMax - 1)
         known.append(
             Answer(
-                method: head.method, fields: fields, second: second, voucher: voucher,
-                reply: reply, source: source, cost: cost))
+                Standing(reply: reply, source: source), to: head.method, fields, at: second,
+                voucher, cost: cost))
         for new in known { bytes += new.cost }
         answers[head.target] = known
         return reply

@@ -50,12 +50,6 @@ package final class WebFront: EventedHandler {
         let task: LoadTask
     }
 
-    /// The note of an exchange: which load it waits for.
-    private final class Number {
-        let value: UInt64
-        init(_ value: UInt64) { self.value = value }
-    }
-
     /// Loads at a time; a client may have no more.
     private static let loadsMax = 4_096
 
@@ -93,14 +87,20 @@ package final class WebFront: EventedHandler {
 
     // MARK: - Requests
 
+    package func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? {
+        guard !isEnding, let known = hot.answer(toHeadOf: exchange, at: WallClock.seconds()) else {
+            return nil
+        }
+        requests.begin(exchange)
+        requests.name(known.source, of: exchange)
+        return known.reply
+    }
+
     package func handle(_ exchange: EventedExchange) {
         requests.begin(exchange)
-        if !isEnding,
-            let (reply, source) = hot.answer(
-                exchange.method, exchange.target, at: WallClock.seconds(), field: exchange.header)
-        {
-            requests.name(source, of: exchange)
-            return exchange.answer(reply)
+        if !isEnding, let known = hot.answer(to: exchange, at: WallClock.seconds()) {
+            requests.name(known.source, of: exchange)
+            return exchange.answer(known.reply)
         }
         guard exchange.target.utf8.count <= settings.targetBytesMax else {
             return reply(exchange, settings.answers.sentence(414, "the URL is too long"))
@@ -171,7 +171,7 @@ package final class WebFront: EventedHandler {
             // There is a place for each load.
             _ = mailbox.post(Ended(number: number, result: result))
         }
-        exchange.note = Number(number)
+        exchange.open?.load = number
         loads[number] = Load(exchange: exchange, plan: plan, task: task)
     }
 
@@ -217,11 +217,10 @@ package final class WebFront: EventedHandler {
     }
 
     package func ended(_ exchange: EventedExchange, _ end: HTTPEnd) {
-        requests.end(exchange, end)
-        guard let number = exchange.note as? Number else { return }
-        exchange.note = nil
         // Its load is still under way: nobody waits for it here any more.
-        guard let load = loads.removeValue(forKey: number.value) else { return }
+        guard let number = requests.end(exchange, end)?.load,
+            let load = loads.removeValue(forKey: number)
+        else { return }
         load.task.cancel()
         log.debug("abandoned", ["url": .string(load.plan.request.image.url)])
     }
@@ -235,7 +234,7 @@ package final class WebFront: EventedHandler {
         pending -= ends.count
         for end in ends {
             guard let load = loads.removeValue(forKey: end.number) else { continue }
-            load.exchange.note = nil
+            load.exchange.open?.load = nil
             answer(load, end.result)
         }
     }

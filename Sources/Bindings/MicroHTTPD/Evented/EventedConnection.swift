@@ -1,0 +1,55 @@
+/// Of a clock that only goes on.
+typealias Milliseconds = Int64
+
+/// A connection of an evented server. libmicrohttpd carries it from its first packet to its end.
+final class EventedConnection {
+    let pointer: OpaquePointer
+    /// By when it has to get on, whatever trickles in or out meanwhile: the library's own limit
+    /// begins anew with every byte. `nil`: it may take as long as it likes.
+    fileprivate(set) var deadline: (awaited: Awaited, instant: Milliseconds)?
+    /// Whether its peer has closed its side: nothing more comes of it.
+    var hasLeft = false
+    /// The exchange that waits for its answer.
+    var waiting: EventedExchange?
+
+    /// What is awaited of its peer.
+    enum Awaited { case request, answer }
+
+    init(_ pointer: OpaquePointer) { self.pointer = pointer }
+}
+
+/// Whose time is over, of many connections.
+struct ConnectionDeadlines {
+    /// No deadline lies before it; it may lie before all of them.
+    private var earliest: Milliseconds?
+
+    /// In place of what was set before.
+    mutating func set(
+        _ connection: EventedConnection, _ awaited: EventedConnection.Awaited,
+        at instant: Milliseconds
+    ) {
+        connection.deadline = (awaited, instant)
+        if let earliest, earliest <= instant { return }
+        earliest = instant
+    }
+
+    /// It may take as long as it likes.
+    func clear(_ connection: EventedConnection) { connection.deadline = nil }
+
+    /// Those whose time is over; they have no deadline afterwards. Looks at all of them no more
+    /// often than one may be due.
+    mutating func takeOverdue(
+        among connections: some Collection<EventedConnection>, at now: Milliseconds
+    ) -> [EventedConnection] {
+        guard let earliest, earliest <= now else { return [] }
+        let overdue = connections.filter { $0.deadline.map { $0.instant <= now } ?? false }
+        for connection in overdue { connection.deadline = nil }
+        self.earliest = connections.compactMap { $0.deadline?.instant }.min()
+        return overdue
+    }
+
+    /// After how long there may be one; `nil`: never.
+    func millisecondsUntilNext(from now: Milliseconds) -> Int? {
+        earliest.map { Int(max(0, $0 - now)) }
+    }
+}

@@ -1,0 +1,129 @@
+import TestKit
+import Testing
+
+@testable import MicroHTTPD
+
+/// Heads that were answered before are known again, and no others.
+@Suite struct KnownHeadTests {
+    /// Keeps the head of its first request, and says of later ones whether it is the same.
+    private final class Keeper: EventedHandler {
+        var known: HeadCopy?
+        var hasNoCopy = false
+        var ends = 0
+        var told = 0
+
+        func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? {
+            guard let known, exchange.has(known) else { return nil }
+            return HTTPReply(status: 200, headers: [("X-Known", "yes")])
+        }
+
+        func admitBody(of exchange: EventedExchange) -> BodyAdmission { .take(bytesMax: 100) }
+
+        func handle(_ exchange: EventedExchange) {
+            told += 1
+            if known == nil { known = exchange.headCopy }
+            hasNoCopy = exchange.headCopy == nil
+            exchange.answer(HTTPReply(status: 200, headers: [("X-Known", "no")]))
+        }
+
+        func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends += 1 }
+    }
+
+    // Unchecked: made here, and used by its one thread alone.
+    private final class Peer: @unchecked Sendable {
+        let client: RawClient
+        init(_ client: consuming RawClient) { self.client = client }
+    }
+
+    private static func limits(headSeconds: Int = 30) -> HTTPLimits {
+        var limits = HTTPLimits()
+        limits.bodyBytes = 100
+        limits.headSeconds = headSeconds
+        return limits
+    }
+
+    private static let first = "GET /a%62?c=d&e HTTP/1.1\r\nHost: a\r\nAccept: b\r\n\r\n"
+
+    /// The answers to requests, each on a connection of its own after the first one.
+    private func answers(
+        _ texts: [String], _ keeper: Keeper, _ limits: HTTPLimits = limits()
+    ) throws -> [RawClient.Response] {
+        let server = try EventedHTTPServer(limits: limits, handler: keeper)
+        var all: [RawClient.Response] = []
+        for text in [Self.first] + texts {
+            let peer = Peer(try RawClient(port: server.port))
+            peer.client.send(text)
+            let done = Recorder<RawClient.Response>()
+            let thread = BackgroundThread { done.append(peer.client.whole()) }
+            try server.run { !done.values.isEmpty }
+            #expect(thread.join())
+            all.append(done.values[0])
+        }
+        return Array(all.dropFirst())
+    }
+
+    @Test func theSameHeadIsKnown() throws {
+        let keeper = Keeper()
+        let all = try answers([Self.first, Self.first, Self.first], keeper)
+        #expect(all.allSatisfy { $0.head.contains("X-Known: yes") })
+        #expect(keeper.told == 1 && keeper.ends == 4)
+    }
+
+    @Test func aConnectionGoesOnBehindAKnownHead() throws {
+        let keeper = Keeper()
+        let server = try EventedHTTPServer(limits: Self.limits(), handler: keeper)
+        let peer = Peer(try RawClient(port: server.port))
+        peer.client.send(String(repeating: Self.first, count: 5))
+        try server.run { keeper.ends == 5 }
+        #expect(keeper.told == 1 && server.connectionCount == 1)
+    }
+
+    @Test(arguments: [
+        // The method, the target, the coding of the target, the version.
+        first.replacing("GET", with: "PUT"), first.replacing("/a", with: "/b"),
+        first.replacing("%62", with: "b"), first.replacing("%62", with: "%63"),
+        first.replacing("c=d", with: "c&d"), first.replacing("&e", with: "=e"),
+        first.replacing("?", with: "&"), first.replacing("1.1", with: "1.0"),
+        // Values, names, order, another field, none.
+        first.replacing("Accept: b", with: "Accept: c"),
+        first.replacing("Accept", with: "accept"), first.replacing("Accept", with: "Range_"),
+        first.replacing("Host: a\r\nAccept: b", with: "Accept: b\r\nHost: a"),
+        first.replacing("\r\n\r\n", with: "\r\nB: c\r\n\r\n"),
+        first.replacing("Accept: b\r\n", with: ""),
+        first.replacing(": b", with: ":  b"), first.replacing(": b", with: ":b "),
+    ])
+    func anotherHeadIsNot(text: String) throws {
+        let keeper = Keeper()
+        let all = try answers([text], keeper)
+        #expect(all[0].head.contains("X-Known: no"), "\(all[0].head)")
+        #expect(keeper.told == 2)
+    }
+
+    /// What the library would take for the same fields, since it ends lines and values at zeros.
+    @Test(arguments: [
+        first.replacing("Accept: b\r\n", with: "Accept: b\n"),
+        first.replacing("Accept: b\r\n", with: "Accept: b\r"),
+        first.replacing("Accept: b", with: "Accept\0 b"),
+        first.replacing("GET ", with: "GET\0"), first.replacing(" HTTP", with: "\0HTTP"),
+        first.replacing("Host: a\r\n", with: "Host: a\r\n\0"),
+        first.replacing("a\r\nAccept", with: "a\r\n Accept"),
+        first.replacing("?c", with: "\0c"), first.replacing("&e", with: "\0e"),
+        first.replacing("GET ", with: "GET  "), first.replacing(" HTTP", with: "  HTTP"),
+    ])
+    func aHeadThatIsRefusedIsNot(text: String) throws {
+        let keeper = Keeper()
+        // The library waits for the rest of some of them.
+        let all = try answers([text], keeper, Self.limits(headSeconds: 1))
+        #expect(!all[0].head.contains("X-Known: yes"), "\(all[0].head)")
+        #expect(all[0].status != 200, "\(all[0].head)")
+        #expect(keeper.told == 1)
+    }
+
+    @Test func aHeadBeforeABodyIsNotKept() throws {
+        let keeper = Keeper()
+        keeper.known = nil
+        let text = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nb"
+        _ = try answers([text], keeper)
+        #expect(keeper.hasNoCopy && keeper.told == 2)
+    }
+}
