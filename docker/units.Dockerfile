@@ -1,5 +1,5 @@
 # A machine with systemd for docker/checks/units.sh: the libraries of all programs, and nothing of
-# Imagebus, which scripts/install puts there.
+# Imagebus, which its package puts there.
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends \
@@ -7,7 +7,7 @@ RUN apt-get update -qq \
         libzmq5 libprotobuf-c1 libmicrohttpd12 libnettle8 libyaml-0-2 libjansson4 \
         libsodium23 libcurl4 libssl3 libsqlite3-0 libxxhash0 \
         libvips42 libjpeg62-turbo libpng16-16 libwebp7 libwebpmux3 libavif15 libzimg2 libdeflate0 \
-        libseccomp2 \
+        libseccomp2 librsvg2-2 libcairo2 libgdk-pixbuf-2.0-0 libfontconfig1 \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old
 STOPSIGNAL SIGRTMIN+3
 # systemd makes control groups. Where they have one tree, the engine mounts it read-only.

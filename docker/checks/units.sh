@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The units of systemd/ where systemd is the first process: a container as a machine, with the
-# programs of `scripts/build` (or IMAGEBUS_PROGRAMS) as scripts/install puts them there.
+# The package of scripts/deb and the units in it where systemd is the first process: a container as
+# a machine, with the programs of `scripts/build` (or IMAGEBUS_PROGRAMS).
 
 machine=imagebus-units-$$
 units_seconds=30
@@ -21,25 +21,34 @@ check_units() {
     check_units_of_clients
     check_units_key
     check_units_kills
+    check_units_upgrade
     check_units_stop
+    check_units_removal
     end_machine
 }
 
 # SYS_ADMIN is what systemd needs to mount, and to give each service a view of the files of its own.
 begin_machine() {
-    local root=$work/units
-    [[ -n ${IMAGEBUS_PROGRAMS:-} || -x .build/release/imagebus ]] || scripts/build >&2
-    scripts/install --root "$root"
+    package=$(scripts/deb "$work")
     quietly env DOCKER_BUILDKIT=0 docker build --tag imagebus-systemd - <docker/units.Dockerfile
     docker run --detach --name "$machine" --cap-add SYS_ADMIN --security-opt seccomp=unconfined \
         --security-opt apparmor=unconfined --cgroupns private --network none \
         --tmpfs /run --tmpfs /tmp imagebus-systemd >/dev/null
     wait_until "$units_seconds" has_booted
-    tar --directory "$root" --create . | on_machine tar --extract --directory / --no-overwrite-dir
-    on_machine systemd-sysusers imagebus.conf 2>/dev/null
+    docker cp "$package" "$machine:/srv/imagebus.deb" >/dev/null
+    check_units_installation
     on_machine useradd --groups imagebus-clients member
     on_machine useradd outsider
-    on_machine systemctl daemon-reload
+}
+
+# With nothing but the packages that it depends on.
+check_units_installation() {
+    local found status=0
+    found=$(on_machine dpkg --install /srv/imagebus.deb 2>&1) || status=1
+    found=$(tail --lines=1 <<<"$found")
+    [[ $found == *"systemctl enable --now imagebus.target" ]] || status=1
+    [[ $(units_of_imagebus | wc -l) -eq 0 ]] || status=1
+    verdict "$status" "package: it installs, starts nothing, says what to type" "$found"
 }
 
 end_machine() { docker rm --force "$machine" >/dev/null 2>&1 || true; }
@@ -60,7 +69,7 @@ what_units_said() { on_machine journalctl --no-pager --lines=40 --unit='imagebus
 
 check_units_start() {
     local status=0 found
-    on_machine systemctl start imagebus.target
+    on_machine systemctl enable --now --quiet imagebus.target
     wait_until "$units_seconds" units_are_healthy || status=1
     found="$(units_of_imagebus | grep -c ' active  *running ' || true) of 5 services run"
     [[ $found == 5* ]] || status=1
@@ -133,6 +142,50 @@ unit_restarts() { on_machine systemctl show --property NRestarts --value "$1"; }
 unit_has_restarts() { [[ $(unit_restarts "$1") -ge $2 ]]; }
 
 coordinator_has_failed() { on_machine systemctl is-failed --quiet imagebus-coordinator.service; }
+
+# Services that run go on as the new programs.
+check_units_upgrade() {
+    local before after found status=0
+    before=$(main_processes)
+    found=$(on_machine dpkg --install /srv/imagebus.deb 2>&1) || status=1
+    wait_until "$units_seconds" units_are_healthy || status=1
+    after=$(main_processes)
+    [[ $(wc -l <<<"$after") -eq 5 ]] || status=1
+    [[ $(comm -12 <(sort <<<"$before") <(sort <<<"$after") | wc -l) -eq 0 ]] || status=1
+    found="$(wc -l <<<"$after") services, all of them new processes"
+    verdict "$status" "package: an upgrade starts the services again" "$found"
+    [[ $status -eq 0 ]] || what_units_said
+}
+
+main_processes() {
+    on_machine systemctl show --property MainPID --value \
+        imagebus-{coordinator,cache}.service imagebus-{download,decode,transform}@1.service |
+        sed '/^$/d'
+}
+
+# Settings stay until the package is purged.
+check_units_removal() {
+    local found status=0
+    on_machine systemctl start imagebus.target
+    wait_until "$units_seconds" units_are_healthy || status=1
+    on_machine dpkg --remove imagebus >/dev/null 2>&1 || status=1
+    found=$(left_on_machine)
+    [[ $found == "/etc/imagebus /etc/imagebus/environment "* ]] || status=1
+    [[ $(units_of_imagebus | wc -l) -eq 0 ]] || status=1
+    [[ -z $(on_machine sh -c 'cat /proc/[0-9]*/comm' 2>/dev/null | grep '^imagebus') ]] || status=1
+    on_machine dpkg --purge imagebus >/dev/null 2>&1 || status=1
+    found=$(left_on_machine)
+    [[ -z $found ]] || status=1
+    verdict "$status" "package: a removal ends and removes all, a purge also settings and cache" \
+        "left: ${found:-nothing}"
+}
+
+# Files and directories with its name, besides those that the kernel has.
+left_on_machine() {
+    on_machine find / -xdev -name '*imagebus*' -not -path '/srv/*' -not -path '/proc/*' \
+        -not -path '/tmp/*' -not -path '/var/tmp/*' -not -path '/var/log/*' \
+        -o -path '/etc/imagebus/*' | sort | tr '\n' ' '
+}
 
 check_units_stop() {
     local found
