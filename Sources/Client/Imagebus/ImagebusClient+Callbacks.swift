@@ -4,9 +4,10 @@ public import Messages
 // Loads for callers that want to be called, as SDWebImage's are.
 extension ImagebusClient {
     /// Begins a load and calls `completion` once with how it ended, and before it `progress`, if
-    /// that is there, with how far it is, and `partial` with images of what has come so far, which
-    /// asks for such (`RequestOptions.progressiveLoad`). All run where `executor` says. Of progress
-    /// and partial images the newest ones are kept for an executor that is busy.
+    /// that is there, with how far it is, `partial` with images of what has come so far, which
+    /// asks for such (`RequestOptions.progressiveLoad`), and `cached` with the cached image of a
+    /// load with `refreshCached`. All run where `executor` says. The newest events before the end
+    /// are kept for an executor that is busy.
     ///
     /// See `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)` for the rest.
     @discardableResult
@@ -15,10 +16,12 @@ extension ImagebusClient {
         on executor: CallbackExecutor, visitor: UInt64 = 0,
         progress: (@Sendable (RequestProgress) -> Void)? = nil,
         partial: (@Sendable (ImageResponse) -> Void)? = nil,
+        cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
         let callbacks = LoadCallbacks(
-            on: executor, progress: progress, partial: partial, completion: completion)
+            on: executor, progress: progress, partial: partial, cached: cached,
+            completion: completion)
         var request = request
         if partial != nil { request.options.insert(.progressiveLoad) }
         if slot == nil, let response = answerAtHand(to: request) {
@@ -26,9 +29,19 @@ extension ImagebusClient {
             callbacks.tell(.end(.success(response)), onLineOf: nil)
             return task
         }
+        return load(
+            request, slot: slot, group: group, wantsProgress: progress != nil, visitor: visitor,
+            callbacks: callbacks)
+    }
+
+    /// The same for callbacks that are there already, where nothing is at hand.
+    func load(
+        _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil, wantsProgress: Bool,
+        visitor: UInt64, callbacks: LoadCallbacks
+    ) -> LoadTask {
         let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
         let load = LoadRequest(
-            token: task.token, group: group, image: request, wantsProgress: progress != nil,
+            token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             slot: slot, visitor: visitor)
         post(.load(load, task), task)
         return task

@@ -7,12 +7,14 @@ final class LoadCallbacks: Sendable {
     enum Event: Sendable {
         case progress(RequestProgress)
         case partial(ImageResponse)
+        case cached(ImageResponse)
         case end(Result<ImageResponse, ImageError>)
     }
 
     private let executor: CallbackExecutor
     private let progress: (@Sendable (RequestProgress) -> Void)?
     private let partial: (@Sendable (ImageResponse) -> Void)?
+    private let cached: (@Sendable (ImageResponse) -> Void)?
     private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
     /// To the task that runs the callbacks elsewhere, once there is one.
     private let sink = Mutex<AsyncStream<Event>.Continuation?>(nil)
@@ -24,11 +26,13 @@ final class LoadCallbacks: Sendable {
     init(
         on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)?,
         partial: (@Sendable (ImageResponse) -> Void)? = nil,
+        cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) {
         self.executor = executor
         self.progress = progress
         self.partial = partial
+        self.cached = cached
         self.completion = completion
     }
 
@@ -56,6 +60,7 @@ final class LoadCallbacks: Sendable {
         switch event {
         case .progress(let event): progress?(event)
         case .partial(let response): partial?(response)
+        case .cached(let response): cached?(response)
         case .end(let result): completion(result)
         }
     }

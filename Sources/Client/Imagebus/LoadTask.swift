@@ -197,10 +197,12 @@ public final class LoadTask: Sendable {
     /// The cached image has come. It is told once: what the next coordinator has in its place is
     /// kept until that has asked the origin.
     func offer(_ response: ImageResponse) {
+        var callbacks: LoadCallbacks?
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.result == nil else { return [] }
             guard let cached = state.cached else {
                 state.cached = response
+                callbacks = state.callbacks
                 return exchange(&state.firstWaiters, with: [])
             }
             var newer = response
@@ -210,6 +212,7 @@ public final class LoadTask: Sendable {
         }
         for continuation in waiting { continuation.resume() }
         tell(.cached(response))
+        callbacks?.tell(.cached(response), onLineOf: commands)
     }
 
     /// An image of what has arrived so far has come.

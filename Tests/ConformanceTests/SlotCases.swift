@@ -1,0 +1,130 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension Conformance {
+    /// What a place shows of its loads (SDWebCacheCategoriesTests).
+    @Suite struct SlotCases {
+        private let gallery: Gallery
+
+        init() throws { gallery = try Gallery() }
+
+        /// A slot that writes down what it is to show, on the thread that learns of it.
+        private struct Page {
+            let slot: ImageSlot<String>
+            let log = Recorder<String>()
+
+            init(_ client: ImagebusClient) {
+                let log = log
+                slot = ImageSlot(client, on: .inline) { key, change in
+                    switch change {
+                    case .placeholder(let text): log.append("\(key): \(text ?? "nothing")")
+                    case .image(let image, let isPartial, let wants):
+                        let tier = image.cacheType == .none ? "fetched" : image.cacheType.name
+                        let end = (isPartial ? " partly" : "") + (wants ? " in transition" : "")
+                        log.append("\(key): \(tier)\(end)")
+                    case .indicator(let isRunning): log.append(isRunning ? "spin" : "rest")
+                    case .progress(let progress): log.append("\(Int(progress.fraction * 100)) %")
+                    }
+                }
+            }
+
+            /// Loads, and waits for the end.
+            func answer(
+                _ request: ImageRequest, wantsProgress: Bool = false
+            ) async -> SlotAnswer? {
+                let (answers, sink) = AsyncStream<SlotAnswer>.makeStream()
+                slot.load(request, placeholder: "…", wantsProgress: wantsProgress) { answer in
+                    sink.yield(answer)
+                    sink.finish()
+                }
+                return await answers.first { $0.isFinished }
+            }
+        }
+
+        /// The end of a load whose transition is cut off is told once, as cancelled.
+        @Test func case115_aTransitionThatIsCutOffNeverReportsItsEnd() async throws {
+            let client = try SharedStack.current.client()
+            let page = Page(client)
+            let codes = Recorder<UInt16?>()
+            let url = gallery.url("/case115.jpg")
+            let request = ImageRequest(url, fit: 20, options: .waitTransition)
+            page.slot.load(request, placeholder: "…") { answer in
+                switch answer.result {
+                case .success: codes.append(nil)
+                case .failure(let error): codes.append(error.code.rawValue)
+                }
+            }
+            #expect(await page.log.wait(count: 4) != nil)
+            #expect(
+                page.log.values == ["image: …", "spin", "rest", "image: fetched in transition"])
+            #expect(codes.values == [], "the transition runs")
+            page.slot.cancel()
+            page.slot.transitionEnded()
+            // The thread that told the image may still be at it; it tells this as well then.
+            #expect(await codes.wait() == [2002])
+            page.slot.cancel()
+            #expect(codes.values == [2002])
+        }
+
+        /// Progress of a slot begins at nothing, and ends with all bytes, wanted or not.
+        @Test func case116_progressOfASlotReachesItsEnd() async throws {
+            let page = Page(try SharedStack.current.client())
+            let gate = Gate()
+            let held = gallery.hold("/case116.jpg", until: gate)
+            async let answer = page.answer(ImageRequest(url: held), wantsProgress: true)
+            #expect(await gallery.origin.waitForRequest("/case116.jpg"))
+            #expect(page.slot.state()?.progress.fraction == 0)
+            gate.open()
+            #expect(await answer?.cacheType == CacheTypes.none)
+            let size = UInt64(gallery.image.count)
+            #expect(
+                page.slot.state()?.progress == SlotProgress(received: size, expected: size))
+            _ = await page.answer(ImageRequest(url: gallery.url("/case116-quiet.jpg")))
+            #expect(page.slot.state()?.progress == .whole)
+        }
+
+        /// A transition is for what was fetched and for what the disk had, not for memory.
+        @Test func case117_aTransitionIsForWhatWasFetchedAndWhatTheDiskHad() async throws {
+            let stack = try SharedStack.current
+            let client = try stack.client()
+            let page = Page(client)
+            let url = gallery.url("/case117.jpg")
+            var request = ImageRequest(url, fit: 20, options: .waitStoreCache)
+            let fetched = await page.answer(request)
+            #expect(fetched?.wantsTransition == true && fetched?.cacheType == CacheTypes.none)
+            request.options = []
+            request.queryCacheTypes = .disk
+            let disk = await page.answer(request)
+            #expect(disk?.wantsTransition == true && disk?.cacheType == .disk)
+            #expect(disk?.isAsynchronous == true)
+            request.queryCacheTypes = .all
+            let memory = await page.answer(request)
+            #expect(memory?.wantsTransition == false && memory?.cacheType == .memory)
+            request.options = .forceTransition
+            #expect(await page.answer(request)?.wantsTransition == true)
+        }
+
+        /// What the client has at hand is all that is seen: no placeholder, no indicator, and it
+        /// comes before the call returns.
+        @Test func case119_whatIsAtHandIsShownInTheSameTurn() async throws {
+            let client = try SharedStack.current.client()
+            let page = Page(client)
+            let request = ImageRequest(gallery.url("/case119.jpg"), fit: 20)
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while client.answerAtHand(to: request) == nil, ContinuousClock.now < deadline {
+                _ = try await client.load(request).response
+            }
+            let late = Recorder<Bool>()
+            page.slot.load(request, placeholder: "…") { late.append($0.isAsynchronous) }
+            #expect(page.log.values == ["image: memory"] && late.values == [false])
+            page.slot.load(ImageRequest(gallery.hold("/case119-slow.jpg", until: Gate()), fit: 20))
+            page.slot.load(request) { late.append($0.isAsynchronous) }
+            let shown = ["image: memory", "image: nothing", "spin", "rest", "image: memory"]
+            #expect(page.log.values == shown && late.values == [false, false])
+        }
+    }
+}

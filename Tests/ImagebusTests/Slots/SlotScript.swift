@@ -1,0 +1,106 @@
+import ImageModel
+import Messages
+
+@testable import Imagebus
+
+/// A slot without a bus: what its machine has its surroundings do, as words.
+struct SlotScript {
+    private var machine = SlotMachine<String>()
+    private(set) var log: [String] = []
+
+    /// An image; `name` is its key.
+    static func image(
+        _ name: String, _ tier: CacheTypes = .none, refreshed: Bool = false
+    ) -> ImageResponse {
+        var response = ImageResponse(
+            status: .ok, info: nil, facts: nil, explanation: nil, cacheType: tier, key: name,
+            timings: StageTimings(), bytes: nil, storedTiers: nil, scaleFactor: 1,
+            fallbackFor: nil)
+        response.isRefreshed = refreshed
+        return response
+    }
+
+    /// A miss under `fromCacheOnly`.
+    static var miss: ImageResponse {
+        ImageResponse(
+            status: .miss, info: nil, facts: nil, explanation: nil, cacheType: .none, key: "",
+            timings: StageTimings(), bytes: nil, storedTiers: nil, scaleFactor: 1,
+            fallbackFor: nil)
+    }
+
+    @discardableResult
+    mutating func load(
+        _ url: String, _ options: RequestOptions = [], key: String = "k",
+        placeholder: String? = "p", atHand: ImageResponse? = nil
+    ) -> SlotLoadID {
+        let load = SlotLoad<String>(
+            key: key, url: url, placeholder: placeholder, options: options)
+        let (id, actions) = machine.begin(load, atHand: atHand)
+        note(actions)
+        return id
+    }
+
+    mutating func end(_ id: SlotLoadID, _ response: ImageResponse) {
+        note(machine.end(id, with: .success(response)))
+    }
+
+    mutating func fail(_ id: SlotLoadID, _ code: ErrorCode = .timedOut) {
+        note(machine.end(id, with: .failure(ImageError(code, "as told"))))
+    }
+
+    mutating func partial(_ id: SlotLoadID, _ name: String) {
+        note(machine.show(partial: Self.image(name), of: id))
+    }
+
+    mutating func cached(_ id: SlotLoadID, _ response: ImageResponse) {
+        note(machine.show(cached: response, of: id))
+    }
+
+    mutating func advance(_ id: SlotLoadID, _ received: UInt64, of expected: UInt64) {
+        note(machine.advance(id, to: SlotProgress(received: received, expected: expected)))
+    }
+
+    mutating func cancel(_ key: String = "k") { note(machine.cancel(key)) }
+    mutating func cancelAll() { note(machine.cancelAll()) }
+    mutating func transitionEnded(_ key: String = "k") { note(machine.transitionEnded(key)) }
+    func state(of key: String = "k") -> SlotState? { machine.state(of: key) }
+
+    /// What happened since it was taken last.
+    mutating func take() -> [String] {
+        defer { log = [] }
+        return log
+    }
+
+    private mutating func note(_ actions: [SlotAction<String>]) {
+        log += actions.map(Self.word)
+    }
+
+    private static func word(_ action: SlotAction<String>) -> String {
+        switch action {
+        case .start(let id): "start \(id.number)"
+        case .stop(let id): "stop \(id.number)"
+        case .show(let key, let change): key + ": " + word(change)
+        case .tell(let id, let answer): "tell \(id.number) " + word(answer)
+        }
+    }
+
+    private static func word(_ change: SlotChange<String>) -> String {
+        switch change {
+        case .placeholder(let text): text ?? "nothing"
+        case .image(let image, let isPartial, let wants):
+            (isPartial ? "partly " : "") + image.key + (wants ? " in transition" : "")
+        case .indicator(let isRunning): isRunning ? "spin" : "rest"
+        case .progress(let progress): "\(progress.received)/\(progress.expected)"
+        }
+    }
+
+    private static func word(_ answer: SlotAnswer) -> String {
+        let result =
+            switch answer.result {
+            case .success(let response): response.status == .miss ? "miss" : response.key
+            case .failure(let error): "\(error.code.rawValue)"
+            }
+        return result + (answer.isFinished ? "" : "…") + (answer.isAsynchronous ? " late" : "")
+            + (answer.wantsTransition ? " in transition" : "")
+    }
+}
