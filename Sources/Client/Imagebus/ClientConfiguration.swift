@@ -22,6 +22,10 @@ public struct ClientConfiguration: Hashable, Sendable {
     /// Whether answers of the memory tier are given again without asking, for as long as the
     /// coordinator says that they stand (SEMANTICS §5.24).
     public var repeatsAnswers = true
+    /// What the client keeps in its own process, so that it is given again without a copy
+    /// (`ImagebusClient.memory`); `nil`: nothing. Without `repeatsAnswers`, and where the
+    /// coordinator issues no vouchers, nothing is given of it but what may be stale.
+    public var memoryCache: MemoryCacheLimits?
     /// Bytes of one image that comes in pieces at most; a larger one ends its load with
     /// `limitExceeded`. At least 1. What lies in shared memory is not limited here.
     public var piecedImageBytesMax = 1 << 30

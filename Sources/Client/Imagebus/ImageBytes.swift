@@ -70,6 +70,12 @@ public final class ImageBytes: Sendable {
         return UnsafeRawBufferPointer(rebasing: payload)
     }
 
+    /// Bytes of memory that it holds.
+    var heldBytes: Int { copy == nil ? count : CopyPool.size(count).bytes }
+
+    /// The same bytes in memory of this process, so that nothing of the stack is held.
+    var ofThisProcess: ImageBytes { mapping == nil ? self : ImageBytes(array) }
+
     /// A copy.
     public var array: [UInt8] { pieces ?? withUnsafeBytes { Array($0) } }
 }

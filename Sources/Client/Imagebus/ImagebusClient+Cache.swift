@@ -19,6 +19,7 @@ extension ImagebusClient {
     public func remove(
         _ key: String, cache: String? = nil, from tiers: CacheTypes = .all
     ) async throws(ImageError) {
+        defer { memory?.remove(key: key) }
         _ = try await self.tiers(.remove, key, cache, tiers)
     }
 
@@ -27,13 +28,15 @@ extension ImagebusClient {
     public func remove(
         _ selection: EntrySelection, from tiers: CacheTypes = .all
     ) async throws(ImageError) -> EntryPage {
-        try await page(.removeSelected, selection, tiers)
+        defer { memory?.removeAll() }
+        return try await page(.removeSelected, selection, tiers)
     }
 
     /// Removes every entry of every cache from the tiers in the same way. Returns the tiers that
     /// there are.
     public func clear(_ tiers: CacheTypes = .all) async throws(ImageError) -> CacheTypes {
-        try await self.tiers(.clear, "", nil, tiers)
+        defer { memory?.removeAll() }
+        return try await self.tiers(.clear, "", nil, tiers)
     }
 
     /// One page of the entries of a selection, those of the disk first, `limit` of them at most (1

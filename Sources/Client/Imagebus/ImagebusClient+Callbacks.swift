@@ -39,7 +39,9 @@ extension ImagebusClient {
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil, wantsProgress: Bool,
         visitor: UInt64, callbacks: LoadCallbacks
     ) -> LoadTask {
-        let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
+        let task = LoadTask(
+            token: tokens.next(), commands: commands, callbacks: callbacks,
+            keeper: memory?.keeper(of: request))
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             slot: slot, visitor: visitor)

@@ -22,6 +22,7 @@ extension ImagebusClient {
         request.context.key = .text(key)
         (request.context.tags, request.context.extendedData) = (tags, extendedData)
         try request.context.check()
+        defer { memory?.remove(key: key) }
         return try await load(request, uploading: bytes).response.storedTiers ?? .none
     }
 }

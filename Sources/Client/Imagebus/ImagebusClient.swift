@@ -21,6 +21,9 @@ public final class ImagebusClient: Sendable {
     private let ended: LineEnd
     let tokens = TokenSource()
     let answers: RepeatedAnswers
+    /// What it keeps in this process (`ClientConfiguration.memoryCache`); `nil` where that is
+    /// nothing.
+    public let memory: ClientMemoryCache?
     private let connectTimeoutMilliseconds: Int
 
     /// Loads that may be pending in this process.
@@ -29,6 +32,7 @@ public final class ImagebusClient: Sendable {
     /// Starts the client's thread. Throws `unavailable` for an endpoint that cannot be one.
     public init(_ configuration: ClientConfiguration) throws(ImageError) {
         connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
+        memory = configuration.memoryCache.map(ClientMemoryCache.init)
         do {
             let commands = try CommandQueue(ordersMax: Self.ordersMax)
             let executor = LineExecutor(commands)
@@ -74,7 +78,9 @@ public final class ImagebusClient: Sendable {
         if slot == nil, trace == nil, let response = answerAtHand(to: request) {
             return LoadTask(token: tokens.next(), endedWith: response, commands: commands)
         }
-        let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
+        let task = LoadTask(
+            token: tokens.next(), wantsProgress: wantsProgress, commands: commands,
+            keeper: memory?.keeper(of: request))
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace, visitor: visitor)
@@ -83,10 +89,15 @@ public final class ImagebusClient: Sendable {
     }
 
     /// The answer that a load of this request would have at once: an image of the memory tier that
-    /// this client was told before, and that still stands. It counts as such a load. `nil`: the
-    /// coordinator has to be asked; nothing was done then.
+    /// this client was told before, and that still stands, or one of `memory` that may be stale.
+    /// The former counts as such a load. `nil`: the coordinator has to be asked; nothing was done
+    /// then.
     public func answerAtHand(to request: ImageRequest) -> ImageResponse? {
-        answers.response(to: request)
+        guard let memory else { return answers.response(to: request) }
+        if let response = memory.response(to: request) { return response }
+        let response = answers.response(to: request)
+        if let response { memory.keep(response, to: request) }
+        return response
     }
 
     /// Loads on a thread that may block, and returns how it ended.
@@ -98,7 +109,8 @@ public final class ImagebusClient: Sendable {
         _ request: ImageRequest, group: GroupID? = nil, trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
         if trace == nil, let response = answerAtHand(to: request) { return response }
-        let task = LoadTask(token: tokens.next(), commands: commands)
+        let task = LoadTask(
+            token: tokens.next(), commands: commands, keeper: memory?.keeper(of: request))
         let load = LoadRequest(token: task.token, group: group, image: request, trace: trace)
         if !leadership.run(load, task) { post(.load(load, task), task) }
         return try task.waitForResponse()
@@ -188,6 +200,7 @@ public final class ImagebusClient: Sendable {
     /// that were delivered stay.
     public func close() {
         answers.close()
+        memory?.close()
         _ = commands.post(.close)
     }
 

@@ -32,6 +32,7 @@ public final class LoadTask: Sendable {
         /// Made for whoever listens.
         var events: LoadEvents?
         var callbacks: LoadCallbacks?
+        var keeper: MemoryKeeper?
     }
 
     /// Made for whoever looks at it: most loads have none.
@@ -95,13 +96,14 @@ public final class LoadTask: Sendable {
     /// Of the client whose commands it is.
     init(
         token: Token, wantsProgress: Bool = false, commands: CommandQueue,
-        callbacks: LoadCallbacks? = nil
+        callbacks: LoadCallbacks? = nil, keeper: MemoryKeeper? = nil
     ) {
         self.token = token
         self.commands = commands
         state.withLock { state in
             if wantsProgress { state.progress = Progress() }
             state.callbacks = callbacks
+            state.keeper = keeper
         }
     }
 
@@ -248,6 +250,7 @@ public final class LoadTask: Sendable {
             state = State(result: result, cached: waiting.cached)
             return waiting
         }
+        waiting.keeper?.keep(result)
         waiting.progress?.sink.finish()
         if var events = waiting.events {
             for listener in events.take(.end(result)).listeners {

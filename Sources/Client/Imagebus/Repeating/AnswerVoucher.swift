@@ -21,6 +21,11 @@ public struct AnswerVoucher: Sendable {
         return answers.count(voucher.number)
     }
 
+    /// Whether another one is the same voucher of the same session.
+    func isSame(as other: AnswerVoucher?) -> Bool {
+        other?.words === words && other?.voucher.number == voucher.number
+    }
+
     /// The load of the time comes before that of the word: an answer that expired between both was
     /// still right when it was asked for.
     var stands: Bool {

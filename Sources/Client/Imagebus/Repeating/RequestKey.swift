@@ -4,6 +4,8 @@ import ImageModel
 struct RequestKey: Hashable {
     private let request: ImageRequest
 
+    var url: String { request.url }
+
     init(_ request: ImageRequest) {
         var request = request
         // How long somebody would wait does not matter to who does not wait.

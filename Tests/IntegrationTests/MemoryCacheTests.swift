@@ -1,0 +1,97 @@
+import ImageModel
+import Imagebus
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What a client keeps in its process, with a real stack that changes behind it.
+    @Suite struct MemoryCacheTests {
+        private let photo: ChangingImage
+
+        init() throws { photo = try ChangingImage() }
+
+        private func client(
+            _ stack: StackHarness, _ limits: MemoryCacheLimits, isOperator: Bool = false
+        ) throws -> ImagebusClient {
+            var configuration = try ClientConfiguration(
+                runtimeDirectory: stack.runtimeDirectory, isOperator: isOperator,
+                connectTimeoutMilliseconds: 20_000)
+            configuration.memoryCache = limits
+            return try ImagebusClient(configuration)
+        }
+
+        /// Until memory has it.
+        private func fill(
+            _ client: ImagebusClient, _ request: ImageRequest
+        ) async throws -> ImageResponse {
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while client.memory?.statistics.entries == 0, ContinuousClock.now < deadline {
+                _ = try await client.load(request).response
+            }
+            return try #require(client.answerAtHand(to: request))
+        }
+
+        /// Hits share their bytes, count as loads, and end with the entry.
+        @Test func memoryGivesNothingThatTheStackRemoved() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(["--allow-private-networks"]) { stack in
+                let client = try client(stack, MemoryCacheLimits(bytesMax: 1 << 24))
+                let request = ImageRequest(photo.url, fit: 100)
+                let old = try await fill(client, request)
+                #expect(try await client.load(request).response.bytes === old.bytes)
+                let hits = try #require(client.memory?.statistics.hits)
+                let report = try await stack.awaitStatus("hits by voucher to be told") {
+                    $0.counter("voucherHits") ?? 0 >= hits
+                }
+                #expect(report.counter("voucherHits") ?? 0 >= hits)
+                photo.answerPlainly(photo.new)
+                let end = try stack.run(["cache", "remove", "--url", photo.url])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(client.answerAtHand(to: request) == nil)
+                #expect(client.memory?.statistics.entries == 0)
+                let new = try await client.load(request).response
+                #expect(new.bytes?.array != old.bytes?.array)
+                #expect(photo.requestCount == 2)
+            }
+        }
+
+        /// Without vouchers only what may be stale is given, for as long as that is said.
+        @Test func memoryMayBeStaleWhereTheCallerSaysSo() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(["--allow-private-networks", "--vouchers", "0"]) { stack in
+                let request = ImageRequest(photo.url, fit: 100)
+                let strict = try client(stack, MemoryCacheLimits(bytesMax: 1 << 24))
+                let stale = try client(
+                    stack, MemoryCacheLimits(bytesMax: 1 << 24, staleMilliseconds: 3_600_000))
+                let old = try await fill(stale, request)
+                for _ in 0..<3 { _ = try await strict.load(request).response }
+                #expect(strict.memory?.statistics.entries == 0)
+                photo.answerPlainly(photo.new)
+                let end = try stack.run(["cache", "remove", "--url", photo.url])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(try await stale.load(request).response.bytes === old.bytes)
+                stale.memory?.remove(url: photo.url)
+                let new = try await stale.load(request).response
+                #expect(new.bytes?.array != old.bytes?.array)
+                #expect(try await strict.load(request).response.digest == new.digest)
+            }
+        }
+
+        /// What an operator's client removes it does not give itself any more.
+        @Test func aClientThatRemovesForgetsToo() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(["--allow-private-networks", "--vouchers", "0"]) { stack in
+                let limits = MemoryCacheLimits(bytesMax: 1 << 24, staleMilliseconds: 3_600_000)
+                let client = try client(stack, limits, isOperator: true)
+                let request = ImageRequest(photo.url, fit: 100)
+                let old = try await fill(client, request)
+                try await client.remove(old.key)
+                #expect(client.answerAtHand(to: request) == nil)
+                _ = try await fill(client, request)
+                _ = try await client.clear()
+                #expect(client.answerAtHand(to: request) == nil)
+            }
+        }
+    }
+}
