@@ -383,7 +383,7 @@ let testing: [Target] = [
             "CommandLineInterface", "Imagebus", "Messages", "ImageModel", "Linux", "TestKit",
             "StackKit", "imagebus-cli",
         ],
-        documents: ["CASES.md", "CONFIGURATION.md", "OPTIONS.md"]),
+        documents: ["CASES.md", "CONFIGURATION.md", "OPTIONS.md", "PEERS.md"]),
 ]
 
 /// What docker/test runs inside containers, beside the programs, with what they are made of.

@@ -1,0 +1,203 @@
+import ImageModel
+import Messages
+import StackKit
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Imagebus
+
+/// Bugs that other libraries of this kind had to mend, by the numbers of `PEERS.md`: those that can
+/// be had without a stack.
+@Suite struct PeerBugTests {
+    private let token = Token(Identifier128(high: 0, low: 1))
+    private let commands: CommandQueue
+
+    init() throws { commands = try CommandQueue(ordersMax: 16) }
+
+    private var welcome: ClientWelcome {
+        ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 9)
+    }
+
+    private func load(_ number: UInt64 = 1) -> LoadRequest {
+        LoadRequest(
+            token: Token(Identifier128(high: 0, low: number)),
+            image: ImageRequest(url: "http://a.test/\(number)"))
+    }
+
+    /// Whoever comes after the end hears it from every side of a task.
+    @Test(.timeLimit(.minutes(1)))
+    func bug01_whoListensAfterTheEndHearsIt() async throws {
+        let task = LoadTask(token: token, commands: commands)
+        task.finish(.success(SlotScript.image("A")))
+        #expect(try await task.response.key == "A")
+        #expect(try task.waitForResponse().key == "A")
+        var ends = 0
+        for await event in task.events { if case .end(.success) = event { ends += 1 } }
+        for await event in task.events { if case .end(.success) = event { ends += 1 } }
+        #expect(ends == 2, "each stream has the end of its own")
+        for await _ in task.progress { Issue.record("there is no progress") }
+        for await _ in task.partials { Issue.record("there is no partial image") }
+        var keys: [String] = []
+        for try await response in task.responses { keys.append(response.key) }
+        #expect(keys == ["A"])
+    }
+
+    /// Changes of the class go out in their order; one that comes before the load was sent, or
+    /// between two sessions, is in the load that is sent.
+    @Test func bug02_changesOfPriorityKeepTheirOrder() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        let now = Instant(nanoseconds: 1)
+        let load = load()
+        func sent(_ actions: [PendingRequests.Action]) -> [Priority] {
+            actions.compactMap { action in
+                switch action {
+                case .send(.load(let load)): load.image.priority
+                case .send(.reprioritise(_, let priority)): priority
+                default: nil
+                }
+            }
+        }
+        _ = pending.submitted(load, at: now)
+        #expect(sent(pending.reprioritised(load.token, .high)) == [])
+        #expect(sent(pending.reprioritised(load.token, .low)) == [])
+        #expect(sent(pending.welcomed(welcome, at: now)) == [.low])
+        let changes: [Priority] = [.high, .normal, .low, .high]
+        #expect(changes.flatMap { sent(pending.reprioritised(load.token, $0)) } == changes)
+        _ = pending.sessionEnded(at: now)
+        _ = pending.reprioritised(load.token, .normal)
+        #expect(sent(pending.welcomed(welcome, at: now)) == [.normal])
+    }
+
+    /// A partial image that comes behind the end is told to nobody.
+    @Test func bug03_noPreviewComesBehindTheImage() {
+        let log = Mutex<[String]>([])
+        let callbacks = LoadCallbacks(
+            on: .inline, progress: nil,
+            partial: { partial in log.withLock { $0.append(partial.key) } },
+            cached: { cached in log.withLock { $0.append(cached.key) } },
+            completion: { result in
+                log.withLock { $0.append((try? result.get())?.key ?? "failure") }
+            })
+        let task = LoadTask(token: token, commands: commands, callbacks: callbacks)
+        task.show(SlotScript.image("half"))
+        task.finish(.success(SlotScript.image("whole")))
+        task.show(SlotScript.image("late"))
+        task.offer(SlotScript.image("later"))
+        #expect(log.withLock { $0 } == ["half", "whole"])
+        #expect(task.cachedResponse == nil)
+    }
+
+    /// However many ends there are, from however many threads, one is told.
+    @Test func bug04_aCompletionIsCalledOnce() async {
+        let calls = Recorder<String>()
+        for round in 0..<200 {
+            let callbacks = LoadCallbacks(on: .inline, progress: nil) { _ in
+                calls.append("\(round)")
+            }
+            let task = LoadTask(token: token, commands: commands, callbacks: callbacks)
+            await withTaskGroup { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        let error = ImageError(.cancelled, "\(number)")
+                        task.finish(
+                            number < 2 ? .failure(error) : .success(SlotScript.image("A")))
+                    }
+                }
+            }
+        }
+        #expect(calls.values == (0..<200).map(String.init))
+    }
+
+    /// A cancel that was said before there was anything to cancel holds.
+    @Test func bug06_aCancelBeforeTheSendEndsTheLoadAndNothingIsSent() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        let now = Instant(nanoseconds: 1)
+        _ = pending.submitted(load(), at: now)
+        let ends = pending.cancelled(load().token)
+        #expect(ends.count == 1 && pending.isEmpty)
+        #expect(pending.welcomed(welcome, at: now) == [])
+    }
+
+    /// What ends as it begins is in no table afterwards: of a client that is closed, without a URL,
+    /// and under a key too many.
+    @Test func bug07_whatEndsAtOnceLeavesNothingBehind() async throws {
+        let client = try ImagebusClient(
+            ClientConfiguration(endpoint: "/nowhere/front.sock", resultsDirectory: "/nowhere"))
+        client.close(waitingMilliseconds: 60_000)
+        let ends = Recorder<ErrorCode?>()
+        let slot = ImageSlot<String>(client, on: .inline) { _, _ in }
+        for url in ["http://a.test/1", "", "http://a.test/2"] {
+            slot.load(ImageRequest(url: url)) { answer in
+                if case .failure(let error) = answer.result { ends.append(error.code) }
+            }
+        }
+        #expect(ends.values == [.cancelled, .invalidURL, .cancelled])
+        let isEmpty = slot.state.withLock { state in
+            state.tasks.isEmpty && state.orders.isEmpty && state.completions.isEmpty
+                && state.actions.isEmpty && !state.isActing
+        }
+        #expect(isEmpty && slot.state()?.loads == 0)
+        weak var task: LoadTask?
+        do {
+            let own = client.load("http://a.test/3")
+            task = own
+            #expect(await own.errorCode == .cancelled)
+        }
+        #expect(task == nil, "nobody keeps it")
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.submitted(load(), at: Instant(nanoseconds: 1))
+        _ = pending.cancelled(load().token)
+        #expect(pending.isEmpty)
+    }
+
+    /// Steps that differ have keys that differ, also where a text in one looks like the key of
+    /// another, and where numbers differ by the last digit that counts.
+    @Test func bug09_differentSettingsHaveDifferentKeys() {
+        let colours = [Colour(argb: 0xFF00_0000), Colour(argb: 0x0000_0000)]
+        let steps: [TransformStep] =
+            [0, 0.000001, 1, 1.000001, 10, 100].flatMap {
+                [.blur(radius: $0), .sharpen(radius: $0), .round(radius: $0)]
+            }
+            + [0.000001, 0.5, 0.500001].map { .vignette($0) }
+            + colours.flatMap { colour in
+                [
+                    .tint(colour), .tint(colour, .multiply), .flatten(colour),
+                    .round(radius: 1, border: 1, colour), .round(radius: 1, .topLeft, colour),
+                ]
+            }
+            + [
+                .flip(horizontal: true, vertical: false), .flip(horizontal: false, vertical: true),
+                .flip(horizontal: true, vertical: true), .grayscale, .sepia, .invert,
+                .crop(PixelRect(x: 1, y: 11, size: PixelSize(width: 1, height: 1))),
+                .crop(PixelRect(x: 11, y: 1, size: PixelSize(width: 1, height: 1))),
+                .crop(PixelRect(x: 1, y: 1, size: PixelSize(width: 11, height: 1))),
+                .crop(PixelRect(x: 1, y: 1, size: PixelSize(width: 1, height: 11))),
+                .resize(PixelSize(width: 1, height: 23), .fit, enlarges: false),
+                .resize(PixelSize(width: 12, height: 3), .fit, enlarges: false),
+                .resize(PixelSize(width: 12, height: 3), .fill, enlarges: false),
+                .resize(PixelSize(width: 12, height: 3), .fit, enlarges: true),
+                .overlay(Overlay(url: "http://a.test/1,{0.000000,0.000000},1.000000)", x: 0, y: 0)),
+                .overlay(Overlay(url: "http://a.test/1", x: 0, y: 0)),
+                .overlay(Overlay(url: "http://a.test/1", x: 1, y: 0)),
+                .custom(CustomStep("a.b", parameters: ["k": "1"])),
+                .custom(CustomStep("a.b", parameters: ["k": "1", "l": "2"])),
+                .custom(CustomStep("a.b", parameters: ["kl": "12"])),
+                .custom(CustomStep("a.bk", parameters: ["k": "1"])),
+            ]
+        var known: [String: TransformStep] = [:]
+        for step in steps {
+            if let other = known[step.key] { Issue.record("\(step) and \(other): \(step.key)") }
+            known[step.key] = step
+        }
+        var pairs: [String: [TransformStep]] = [:]
+        for (first, second) in zip(steps, steps.dropFirst()) {
+            for list in [[first, second], [second, first], [first, first, second]] {
+                let key = list.map(\.key).joined(separator: "-")
+                #expect(pairs.updateValue(list, forKey: key) == nil, "\(key)")
+            }
+        }
+        // Between which two the first separator stands cannot be mistaken.
+        #expect(steps.allSatisfy { !$0.key.contains(")-") && $0.key.hasSuffix(")") })
+    }
+}
