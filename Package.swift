@@ -151,7 +151,11 @@ let client: [Target] = [
         [
             "Linux", "ZeroMQ", "Zlib", "ImageModel", "Animation", "Messages", "Wire", "EventLoop",
             "SharedArena", "BusConnection",
-        ])
+        ]),
+    // The stage that makes pixels makes them here, too: the same steps, the same pixels.
+    room(
+        "Client", "ImagebusTransforms",
+        ["Transforming", "Vips", "StageContract", "ImageModel", "Messages"]),
 ]
 
 /// What programs share that are used by people, or that speak for them.
@@ -360,6 +364,7 @@ let testing: [Target] = [
     tests(
         "ImagebusTests",
         ["Imagebus", "Wire", "Messages", "ImageModel", "Linux", "StackKit", "TestKit"]),
+    tests("ImagebusTransformsTests", ["ImagebusTransforms", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",
@@ -429,6 +434,7 @@ let package = Package(
     name: "imagebus",
     products: [
         .library(name: "Imagebus", targets: ["Imagebus"]),
+        .library(name: "ImagebusTransforms", targets: ["ImagebusTransforms"]),
         .executable(name: "imagebus", targets: ["imagebus-cli"]),
         .executable(name: "thumbnailer", targets: ["thumbnailer"]),
     ],

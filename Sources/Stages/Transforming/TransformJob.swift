@@ -47,6 +47,26 @@ struct TransformJob {
         return encoded
     }
 
+    /// The pixels after the steps.
+    func render(_ pixels: UnsafeRawBufferPointer) throws(ImageError) -> RenderedImage {
+        let source = try PixelSource(work, pixels)
+        guard !work.layout.samples.isDeep, work.layout.animation == nil else {
+            throw ImageError(.internalError, "only one frame of 8 bits is rendered")
+        }
+        let steps = try Pipeline(work.steps).steps
+        let current = try run(steps, on: stepImage(source))
+        let header = current.image.header
+        var samples = [UInt8](repeating: 0, count: header.width * header.height * header.bands)
+        do {
+            try samples.withUnsafeMutableBytes { try current.image.write(to: $0) }
+        } catch {
+            throw ImageError(transforming: error, step: "pixels")
+        }
+        return RenderedImage(
+            size: PixelSize(width: header.width, height: header.height), bands: header.bands,
+            samples: samples)
+    }
+
     private func encode(
         _ current: StepImage, after steps: [any ImageStep], beside enclosed: EnclosedParts,
         to output: some OutputSpace

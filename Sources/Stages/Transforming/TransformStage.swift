@@ -57,6 +57,23 @@ public struct TransformStage: Sendable {
         }
     }
 
+    /// Runs the steps of `work` on `pixels`, and encodes nothing.
+    ///
+    /// - Parameters:
+    ///   - work: layout, steps and limits; its output, overlays and reference are not looked at.
+    ///     A step that lays something over the image is `internalError`.
+    ///   - pixels: as of `perform`, of 8 bits and one frame.
+    ///   - cancellation: looked at between steps and every few rows.
+    /// - Throws: as `perform`, but for what concerns output.
+    public func render(
+        _ work: TransformWork, pixels: UnsafeRawBufferPointer, cancellation: CancellationFlag
+    ) throws(ImageError) -> RenderedImage {
+        try library.exclusively { () throws(ImageError) -> RenderedImage in
+            let sampler = PlaneSampler(graphs: graphs, cancellation: cancellation)
+            return try TransformJob(work, sampler).render(pixels)
+        }
+    }
+
     /// Encodes an image of one colour.
     ///
     /// - Parameters:

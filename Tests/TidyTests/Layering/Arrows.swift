@@ -31,6 +31,10 @@ enum Arrows {
         "Wire", "EventLoop", "BusConnection", "SharedArena",
     ]
 
+    /// The library that makes pixels in the process of who calls it, by the stage that makes them
+    /// in the stack, so that both make the same.
+    static let roomOfPixels = "ImagebusTransforms"
+
     /// What Reporting stands on, so that any front can take it, with or without a command line.
     static let roomsOfReporting: Set<String> = [
         "ImageModel", "Messages", "Observability", "JSON",
@@ -55,6 +59,7 @@ enum Arrows {
         case (.stages, .core): true
         case (.stages, .bindings): to.name != "ZeroMQ"
         case (.client, .runtime): runtimeOfClient.contains(to.name)
+        case (.client, .stages): from.name == roomOfPixels && to.name == "Transforming"
         case (.client, .client), (.client, .core), (.client, .bindings): true
         case (.fronts, _) where from.name == "Reporting": roomsOfReporting.contains(to.name)
         case (.fronts, let layer): layer != .c && layer != .stages && layer != .programs

@@ -1,0 +1,131 @@
+public import ImageModel
+public import Messages
+import StageContract
+import Transforming
+import Vips
+
+/// Images are decoded, transformed and encoded in this process, as SDWebImage's extensions of
+/// images do it. **For trusted bytes alone**: decoders read them here, without the sandbox and
+/// the process of their own that the stack has for bytes of strangers.
+///
+///     let transforms = try ImageTransforms()
+///     let photo = try transforms.image(of: bytes)
+///     let card = try transforms.apply(
+///         [.resize(PixelSize(width: 200, height: 100), .fill, enlarges: true), .blur(radius: 3)],
+///         to: photo)
+///     let file = try transforms.encode(card, OutputOptions(format: .webp, quality: 75))
+///
+/// The steps are those of requests, and make the same pixels as in the stack. Any thread; one call
+/// at a time works in a process, and others wait. No stack is needed.
+public struct ImageTransforms: Sendable {
+    /// What every image is within: those that are decoded, and those that steps make.
+    public let limits: ImageLimits
+    private let stage: TransformStage
+    private let library: VipsLibrary
+
+    /// Starts libvips; later values share it. What it warns of is not told.
+    ///
+    /// - Throws: `internalError` where libvips cannot start or has no such decoder.
+    public init(limits: ImageLimits = ImageLimits()) throws(ImageError) {
+        self.limits = limits
+        stage = try TransformStage()
+        do {
+            library = try VipsLibrary(loaders: PixelDecoder.loaders)
+        } catch {
+            throw ImageError(.internalError, "libvips does not start: \(error.text)")
+        }
+    }
+
+    /// Decodes JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF or JPEG XL: the first frame, upright, in
+    /// sRGB by the embedded profile, in 8 bits.
+    ///
+    /// - Throws: `unsupportedFormat` for other bytes; `badImageData` for damaged ones;
+    ///   `limitExceeded`, by the header, before there are pixels.
+    public func image(of bytes: [UInt8]) throws(ImageError) -> PixelImage {
+        let decoded = try library.exclusively { () throws(ImageError) in
+            try PixelDecoder(limits).decode(bytes)
+        }
+        guard decoded.orientation != .upright else { return decoded.image }
+        return try render([], of: decoded.image, decoded.orientation)
+    }
+
+    /// The image after the steps, in their order. It is as large as they say; see `TransformStep`
+    /// for each. SDWebImage's scale modes are `stretch` (Fill), `letterbox` (AspectFit) and `fill`
+    /// (AspectFill), with `enlarges`.
+    ///
+    /// - Throws: `stepFailed` with the step's name for one that leaves nothing of the image, or
+    ///   that has no pixels here, such as a custom one; `invalidRequest` for values out of range,
+    ///   and for an overlay, whose image would have to be loaded; `limitExceeded`.
+    public func apply(
+        _ steps: [TransformStep], to image: PixelImage
+    ) throws(ImageError) -> PixelImage {
+        for step in steps {
+            try step.form.check(pixelsMax: limits.pixelsMax)
+            if case .overlay = step {
+                throw ImageError(.invalidRequest, "an overlay takes a stack that loads it")
+            }
+        }
+        return try render(steps, of: image, .upright)
+    }
+
+    /// The image as a file. Without a format it is that of the image, or PNG where it has none that
+    /// is encoded.
+    ///
+    /// - Throws: `invalidRequest` for options that the format has not; `unsupportedFormat` for a
+    ///   format that is not encoded; `limitExceeded`.
+    public func encode(
+        _ image: PixelImage, _ options: OutputOptions = OutputOptions()
+    ) throws(ImageError) -> [UInt8] {
+        var options = options
+        let own = image.format.flatMap { $0.isEncodable ? $0 : nil }
+        options.format = options.format ?? own ?? .png
+        try options.check()
+        let space = HeapOutput()
+        let encoded = try withBytes(of: image) { bytes throws(ImageError) in
+            try stage.perform(
+                work([], of: image, .upright, output: options), pixels: bytes, output: space,
+                cancellation: CancellationFlag())
+        }
+        return space.take(encoded.reference)
+    }
+
+    private func render(
+        _ steps: [TransformStep], of image: PixelImage, _ orientation: Orientation
+    ) throws(ImageError) -> PixelImage {
+        let rendered = try withBytes(of: image) { bytes throws(ImageError) in
+            try stage.render(
+                work(steps, of: image, orientation, output: OutputOptions()), pixels: bytes,
+                cancellation: CancellationFlag())
+        }
+        return PixelImage(
+            size: rendered.size, bands: rendered.bands, samples: rendered.samples,
+            format: image.format)
+    }
+
+    private func withBytes<Result>(
+        of image: PixelImage,
+        _ body: (UnsafeRawBufferPointer) throws(ImageError) -> Result
+    ) throws(ImageError) -> Result {
+        try image.samples.span.withUnsafeBytes { bytes throws(ImageError) in try body(bytes) }
+    }
+
+    private func work(
+        _ steps: [TransformStep], of image: PixelImage, _ orientation: Orientation,
+        output: OutputOptions
+    ) throws(ImageError) -> TransformWork {
+        guard let bands = PixelPlane.Bands(rawValue: UInt8(image.bands)) else {
+            throw ImageError(.internalError, "an image has \(image.bands) bands")
+        }
+        var layout = PixelLayout(
+            bands: bands, size: image.size, stride: image.size.width * image.bands)
+        layout.orientation = orientation
+        let shown = orientation.transposes ? image.size.transposed : image.size
+        let count = UInt64(image.samples.count)
+        return TransformWork(
+            source: BlockReference(segment: 0, offset: 0, length: count, block: BlockID(0)),
+            layout: layout,
+            sourceInfo: ImageInfo(
+                format: image.format ?? .png, size: shown, hasAlpha: image.hasAlpha),
+            steps: steps, output: output, limits: limits)
+    }
+}

@@ -1,0 +1,117 @@
+import ImageModel
+import Messages
+import Vips
+
+/// Makes pixels of trusted bytes, by libvips alone.
+struct PixelDecoder {
+    private let limits: ImageLimits
+
+    static let loaders: [VipsLoader] = [.jpeg, .png, .webp, .gif, .tiff, .heif, .jxl]
+
+    init(_ limits: ImageLimits) { self.limits = limits }
+
+    /// The pixels as they are stored, and what is to be done to display them.
+    func decode(
+        _ bytes: [UInt8]
+    ) throws(ImageError) -> (image: PixelImage, orientation: Orientation) {
+        let format = ImageFormat(file: bytes.span)
+        guard let loader = Self.loader(of: format) else {
+            throw ImageError(
+                .unsupportedFormat, "\(format.name) is not decoded in this process",
+                details: ["format": format.name])
+        }
+        let source = HeldBytes(bytes)
+        do throws(VipsError) {
+            let image = try VipsImage.load(
+                source.bytes, by: loader,
+                options: Self.haveFrames.contains(format) ? ["page": 0, "n": 1] : [:],
+                owner: source)
+            let header = image.header
+            try check(header)
+            // libheif has turned it already.
+            let exif = loader == .heif ? 1 : header.orientation ?? 1
+            return (try pixels(of: image, format), Orientation(exif: exif))
+        } catch {
+            throw ImageError(inProcess: error)
+        }
+    }
+
+    private static let haveFrames: Set<ImageFormat> = [.webp, .gif, .tiff, .heic, .heif, .avif]
+
+    private static func loader(of format: ImageFormat) -> VipsLoader? {
+        switch format {
+        case .jpeg: .jpeg
+        case .png: .png
+        case .webp: .webp
+        case .gif: .gif
+        case .tiff: .tiff
+        case .heic, .heif, .avif: .heif
+        case .jxl: .jxl
+        default: nil
+        }
+    }
+
+    /// Before there are pixels.
+    private func check(_ header: VipsHeader) throws(VipsError) {
+        let area = header.width.multipliedReportingOverflow(by: header.height)
+        guard !area.overflow, header.width <= limits.sideMax, header.height <= limits.sideMax,
+            area.partialValue <= limits.pixelsMax,
+            // Four bands, of as many bits as there are.
+            area.partialValue <= limits.pixelBytesMax / (4 * header.bytesPerBand)
+        else {
+            throw VipsError(
+                kind: .tooLarge, operation: "load",
+                text: "an image of \(header.width) × \(header.height) is over the limits")
+        }
+    }
+
+    private func pixels(
+        of image: VipsImage, _ format: ImageFormat
+    ) throws(VipsError) -> PixelImage {
+        let hasProfile = image.withProfile { _ in true } ?? false
+        // One that is broken, or made for other colours, is as if there were none.
+        let byProfile = hasProfile ? try? image.convertedToSRGBByProfile() : nil
+        let shown = try (byProfile ?? image).convertedToSRGB()
+        let header = shown.header
+        guard (3...4).contains(header.bands), header.bytesPerBand == 1 else {
+            throw VipsError(
+                kind: .unsupported, operation: "load",
+                text: "an image of \(header.bands) bands after its conversion to sRGB")
+        }
+        var samples = [UInt8](repeating: 0, count: header.width * header.height * header.bands)
+        let written = samples.withUnsafeMutableBytes { samples in
+            Result { () throws(VipsError) in try shown.write(to: samples) }
+        }
+        try written.get()
+        return PixelImage(
+            size: PixelSize(width: header.width, height: header.height), bands: header.bands,
+            samples: samples, format: format)
+    }
+}
+
+/// The bytes of a file, for as long as an image is made of them.
+private final class HeldBytes {
+    let bytes: UnsafeRawBufferPointer
+
+    init(_ array: [UInt8]) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: array.count, alignment: 64)
+        copy.copyBytes(from: array)
+        bytes = UnsafeRawBufferPointer(copy)
+    }
+
+    deinit { bytes.deallocate() }
+}
+
+extension ImageError {
+    /// What an error of libvips means for who decodes in this process.
+    fileprivate init(inProcess error: VipsError) {
+        let code: ErrorCode =
+            switch error.kind {
+            case .corrupt: .badImageData
+            case .unsupported: .unsupportedFormat
+            case .tooLarge: .limitExceeded
+            case .killed, .refused, .internal: .internalError
+            }
+        self.init(code, error.text, details: ["operation": error.operation])
+    }
+}

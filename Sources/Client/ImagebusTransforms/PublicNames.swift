@@ -1,0 +1,17 @@
+// The types of other rooms that stand in this library's public declarations, so that who uses it
+// imports `ImagebusTransforms` alone.
+
+@_exported public import enum ImageModel.BlendMode
+@_exported public import struct ImageModel.Colour
+@_exported public import struct ImageModel.Corners
+@_exported public import enum ImageModel.ErrorCode
+@_exported public import enum ImageModel.Gravity
+@_exported public import struct ImageModel.ImageError
+@_exported public import enum ImageModel.ImageFormat
+@_exported public import struct ImageModel.OutputOptions
+@_exported public import struct ImageModel.PixelRect
+@_exported public import struct ImageModel.PixelSize
+@_exported public import enum ImageModel.ResizeMode
+@_exported public import struct ImageModel.Rotation
+@_exported public import enum ImageModel.TransformStep
+@_exported public import struct Messages.ImageLimits
