@@ -1,0 +1,153 @@
+import ImageModel
+import TestKit
+import Testing
+
+@testable import CommandLineInterface
+@testable import imagebus_cli
+
+/// `Proto/Migration/SDWebImage.md` leaves out nothing of what SDWebImage 5.21.5 has, and names
+/// nothing here that is not there.
+@Suite struct MigrationTableTests {
+    private static let page = "Proto/Migration/SDWebImage.md"
+
+    /// What stands below a heading: theirs, and ours as it is written.
+    private func rows(_ heading: String) -> [(theirs: [String], ours: String)] {
+        DocumentTable.rows(of: "../../" + Self.page, below: heading).map { cells in
+            (DocumentTable.names(in: cells[0]), cells.count == 2 ? cells[1] : "")
+        }
+    }
+
+    private func expect(_ wanted: [String], below heading: String) {
+        let theirs = rows(heading).flatMap(\.theirs)
+        #expect(Set(wanted).subtracting(theirs) == [], "absent below \(heading)")
+        #expect(Set(theirs).subtracting(wanted) == [], "unknown below \(heading)")
+        #expect(theirs.count == Set(theirs).count, "twice below \(heading)")
+    }
+
+    /// In the order of their bits, 0 to 25.
+    private static let options = [
+        "retryFailed", "lowPriority", "progressiveLoad", "refreshCached", "continueInBackground",
+        "handleCookies", "allowInvalidSSLCertificates", "highPriority", "delayPlaceholder",
+        "transformAnimatedImage", "avoidAutoSetImage", "scaleDownLargeImages", "queryMemoryData",
+        "queryMemoryDataSync", "queryDiskDataSync", "fromCacheOnly", "fromLoaderOnly",
+        "forceTransition", "avoidDecodeImage", "decodeFirstFrameOnly", "preloadAllFrames",
+        "matchAnimatedImageClass", "waitStoreCache", "transformVectorImage",
+        "avoidAutoCancelImage", "waitTransition",
+    ]
+
+    @Test func everyOptionHasARow() {
+        expect(Self.options, below: "Options")
+        for (bit, name) in Self.options.enumerated() {
+            let kebab = RequestOptions.names.first {
+                $0.option.rawValue == 1 << bit
+            }?.name
+            #expect(kebab?.replacing("-", with: "") == name.lowercased())
+        }
+    }
+
+    @Test func everyContextKeyHasARow() {
+        expect(
+            [
+                "setImageOperationKey", "customManager", "callbackQueue", "imageCache",
+                "imageLoader", "imageCoder", "imageTransformer", "imageForceDecodePolicy",
+                "imageDecodeOptions", "imageScaleFactor", "imagePreserveAspectRatio",
+                "imageThumbnailPixelSize", "imageTypeIdentifierHint", "imageScaleDownLimitBytes",
+                "imageDecodeToHDR", "imageEncodeOptions", "queryCacheType", "storeCacheType",
+                "originalQueryCacheType", "originalStoreCacheType", "originalImageCache",
+                "animatedImageClass", "downloadRequestModifier", "downloadResponseModifier",
+                "downloadDecryptor", "cacheKeyFilter", "cacheSerializer", "loaderCachedImage",
+            ], below: "Context")
+    }
+
+    @Test func everyFieldOfAConfigurationHasARow() {
+        let fields = ConfigurationTableTests.fields.values.flatMap(\.self)
+        #expect(fields.count == 33)
+        expect(fields, below: "Configuration")
+    }
+
+    @Test func everyErrorCodeHasARowAndItsNumber() {
+        let codes = [1000, 1001, 1002, 1003, 2000, 2001, 2002, 2003, 2004]
+        expect(codes.map(String.init), below: "Errors")
+        for row in rows("Errors") {
+            let number = row.theirs.first.flatMap(UInt16.init)
+            let code = number.flatMap(ErrorCode.init)
+            #expect(code.map { row.ours.hasPrefix("`ErrorCode.\($0)`") } == true, "\(row)")
+        }
+    }
+
+    /// The types whose calls its wiki shows, and the prefix of its categories.
+    @Test(arguments: [
+        ("sd_", 35), ("SDWebImageManager.", 7), ("SDWebImageManagerDelegate.", 2),
+        ("SDWebImageCombinedOperation.", 1), ("SDWebImageDownloader.", 5),
+        ("SDWebImageDownloadToken.", 1), ("SDImageCache.", 18), ("SDImageCachesManager.", 1),
+        ("SDImageLoadersManager.", 1), ("SDImageCodersManager.", 1), ("SDImageCoder.", 1),
+        ("SDWebImagePrefetcher.", 2), ("SDAnimatedImage.", 4), ("SDAnimatedImagePlayer.", 8),
+    ])
+    func theCallsOfItsWikiHaveRows(prefix: String, least: Int) {
+        let names = rows("Calls").flatMap(\.theirs).filter { $0.hasPrefix(prefix) }
+        #expect(names.count >= least && Set(names).count == names.count, "\(names.count)")
+    }
+
+    @Test(arguments: [
+        "SDWebImageCacheKeyFilter", "SDWebImageCacheSerializer", "SDWebImageOptionsProcessor",
+        "SDWebImageDownloaderRequestModifier", "SDWebImageDownloaderResponseModifier",
+        "SDWebImageDownloaderDecryptor", "SDImageResizingTransformer",
+        "SDImageCroppingTransformer", "SDImageRoundCornerTransformer",
+        "SDImageRotationTransformer", "SDImageFlippingTransformer", "SDImageTintTransformer",
+        "SDImageBlurTransformer", "SDImageFilterTransformer", "SDImagePipelineTransformer",
+        "SDAnimatedImage", "SDAnimatedImagePlayer", "SDAnimatedImageView",
+        "SDGraphicsImageRenderer", "SDCallbackQueue", "sd_imageIndicator", "sd_imageTransition",
+        "sd_imageProgress", "sd_cancelCurrentImageLoad()",
+        "SDWebImageManager.loadImage(with:options:context:progress:completed:)",
+        "SDWebImagePrefetcher.prefetchURLs(_:options:context:progress:completed:)",
+    ])
+    func whatItsWikiIsAboutHasARow(name: String) {
+        #expect(rows("Calls").flatMap(\.theirs).contains(name))
+    }
+
+    private static let headings = ["Calls", "Options", "Context", "Configuration", "Errors"]
+
+    /// A row says what is here, or why nothing is; what it names is in the sources or an option.
+    @Test func whatTheRowsNameIsThere() throws {
+        let words = try SourceWords()
+        let options = Set(
+            (Command.serve.definitions + Command.prefetch.definitions).map { "--\($0.name)" })
+        for heading in Self.headings {
+            for row in rows(heading) {
+                let names = DocumentTable.names(in: row.ours)
+                let isAbsent = row.ours.hasPrefix("none")
+                #expect(!isAbsent || row.ours.hasPrefix("none, because "), "\(row)")
+                let isSaid =
+                    isAbsent || !names.isEmpty || row.ours.hasPrefix("always: ")
+                    || row.ours.hasPrefix("in the URL")
+                #expect(isSaid, "\(row)")
+                for name in names where name.hasPrefix("--") {
+                    #expect(options.contains(name), "no option \(name)")
+                }
+                for name in names where !name.hasPrefix("--") {
+                    let missing = SourceWords.words(of: name).filter { !words.all.contains($0) }
+                    #expect(missing.isEmpty, "\(row.theirs): \(name): \(missing)")
+                }
+            }
+        }
+    }
+}
+
+/// The names in the sources.
+private struct SourceWords {
+    let all: Set<String>
+
+    init() throws {
+        let found = try Tool.run([
+            "grep", "-rhoE", "[A-Za-z_][A-Za-z0-9_-]*", "--include=*.swift", "--include=*.js",
+            RepositoryRoot.file("Sources"),
+        ])
+        all = Set(String(decoding: found, as: UTF8.self).split(separator: "\n").map(String.init))
+    }
+
+    /// Of what stands between backticks: words of the file `imagebus.yaml` have dashes.
+    static func words(of text: String) -> [String] {
+        text.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
+            .map(String.init).filter { $0.count > 2 }
+    }
+}

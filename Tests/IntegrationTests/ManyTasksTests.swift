@@ -1,0 +1,116 @@
+import ImageModel
+import Imagebus
+import StackKit
+import Synchronization
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// As many loads as an application may have under way at once, on one client.
+    @Suite struct ManyTasksTests {
+        /// 50,000 with `IMAGEBUS_LONG=1`.
+        private static let count = Effort.isLong ? 50_000 : 4_000
+        private static let urls = 50
+        /// Bytes of one load that has not ended, in this process: of what a debug build takes, and
+        /// of the memory that the allocator has got ready.
+        private static let bytesMax = 12_000
+
+        /// How often each load ended, and how.
+        private final class Ends: Sendable {
+            private struct State {
+                var ends: [Int]
+                var left: Int
+                var images = 0
+                var cancels = 0
+                var others: [ImageError] = []
+            }
+
+            private let state: Mutex<State>
+            private let all = Gate()
+            private let allCancels = Gate()
+            private let cancelsMax: Int
+
+            /// So many of the loads are going to be cancelled.
+            init(_ count: Int, cancelling cancelsMax: Int) {
+                self.cancelsMax = cancelsMax
+                state = Mutex(State(ends: Array(repeating: 0, count: count), left: count))
+            }
+
+            func take(_ number: Int, _ result: Result<ImageResponse, ImageError>) {
+                let (isLast, areCancelled) = state.withLock { state in
+                    state.ends[number] += 1
+                    state.left -= 1
+                    switch result {
+                    case .success: state.images += 1
+                    case .failure(let error) where error.code == .cancelled: state.cancels += 1
+                    case .failure(let error): state.others.append(error)
+                    }
+                    return (state.left == 0, state.cancels == cancelsMax)
+                }
+                if areCancelled { allCancels.open() }
+                if isLast { all.open() }
+            }
+
+            func waitForAll() async -> Bool { await all.wait(timeout: .seconds(600)) }
+            func waitForCancels() async -> Bool {
+                await allCancels.wait(timeout: .seconds(600))
+            }
+
+            var unlike: (lost: Int, repeated: Int) {
+                state.withLock { state in
+                    (state.ends.count { $0 == 0 }, state.ends.count { $0 > 1 })
+                }
+            }
+            var images: Int { state.withLock { $0.images } }
+            var cancels: Int { state.withLock { $0.cancels } }
+            var others: [ImageError] { state.withLock { $0.others } }
+        }
+
+        /// Bytes of memory that this process holds.
+        private static func residentBytes() throws -> Int {
+            let words = FileBytes.text("/proc/self/statm")?.split(separator: " ") ?? []
+            return try #require(words.count > 1 ? Int(words[1]) : nil) * 4_096
+        }
+
+        /// Loads of few images that do not come yet; a tenth is cancelled, the others get them.
+        @Test func tensOfThousandsOfLoadsOnOneClientAllEndOnce() async throws {
+            let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
+            let (origin, gate) = (OriginServer(), Gate())
+            origin.route("/*", .hangBody(until: gate, then: image))
+            let arguments = ["--allow-private-networks", "--low-speed", "0"]
+            try await withStack(arguments, decoders: 1) { stack in
+                let client = try stack.client()
+                _ = try await client.status()
+                let ends = Ends(Self.count, cancelling: Self.count / 10)
+                let before = try Self.residentBytes()
+                var tasks: [LoadTask] = []
+                tasks.reserveCapacity(Self.count)
+                for number in 0..<Self.count {
+                    var request = ImageRequest(url: origin.url("/\(number % Self.urls).jpg"))
+                    request.timeoutMilliseconds = 600_000
+                    tasks.append(
+                        client.load(request, on: .inline) { result in ends.take(number, result) })
+                }
+                // It is asked behind all loads: they are in the client's tables then.
+                _ = try await client.status()
+                let each = (try Self.residentBytes() - before) / Self.count
+                print("many tasks: \(Self.count) loads, \(each) bytes each")
+                #expect(each <= Self.bytesMax)
+                for number in stride(from: 0, to: Self.count, by: 10) { tasks[number].cancel() }
+                #expect(await ends.waitForCancels())
+                #expect(ends.images == 0, "nothing has come")
+                gate.open()
+                #expect(await ends.waitForAll())
+                let unlike = ends.unlike
+                #expect(unlike.lost == 0 && unlike.repeated == 0, "\(unlike)")
+                #expect(ends.others.isEmpty, "\(ends.others.prefix(3))")
+                #expect(ends.cancels == Self.count / 10)
+                #expect(ends.images == Self.count - Self.count / 10)
+                let idle = try await stack.awaitIdle()
+                #expect(idle.counter("liveRequests") == 0)
+                let requests = (0..<Self.urls).map { origin.requestCount("/\($0).jpg") }
+                #expect(requests.allSatisfy { $0 == 1 }, "each image was fetched once")
+            }
+        }
+    }
+}
