@@ -1,0 +1,158 @@
+import ImageModel
+import Imagebus
+import StackKit
+import Synchronization
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// One slot, used by many threads and from its own callbacks, with real loads.
+    @Suite struct ImageSlotTests {
+        private let origin = OriginServer()
+
+        private func withSlots(
+            _ body: (ImagebusClient) async throws -> Void
+        ) async throws {
+            let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
+            origin.route("/*", .bytes(image, contentType: "image/jpeg"))
+            let arguments = ["--allow-private-networks", "--low-speed", "0"]
+            try await withStack(arguments, decoders: 1) { stack in
+                try await body(stack.client())
+                try await stack.awaitIdle()
+            }
+        }
+
+        private func request(_ number: Int) -> ImageRequest {
+            ImageRequest(url: origin.url("/\(number % 10).jpg"))
+        }
+
+        /// What was told, in the order in which it was told.
+        private enum Told: Equatable {
+            case placeholder(Int?)
+            case image
+            case end(Int)
+        }
+
+        /// Whatever the threads do, each load ends once, what is seen of a load comes before its
+        /// end, and what is seen last is of the load that was begun last.
+        @Test func manyThreadsSeeOneOrderAndEachLoadEndsOnce() async throws {
+            try await withSlots { client in
+                let told = Recorder<Told>()
+                let inside = Mutex(0)
+                let slot = ImageSlot<Int>(client, on: .inline) { _, change in
+                    let others = inside.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    #expect(others == 1, "two changes at a time")
+                    switch change {
+                    case .placeholder(let number): told.append(.placeholder(number))
+                    case .image: told.append(.image)
+                    case .indicator, .progress: break
+                    }
+                    inside.withLock { $0 -= 1 }
+                }
+                let (threads, each) = (8, 100)
+                await withTaskGroup { group in
+                    for thread in 0..<threads {
+                        group.addTask {
+                            for step in 0..<each {
+                                let number = thread * each + step
+                                slot.load(request(number), placeholder: number) { answer in
+                                    #expect(answer.isFinished)
+                                    told.append(.end(number))
+                                }
+                                if number % 7 == 0 { slot.cancel() }
+                            }
+                        }
+                    }
+                }
+                slot.load(request(3), placeholder: -1) { _ in told.append(.end(-1)) }
+                #expect(await told.wait { $0 == .end(-1) })
+                let ends = told.values.compactMap { told -> Int? in
+                    if case .end(let number) = told { number } else { nil }
+                }
+                #expect(ends.sorted() == Array(-1..<(threads * each)))
+                #expect(ends.last == -1 && told.values.suffix(2).first == .image)
+                #expect(slot.state()?.loads == 0)
+                // A load's end comes behind its placeholder, and before that of the next one.
+                var open: Int?
+                for event in told.values {
+                    switch event {
+                    case .placeholder(let number):
+                        #expect(open == nil, "the load before has not ended")
+                        open = number
+                    case .end(let number): open = open == number ? nil : open
+                    case .image: break
+                    }
+                }
+                #expect(open == nil)
+            }
+        }
+
+        /// Callbacks may begin loads; a long chain of hits takes no stack.
+        @Test func aCallbackMayBeginTheNextLoad() async throws {
+            try await withSlots { client in
+                let hit = request(0)
+                let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+                while client.answerAtHand(to: hit) == nil, ContinuousClock.now < deadline {
+                    _ = try await client.load(hit).response
+                }
+                let done = Gate()
+                let shown = Mutex(0)
+                let slot = ImageSlot<Never>(client, on: .inline) { _, change in
+                    if case .image = change { shown.withLock { $0 += 1 } }
+                }
+                let chain = Chain(slot, hit, length: 10_000, done)
+                chain.next()
+                #expect(await done.wait())
+                #expect(shown.withLock { $0 } == 10_000)
+            }
+        }
+
+        private final class Chain: Sendable {
+            let slot: ImageSlot<Never>
+            let request: ImageRequest
+            let left: Mutex<Int>
+            let done: Gate
+
+            init(_ slot: ImageSlot<Never>, _ request: ImageRequest, length: Int, _ done: Gate) {
+                (self.slot, self.request, self.done) = (slot, request, done)
+                left = Mutex(length)
+            }
+
+            func next() {
+                let isMore = left.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                guard isMore else { return done.open() }
+                slot.load(request) { [self] _ in next() }
+            }
+        }
+
+        /// What is under way ends with its slot, and says so.
+        @Test func theEndOfASlotCancelsItsLoads() async throws {
+            try await withSlots { client in
+                let gate = Gate()
+                origin.route("/held.jpg", .hangBody(until: gate, then: [1, 2, 3]))
+                let codes = Recorder<UInt16?>()
+                var slot: ImageSlot<Never>? = ImageSlot(client, on: .dispatch()) { _, _ in }
+                for key in ["one", "two"] {
+                    slot?.load(ImageRequest(url: origin.url("/held.jpg")), key: key) { answer in
+                        if case .failure(let error) = answer.result {
+                            codes.append(error.code.rawValue)
+                        } else {
+                            codes.append(nil)
+                        }
+                    }
+                }
+                #expect(await origin.waitForRequest("/held.jpg"))
+                slot = nil
+                #expect(codes.values == [2002, 2002])
+                #expect(await origin.waitForConnectionClosed("/held.jpg"))
+                gate.open()
+            }
+        }
+    }
+}
