@@ -76,17 +76,17 @@ extension RealProcesses {
                 #expect(ends.last == -1 && told.values.suffix(2).first == .image)
                 #expect(slot.state()?.loads == 0)
                 // A load's end comes behind its placeholder, and before that of the next one.
-                var open: Int?
+                var running: Int?
                 for event in told.values {
                     switch event {
                     case .placeholder(let number):
-                        #expect(open == nil, "the load before has not ended")
-                        open = number
-                    case .end(let number): open = open == number ? nil : open
+                        #expect(running == nil, "the load before has not ended")
+                        running = number
+                    case .end(let number): running = running == number ? nil : running
                     case .image: break
                     }
                 }
-                #expect(open == nil)
+                #expect(running == nil)
             }
         }
 

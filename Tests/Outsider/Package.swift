@@ -1,9 +1,11 @@
 // swift-tools-version: 6.0
-// A package outside that depends on the product `Imagebus` and nothing else. `scripts/test-readme`
-// copies it below .build, puts a link to the repository beside it, and fills in the sources.
+// A package outside whose programs depend on one product each, and on nothing else.
+// `scripts/test-readme` copies it below .build, puts a link to the repository beside it, and fills
+// in the sources.
 import PackageDescription
 
 let imagebus: [Target.Dependency] = [.product(name: "Imagebus", package: "imagebus")]
+let transforms: [Target.Dependency] = [.product(name: "ImagebusTransforms", package: "imagebus")]
 
 /// What a careful package enables, and what the next language version will.
 let strict: [SwiftSetting] = [
@@ -18,6 +20,8 @@ let package = Package(
     targets: [
         .executableTarget(name: "snippet", dependencies: imagebus),
         .executableTarget(name: "strict-snippet", dependencies: imagebus, swiftSettings: strict),
+        .executableTarget(name: "tutorial", dependencies: imagebus, swiftSettings: strict),
+        .executableTarget(name: "pixels", dependencies: transforms, swiftSettings: strict),
         .executableTarget(name: "service", dependencies: imagebus, swiftSettings: strict),
     ]
 )

@@ -18,6 +18,13 @@ def code(document: str, language: str) -> str:
     return found[0]
 
 
+def program(document: str, language: str) -> str:
+    """All blocks of that language, one after another."""
+    text = (REPOSITORY / document).read_text()
+    found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return "\n".join(found)
+
+
 def commands(document: str, heading: str) -> list[str]:
     """The commands of the first indented block below a heading, one by one, without comments."""
     text = (REPOSITORY / document).read_text()

@@ -16,15 +16,17 @@ SCRATCH = FOLDER / "build"
 PRODUCTS = SCRATCH / "debug"
 
 
-def build(snippet: str) -> None:
-    """Builds the package with this main program. What was compiled before is kept."""
+def build(snippet: str, tutorial: str, pixels: str) -> None:
+    """Builds the package with these main programs. What was compiled before is kept."""
     shutil.rmtree(PACKAGE, ignore_errors=True)
     shutil.copytree(REPOSITORY / "Examples" / "Thumbnailer", PACKAGE / "Sources" / "service")
     shutil.copy(REPOSITORY / "Tests" / "Outsider" / "Package.swift", PACKAGE)
     (PACKAGE / "imagebus").symlink_to(REPOSITORY)
-    for target in "snippet", "strict-snippet":
+    programs = {"snippet": snippet, "strict-snippet": snippet, "tutorial": tutorial}
+    programs["pixels"] = pixels
+    for target, text in programs.items():
         (PACKAGE / "Sources" / target).mkdir()
-        (PACKAGE / "Sources" / target / "main.swift").write_text(snippet)
+        (PACKAGE / "Sources" / target / "main.swift").write_text(text)
     run("swift", "build", "--package-path", PACKAGE, "--scratch-path", SCRATCH)
 
 

@@ -1,17 +1,21 @@
-"""README's Swift, built in a package outside and run against a real stack."""
+"""README's Swift and the tutorial, built in a package outside and run against a real stack."""
 
 from __future__ import annotations
 
 import os
 
 import outside
-from documents import code, replaced
+from documents import code, program, replaced
 from example_stack import ExampleTests, png
 
 
 # What a user has no use for by name: an errno that is printed, and requests as the coordinator has
 # prepared them.
 OF_THE_STACK = {"Linux.Errno", "ImageModel.Resolution"}
+
+
+TUTORIAL = "Sources/Client/Imagebus/Imagebus.docc/Tutorial.md"
+PIXELS = "Sources/Client/ImagebusTransforms/ImagebusTransforms.docc/ImagebusTransforms.md"
 
 
 class SwiftTests(ExampleTests):
@@ -21,7 +25,13 @@ class SwiftTests(ExampleTests):
         cls.origin.pictures["/icon.png"] = png(180, 180, 1)
         cls.url = cls.origin.url("/icon.png")
         runtime = str(cls.stack.runtime_dir)
-        outside.build(replaced(code("README.md", "swift"), url=cls.url, runtime=runtime))
+        cls.origin.pictures["/tutorial.png"] = png(180, 180, 3)
+        tutorial_url = cls.origin.url("/tutorial.png")
+        outside.build(
+            replaced(code("README.md", "swift"), url=cls.url, runtime=runtime),
+            replaced(program(TUTORIAL, "swift"), url=tutorial_url, runtime=runtime),
+            program(PIXELS, "swift"),
+        )
 
     def test_the_snippet_loads_its_image_once_and_from_memory_then(self) -> None:
         first = outside.run(outside.PRODUCTS / "snippet")
@@ -29,6 +39,20 @@ class SwiftTests(ExampleTests):
         second = outside.run(outside.PRODUCTS / "strict-snippet")
         self.assertEqual(second, first.replace("none", "memory"))
         self.assertEqual(self.gets(self.url), 1)
+
+    def test_the_tutorial_does_what_it_says(self) -> None:
+        said = outside.run(outside.PRODUCTS / "tutorial").splitlines()
+        expected = [
+            "original 180x180, png", "card 64x32, webp", "refused with 3005",
+            "banner: a grey box", "banner: fades in", "prefetched 1 of 1, 0 failed",
+            "card: is there", "1 images in this process",
+        ]  # fmt: skip
+        self.assertEqual(said, expected)
+
+    def test_pixels_are_made_without_a_stack(self) -> None:
+        said = outside.run(outside.PRODUCTS / "pixels")
+        self.assertEqual(said, "60x40, FFFF0000, true\n")
+        self.assertNotIn("zmq", outside.libraries("pixels"))
 
     def test_the_example_runs_as_a_package_of_its_own(self) -> None:
         os.environ["IMAGEBUS_RUNTIME_DIR"] = str(self.stack.runtime_dir)
@@ -39,8 +63,8 @@ class SwiftTests(ExampleTests):
         self.assertEqual(written.read_bytes()[8:12], b"WEBP")
 
     def test_nothing_but_the_libraries_of_the_readme_comes_along(self) -> None:
-        for program in "snippet", "strict-snippet", "service":
-            self.assertEqual(outside.libraries(program), {"zmq", "protobuf-c", "z"}, program)
+        for name in "snippet", "strict-snippet", "tutorial", "service":
+            self.assertEqual(outside.libraries(name), {"zmq", "protobuf-c", "z"}, name)
 
     def test_every_type_of_a_public_declaration_is_exported(self) -> None:
         met, exported = outside.types_in_declarations(), outside.exported_types()

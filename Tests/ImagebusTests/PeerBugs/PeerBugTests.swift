@@ -88,25 +88,33 @@ import Testing
         #expect(task.cachedResponse == nil)
     }
 
-    /// However many ends there are, from however many threads, one is told.
+    /// However many ends there are, from however many threads, one is told, and stays.
     @Test func bug04_aCompletionIsCalledOnce() async {
-        let calls = Recorder<String>()
-        for round in 0..<200 {
-            let callbacks = LoadCallbacks(on: .inline, progress: nil) { _ in
-                calls.append("\(round)")
+        for _ in 0..<200 {
+            let told = Recorder<String>()
+            let callbacks = LoadCallbacks(on: .inline, progress: nil) { result in
+                told.append(Self.name(result))
             }
             let task = LoadTask(token: token, commands: commands, callbacks: callbacks)
             await withTaskGroup { group in
                 for number in 0..<4 {
                     group.addTask {
                         let error = ImageError(.cancelled, "\(number)")
-                        task.finish(
-                            number < 2 ? .failure(error) : .success(SlotScript.image("A")))
+                        let image = SlotScript.image("\(number)")
+                        task.finish(number < 2 ? .failure(error) : .success(image))
                     }
                 }
             }
+            let end = Result { () throws(ImageError) in try task.waitForResponse() }
+            #expect(told.values == [Self.name(end)])
         }
-        #expect(calls.values == (0..<200).map(String.init))
+    }
+
+    private static func name(_ result: Result<ImageResponse, ImageError>) -> String {
+        switch result {
+        case .success(let response): response.key
+        case .failure(let error): error.message
+        }
     }
 
     /// A cancel that was said before there was anything to cancel holds.
