@@ -39,7 +39,7 @@ import Testing
                     .ico,
                 ])
         #expect(ImageFormat.decodable(.vector) == [.pdf, .svg])
-        #expect(ImageFormat.encodable == [.jpeg, .png, .gif, .tiff, .webp, .avif, .jxl])
+        #expect(ImageFormat.encodable == [.jpeg, .png, .gif, .tiff, .webp, .avif, .jxl, .pam])
         for format in ImageFormat.allCases {
             #expect(format.isDecodable == ImageFormat.decodable.contains(format))
             #expect(format.isEncodable == ImageFormat.encodable.contains(format))
@@ -70,6 +70,6 @@ import Testing
             [false, true].map { format.traits.output?.takesPlanes(lossless: $0) }
         }
         let (always, never, lossy) = ([true, true], [false, false], [true, false])
-        #expect(taken == [always, never, never, never, lossy, lossy, never])
+        #expect(taken == [always, never, never, never, lossy, lossy, never, never])
     }
 }

@@ -89,7 +89,8 @@ import Testing
             .avif, .jxl, .jpeg2000, .psd, .exr, .ico, .mp4, .mov, .webm, .mkv,
         ]
         #expect(ours.map(\.rawValue) == Array(100...109))
-        #expect(ImageFormat.allCases == upstream + ours)
+        #expect(ImageFormat.pam.rawValue == 111)
+        #expect(ImageFormat.allCases == upstream + ours + [.pam])
     }
 
     @Test func namesLeadBack() {

@@ -17176,7 +17176,7 @@ const ProtobufCEnumDescriptor imagebus__v1__resize_mode__descriptor =
   imagebus__v1__resize_mode__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_number[22] =
+static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_number[23] =
 {
   { "IMAGE_FORMAT_UNDEFINED", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_UNDEFINED", -1 },
   { "IMAGE_FORMAT_JPEG", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG", 0 },
@@ -17200,11 +17200,12 @@ static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_numbe
   { "IMAGE_FORMAT_MOV", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_MOV", 107 },
   { "IMAGE_FORMAT_WEBM", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_WEBM", 108 },
   { "IMAGE_FORMAT_MKV", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_MKV", 109 },
+  { "IMAGE_FORMAT_PAM", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_PAM", 111 },
 };
 static const ProtobufCIntRange imagebus__v1__image_format__value_ranges[] = {
-{-1, 0},{100, 12},{0, 22}
+{-1, 0},{100, 12},{111, 22},{0, 23}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__image_format__enum_values_by_name[22] =
+static const ProtobufCEnumValueIndex imagebus__v1__image_format__enum_values_by_name[23] =
 {
   { "IMAGE_FORMAT_AVIF", 12 },
   { "IMAGE_FORMAT_BMP", 10 },
@@ -17219,6 +17220,7 @@ static const ProtobufCEnumValueIndex imagebus__v1__image_format__enum_values_by_
   { "IMAGE_FORMAT_MKV", 21 },
   { "IMAGE_FORMAT_MOV", 19 },
   { "IMAGE_FORMAT_MP4", 18 },
+  { "IMAGE_FORMAT_PAM", 22 },
   { "IMAGE_FORMAT_PDF", 8 },
   { "IMAGE_FORMAT_PNG", 2 },
   { "IMAGE_FORMAT_PSD", 15 },
@@ -17236,11 +17238,11 @@ const ProtobufCEnumDescriptor imagebus__v1__image_format__descriptor =
   "ImageFormat",
   "Imagebus__V1__ImageFormat",
   "imagebus.v1",
-  22,
+  23,
   imagebus__v1__image_format__enum_values_by_number,
-  22,
+  23,
   imagebus__v1__image_format__enum_values_by_name,
-  2,
+  3,
   imagebus__v1__image_format__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -117,7 +117,13 @@ public final class LoadTask: Sendable {
     }
 
     /// Whether there is a result.
-    var hasEnded: Bool { state.withLock { $0.result != nil } }
+    var hasEnded: Bool { result != nil }
+
+    /// How it ended; `nil` as long as it has not.
+    public var result: Result<ImageResponse, ImageError>? { state.withLock { $0.result } }
+
+    /// Where it stands.
+    public var status: LoadStatus { LoadStatus(result) }
 
     /// What came of it. Cancelling the awaiting task cancels the load; it then ends with
     /// `cancelled`. May be awaited more than once.
@@ -175,8 +181,14 @@ public final class LoadTask: Sendable {
 
     /// Ends the load with `cancelled`, unless it has ended. Idempotent; any thread.
     public func cancel() {
-        let isRunning = state.withLock { $0.result == nil }
-        if isRunning { _ = commands.post(.cancel(token)) }
+        if !hasEnded { _ = commands.post(.cancel(token)) }
+    }
+
+    /// It is wanted more or less urgently than before: what waits for a worker moves to that class,
+    /// and work that is shared runs in the highest class among those who want it
+    /// (SEMANTICS §3.4). Any thread; one that has ended is left alone.
+    public func reprioritise(_ priority: Priority) {
+        if !hasEnded { _ = commands.post(.reprioritise(token, priority)) }
     }
 
     /// Waits for the cached image, or for the end where there is none.

@@ -132,6 +132,10 @@ extension FormatTraits {
         FormatTraits(
             format: .exr, name: "exr", title: "OpenEXR images", extensions: ["exr"],
             signatures: [.bytes([0x76, 0x2F, 0x31, 0x01])]),
+        FormatTraits(
+            format: .pam, name: "pam", title: "pixels as they are (PAM)", extensions: ["pam"],
+            mimeType: "image/x-portable-arbitrarymap", signatures: [.text("P7\n")],
+            storedSize: { $0.pamSize }, output: FormatOutput(loss: .never)),
     ]
 
     private static let videos: [FormatTraits] = [

@@ -5,7 +5,7 @@ import Vips
 enum FormatEncoders {
     static let all: [any FormatEncoder] = [
         JPEGFormatEncoder(), PNGFormatEncoder(), GIFFormatEncoder(), TIFFFormatEncoder(),
-        WebPFormatEncoder(), AVIFFormatEncoder(), JXLFormatEncoder(),
+        WebPFormatEncoder(), AVIFFormatEncoder(), JXLFormatEncoder(), PAMFormatEncoder(),
     ]
 
     /// What libvips may open: what was written as WebP is read again.

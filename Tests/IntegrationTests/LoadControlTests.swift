@@ -1,0 +1,83 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What a caller can do with a load that runs, and know of it.
+    @Suite struct LoadControlTests {
+        private let origin = OriginServer()
+
+        @Test func theStatusSaysWhereALoadStands() async throws {
+            let gate = Gate()
+            let image = try Images.quadrants().png()
+            origin.route("/slow.png", .hang(until: gate, then: image))
+            try await withStack(["--allow-private-networks"]) { stack in
+                let client = try stack.client()
+                let slow = client.load(origin.url("/slow.png"))
+                #expect(slow.status == .running && slow.result == nil)
+                gate.open()
+                _ = try await slow.response
+                #expect(slow.status == .loaded)
+                #expect(try slow.result?.get().bytes?.array == image)
+
+                var cached = ImageRequest(url: origin.url("/none.png"))
+                cached.options = .fromCacheOnly
+                let missed = client.load(cached)
+                _ = try await missed.response
+                #expect(missed.status == .missed)
+
+                let bad = client.load(origin.url("/none.png"))
+                _ = try? await bad.response
+                #expect(bad.status == .failed(.invalidDownloadStatusCode))
+            }
+        }
+
+        @Test func aLoadEndsWithItsLease() async throws {
+            let gate = Gate()
+            origin.route("/slow.png", .hang(until: gate, then: [1]))
+            defer { gate.open() }
+            try await withStack(["--allow-private-networks"]) { stack in
+                let client = try stack.client()
+                var lease: LoadLease? = LoadLease(client.load(origin.url("/slow.png")))
+                let task = try #require(lease?.task)
+                #expect(task.status == .running)
+                lease = nil
+                _ = try? await task.response
+                #expect(task.status == .cancelled)
+            }
+        }
+
+        /// One transfer at a time: of those that wait the one that was made urgent comes first,
+        /// although it was asked for last.
+        @Test func aLoadThatIsMadeUrgentComesFirst() async throws {
+            let gate = Gate()
+            let image = try Images.quadrants(width: 8, height: 8).png()
+            let order = Recorder<Int>()
+            origin.route("/first.png", .hang(until: gate, then: image))
+            for number in 0..<5 {
+                origin.route(
+                    "/\(number).png", .bytes(image).observed { _ in order.append(number) })
+            }
+            try await withStack([
+                "--allow-private-networks", "--fetches-per-host", "1",
+            ]) { stack in
+                let client = try stack.client()
+                let first = client.load(origin.url("/first.png"))
+                #expect(await origin.waitForRequest("/first.png"))
+                let others = (0..<5).map { client.load(origin.url("/\($0).png")) }
+                others[4].reprioritise(.high)
+                _ = try await stack.awaitStatus("all to wait") {
+                    $0.counter("requests") ?? 0 >= 6
+                }
+                gate.open()
+                _ = try await first.response
+                for other in others { _ = try await other.response }
+                #expect(order.values.first == 4, "\(order.values)")
+                others[4].reprioritise(.low)
+            }
+        }
+    }
+}
