@@ -102,8 +102,9 @@ class Client:
         """Raises `unavailable` where nobody welcomes this client within `patience` seconds."""
         self._loop = asyncio.get_running_loop()
         self._line = Line(
-            self._runtime_dir, self._greet, self._end_session, self._receive, self._break
-        )
+            self._runtime_dir / "front" / "front.sock",
+            self._greet, self._end_session, self._receive, self._break,
+        )  # fmt: skip
         try:
             async with asyncio.timeout(self._patience):
                 await self._answered.wait()

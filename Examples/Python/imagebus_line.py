@@ -31,29 +31,34 @@ KINDS: dict[type[Message], int] = {  # PROTOCOL §6
     pb.Reply: 41,
     pb.Used: 54,
 }
+Kinds = dict[int, type[Message]]
 SENT_ONLY = {pb.Release, pb.Goodbye, pb.ClientHello, pb.Load, pb.Cancel, pb.Used}
-RECEIVED = {kind: message for message, kind in KINDS.items() if message not in SENT_ONLY}
+RECEIVED: Kinds = {kind: message for message, kind in KINDS.items() if message not in SENT_ONLY}
 
 
 class Line:
     """A DEALER that connects again by itself. `on_connect` and `on_disconnect` are called with
-    every handshake and end, `on_message` with each message, `on_error` with what is none."""
+    every handshake and end, `on_message` with each message, `on_error` with what is none.
+    `received` says which messages come from the coordinator, and `frame_max` how large they are."""
 
     def __init__(
         self,
-        runtime_dir: Path,
+        socket: Path,
         on_connect: Callable[[], None],
         on_disconnect: Callable[[], None],
         on_message: Callable[[Message], None],
         on_error: Callable[[ImagebusError], None],
+        received: Kinds = RECEIVED,
+        frame_max: int = FRAME_MAX,
     ) -> None:
+        self._received = received
         self._on_connect, self._on_disconnect = on_connect, on_disconnect
         self._on_message, self._on_error = on_message, on_error
         self._context = zmq.asyncio.Context()
         self._socket = self._context.socket(zmq.DEALER)
         for option, value in {
             zmq.IMMEDIATE: 1,
-            zmq.MAXMSGSIZE: FRAME_MAX,
+            zmq.MAXMSGSIZE: frame_max,
             zmq.SNDHWM: 0,  # the windows of the session are the limit
             zmq.RECONNECT_IVL: 10,
             zmq.RECONNECT_IVL_MAX: 250,
@@ -61,7 +66,7 @@ class Line:
             self._socket.setsockopt(option, value)
         events = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
         self._monitor = self._socket.get_monitor_socket(events)
-        self._socket.connect(f"ipc://{runtime_dir}/front/front.sock")
+        self._socket.connect(f"ipc://{socket}")
         self.is_open = True
         self._tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._read())]
 
@@ -75,9 +80,10 @@ class Line:
         self._socket.close(linger=250)  # milliseconds; with 0 the goodbye would be dropped
         self._context.term()
 
-    def send(self, body: Message) -> None:
-        """Drops the message where there is no connection: the next session begins anew."""
-        self._send_frames(KINDS[type(body)], body.SerializeToString())
+    def send(self, body: Message, kind: int | None = None) -> None:
+        """Drops the message where there is no connection: the next session begins anew. The kind
+        is that of the body, where it is not said."""
+        self._send_frames(KINDS[type(body)] if kind is None else kind, body.SerializeToString())
 
     def _send_frames(self, kind: int, body: bytes) -> None:
         if self.is_open:
@@ -114,6 +120,6 @@ class Line:
         if version != VERSION:
             self._send_frames(0, bytes((VERSION, VERSION)))
             raise ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, f"a message of version {version}")
-        if kind not in RECEIVED:
+        if kind not in self._received:
             raise ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, f"a message of kind {kind}")
-        return RECEIVED[kind].FromString(frames[1])
+        return self._received[kind].FromString(frames[1])

@@ -15,6 +15,9 @@ RETRYABLE = {3001, 3002, 3008, 3009, 3010, 3011, 3012, 3014, 3022, 3023, 3024, 3
 class ImagebusError(Exception):
     """How a load failed: number and name of PROTOCOL §9, a sentence, and details by name."""
 
+    domain: str | None = None  # of a foreign failure: whose number `number` is
+    number: int | None = None
+
     def __init__(self, code: int, message: str, details: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.details = code, message, dict(details or {})
@@ -25,6 +28,8 @@ class ImagebusError(Exception):
         self.retryable = code in RETRYABLE or (code == 2001 and (status == 429 or status >= 500))
 
     def __str__(self) -> str:
+        if self.domain is not None:
+            return f"{self.domain} ({self.number}): {self.message}"
         return f"{self.name} ({self.code}): {self.message}"
 
 
@@ -89,7 +94,10 @@ def request_for(
 
 def error_from(error: pb.Error) -> ImagebusError:
     details = {detail.name: detail.value for detail in error.details}
-    return ImagebusError(error.code, error.message, details)
+    failure = ImagebusError(error.code, error.message, details)
+    if error.code == pb.ERROR_CODE_FOREIGN_FAILURE and error.HasField("foreign"):
+        failure.domain, failure.number = error.foreign.domain, error.foreign.code
+    return failure
 
 
 def image_from(reply: pb.Reply, data: bytes | memoryview) -> Image:

@@ -10,7 +10,7 @@ import Testing
     /// Nobody can do anything about these, or their messages say what is wrong with the words.
     private static let without: Set<ErrorCode> = [
         .cancelled, .cacheNotModified, .invalidDownloadOperation, .tokenInUse, .invalidRequest,
-        .notSupported, .stale, .stepFailed,
+        .notSupported, .stale, .stepFailed, .foreignFailure,
     ]
 
     @Test(arguments: ErrorCode.allCases) func everyErrorSaysWhatToDo(_ code: ErrorCode) {

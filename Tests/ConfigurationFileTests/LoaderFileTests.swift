@@ -41,9 +41,37 @@ import Testing
         #expect(configuration.summary.hasSuffix("5 loaders"))
     }
 
+    /// It takes the schemes that the pool is granted, wherever in the file that stands.
+    @Test func aLoaderMayBeAForeignPool() throws {
+        let configuration = try read(
+            """
+            loaders: {library: {kind: pool, pool: photos, match: "photos://a/*"}}
+            pools:
+              photos: {kind: download, trust: foreign, schemes: [photos, Assets]}
+            """)
+        #expect(configuration.loaders.first?.means == .pool("photos"))
+        #expect(configuration.loaders.first?.schemes == ["photos", "assets"])
+    }
+
     @Test(arguments: [
-        ("a: {}", "f:1: loaders.a: 'kind' is missing: one of http, file, data, s3"),
-        ("a: {kind: ftp}", "f:1: kind: expected one of http, file, data, s3, not 'ftp'"),
+        "", "photos: {kind: download, schemes: [https]}",
+        "photos: {kind: decode, trust: foreign, formats-in: [raw]}",
+    ])
+    func aLoaderIsNoOtherPool(pools: String) {
+        let text = "pools: {\(pools)}\nloaders: {a: {kind: pool, pool: photos}}\n"
+        do throws(ConfigurationFileError) {
+            _ = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+            Issue.record("it was read")
+        } catch {
+            let said = "f:2: there is no foreign pool of kind download 'photos'"
+            #expect(error.lines.count == 1 && error.lines[0].hasPrefix(said), "\(error.lines)")
+        }
+    }
+
+    @Test(arguments: [
+        ("a: {}", "f:1: loaders.a: 'kind' is missing: one of http, file, data, s3, pool"),
+        ("a: {kind: ftp}", "f:1: kind: expected one of http, file, data, s3, pool, not 'ftp'"),
+        ("a: {kind: pool}", "f:1: loaders.a: 'pool' is missing"),
         ("http: {kind: http}", "f:1: loaders: 'http' is the loader of every stack"),
         ("none: {kind: http}", "f:1: loaders: 'none' is no name"),
         ("a: {kind: file}", "f:1: loaders.a: 'root' is missing"),

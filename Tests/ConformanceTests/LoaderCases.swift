@@ -76,6 +76,58 @@ extension Conformance {
             }
         }
 
+        /// Upstream a class takes the place of the operation; here another program loads. Its
+        /// failures have their own domain and numbers.
+        @Test func case026_anotherProgramLoads() async throws {
+            let text = """
+                pools: {photos: {kind: download, trust: foreign, schemes: [photos]}}
+                loaders: {library: {kind: pool, pool: photos}}
+
+                """
+            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let picture = try Images.quadrants(width: 80, height: 60).png()
+            try Tool.run(["mkdir", "-p", folder.file("library/summer")])
+            folder.write(picture, to: "library/summer/a.png")
+            folder.write(Array("no image".utf8), to: "library/summer/b.png")
+            try await withStack(["--config", path], decoders: 1) { stack in
+                let loader = try PythonExample.start(
+                    "photos_loader.py",
+                    [
+                        "--runtime-dir", stack.runtimeDirectory, "--pool", "photos",
+                        "--folder", folder.file("library"),
+                    ])
+                let out = folder.file("out.png")
+                let url = "photos://summer/a.png"
+                let words = ["--resize", "40x40", "-o", out]
+                let end = try stack.get([url, "--json"] + words)
+                #expect(try end.json()["width"]?.integer == 40, "\(end)")
+                let script =
+                    "import sys; from PIL import Image; i = Image.open(sys.argv[1]);"
+                    + "print(i.format, i.size, i.getpixel((3, 3)) == i.getpixel((9, 9)))"
+                let seen = try Tool.run(["python3", "-c", script, out])
+                #expect(String(decoding: seen, as: UTF8.self) == "PNG (40, 30) True\n")
+                #expect(try stack.answer(url, words)["cacheType"]?.text == "memory")
+                for (name, domain, code) in [
+                    ("none.png", "SDWebImagePhotosErrorDomain", 10_001),
+                    ("notes.txt", "SDWebImagePhotosErrorDomain", 10_002),
+                    ("b.png", "SDWebImageErrorDomain", 1_001),
+                ] {
+                    let failed = try stack.answer("photos://summer/\(name)")["error"]
+                    #expect(failed?["domain"]?.text == domain, "\(name): \(failed as Any)")
+                    #expect(failed?["code"]?.integer == code, "\(name): \(failed as Any)")
+                }
+                let said = try stack.get(["photos://summer/none.png"])
+                let line = "SDWebImagePhotosErrorDomain (10001): there is no such image"
+                #expect(said.errorText.contains(line) && said.exitStatus == 66, "\(said)")
+                let named = ["--context", "image-loader=nobody"]
+                let unknown = try stack.answer(url, named)["error"]
+                #expect(unknown?["name"]?.text == "invalidRequest")
+                #expect(unknown?["message"]?.text?.contains("http, library") == true)
+                try loader.send(.terminate)
+                #expect(try loader.end().exitStatus == 0)
+            }
+        }
+
         /// A file that has changed is another image, one that has not is the same.
         @Test func aFileIsRefreshed() async throws {
             try await withLoaders { stack in

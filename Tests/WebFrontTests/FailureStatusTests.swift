@@ -18,7 +18,7 @@ import WebFront
         .invalidDownloadOperation: 502, .invalidDownloadStatusCode: 502,
         .invalidDownloadResponse: 502, .connectionFailed: 502, .nameNotResolved: 502,
         .tlsFailed: 502, .shortBody: 502, .tooManyRedirects: 502, .badEncoding: 502,
-        .connectionBroken: 502, .protocolBroken: 502,
+        .connectionBroken: 502, .protocolBroken: 502, .foreignFailure: 502,
         // We are.
         .internalError: 500, .protocolViolation: 500, .versionMismatch: 500, .tokenInUse: 500,
         .stale: 500, .workerLost: 500, .cacheNotModified: 500, .notSupported: 501,

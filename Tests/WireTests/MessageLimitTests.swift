@@ -469,8 +469,9 @@ import Testing
     @Test func theLargestErrorIsCutUntilItTravels() throws {
         let long = String(repeating: "é", count: 2_000)
         let details = (0..<40).map { ("\($0 + 10)" + long, long + "\0") }
-        let error = ImageError(
+        var error = ImageError(
             .stepFailed, "a\0b" + long, details: Dictionary(uniqueKeysWithValues: details))
+        error.foreign = ForeignFailure(domain: "D" + long, code: .min, blocks: true)
         let outcome = JobOutcome(
             id: JobID(1), attempt: 1, result: .failed(error), workMicroseconds: 0)
         guard case .outcome(let received) = try Frames(.outcome(outcome)).workerMessage(),
@@ -482,5 +483,7 @@ import Testing
         #expect(cut.details.count == 16)
         #expect(cut.details.keys.allSatisfy { $0.utf8.count == 1_024 })
         #expect(cut.details.values.allSatisfy { $0.isEmpty })
+        #expect(cut.foreign?.domain.utf8.count == 127 && cut.foreign?.code == .min)
+        #expect(cut.foreign?.blocks == true)
     }
 }

@@ -134,9 +134,15 @@ struct RandomValues {
 
     mutating func error() -> ImageError {
         let details = list(0...MessageLimits.detailsMax) { ($0.text(24), $0.text(1000)) }
-        return ImageError(
+        var error = ImageError(
             word(), text(MessageLimits.textBytesMax),
             details: Dictionary(details) { first, _ in first })
+        error.foreign = maybe {
+            ForeignFailure(
+                domain: $0.text(ForeignFailure.domainBytesMax), code: $0.number(),
+                blocks: $0.bool())
+        }
+        return error
     }
 
     mutating func histogram() -> LatencyHistogram {

@@ -1402,6 +1402,51 @@ void   imagebus__v1__error__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__error__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__foreign_failure__init
+                     (Imagebus__V1__ForeignFailure         *message)
+{
+  static const Imagebus__V1__ForeignFailure init_value = IMAGEBUS__V1__FOREIGN_FAILURE__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__foreign_failure__get_packed_size
+                     (const Imagebus__V1__ForeignFailure *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__foreign_failure__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__foreign_failure__pack
+                     (const Imagebus__V1__ForeignFailure *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__foreign_failure__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__foreign_failure__pack_to_buffer
+                     (const Imagebus__V1__ForeignFailure *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__foreign_failure__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__ForeignFailure *
+       imagebus__v1__foreign_failure__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__ForeignFailure *)
+     protobuf_c_message_unpack (&imagebus__v1__foreign_failure__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__foreign_failure__free_unpacked
+                     (Imagebus__V1__ForeignFailure *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__foreign_failure__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__metadata__init
                      (Imagebus__V1__Metadata         *message)
 {
@@ -8072,7 +8117,7 @@ const ProtobufCMessageDescriptor imagebus__v1__detail__descriptor =
   (ProtobufCMessageInit) imagebus__v1__detail__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__error__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__error__field_descriptors[4] =
 {
   {
     "code",
@@ -8110,16 +8155,29 @@ static const ProtobufCFieldDescriptor imagebus__v1__error__field_descriptors[3] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "foreign",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Error, foreign),
+    &imagebus__v1__foreign_failure__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__error__field_indices_by_name[] = {
   0,   /* field[0] = code */
   2,   /* field[2] = details */
+  3,   /* field[3] = foreign */
   1,   /* field[1] = message */
 };
 static const ProtobufCIntRange imagebus__v1__error__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__error__descriptor =
 {
@@ -8129,11 +8187,75 @@ const ProtobufCMessageDescriptor imagebus__v1__error__descriptor =
   "Imagebus__V1__Error",
   "imagebus.v1",
   sizeof(Imagebus__V1__Error),
-  3,
+  4,
   imagebus__v1__error__field_descriptors,
   imagebus__v1__error__field_indices_by_name,
   1,  imagebus__v1__error__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__error__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__foreign_failure__field_descriptors[3] =
+{
+  {
+    "domain",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ForeignFailure, domain),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "code",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ForeignFailure, code),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "blocks",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ForeignFailure, blocks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__foreign_failure__field_indices_by_name[] = {
+  2,   /* field[2] = blocks */
+  1,   /* field[1] = code */
+  0,   /* field[0] = domain */
+};
+static const ProtobufCIntRange imagebus__v1__foreign_failure__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__foreign_failure__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.ForeignFailure",
+  "ForeignFailure",
+  "Imagebus__V1__ForeignFailure",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__ForeignFailure),
+  3,
+  imagebus__v1__foreign_failure__field_descriptors,
+  imagebus__v1__foreign_failure__field_indices_by_name,
+  1,  imagebus__v1__foreign_failure__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__foreign_failure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[10] =
@@ -8688,7 +8810,7 @@ const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor =
   (ProtobufCMessageInit) imagebus__v1__validators__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[10] =
 {
   {
     "url",
@@ -8798,12 +8920,25 @@ static const ProtobufCFieldDescriptor imagebus__v1__fetch__field_descriptors[9] 
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "pool",
+    19,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__Fetch, maybe_loader_case),
+    offsetof(Imagebus__V1__Fetch, pool),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__fetch__field_indices_by_name[] = {
   2,   /* field[2] = body_bytes_max */
   7,   /* field[7] = data */
   6,   /* field[6] = file */
   1,   /* field[1] = headers */
+  9,   /* field[9] = pool */
   8,   /* field[8] = s3 */
   4,   /* field[4] = sources */
   5,   /* field[5] = terms */
@@ -8814,7 +8949,7 @@ static const ProtobufCIntRange imagebus__v1__fetch__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 16, 6 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
 {
@@ -8824,7 +8959,7 @@ const ProtobufCMessageDescriptor imagebus__v1__fetch__descriptor =
   "Imagebus__V1__Fetch",
   "imagebus.v1",
   sizeof(Imagebus__V1__Fetch),
-  9,
+  10,
   imagebus__v1__fetch__field_descriptors,
   imagebus__v1__fetch__field_indices_by_name,
   2,  imagebus__v1__fetch__number_ranges,
@@ -12055,7 +12190,7 @@ const ProtobufCMessageDescriptor imagebus__v1__adjust_job__descriptor =
   (ProtobufCMessageInit) imagebus__v1__adjust_job__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__progress__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__progress__field_descriptors[7] =
 {
   {
     "id",
@@ -12129,6 +12264,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__progress__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "is_preview",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Progress, is_preview),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__progress__field_indices_by_name[] = {
   4,   /* field[4] = arrived */
@@ -12136,12 +12283,13 @@ static const unsigned imagebus__v1__progress__field_indices_by_name[] = {
   3,   /* field[3] = expected */
   5,   /* field[5] = format */
   0,   /* field[0] = id */
+  6,   /* field[6] = is_preview */
   2,   /* field[2] = received */
 };
 static const ProtobufCIntRange imagebus__v1__progress__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__progress__descriptor =
 {
@@ -12151,7 +12299,7 @@ const ProtobufCMessageDescriptor imagebus__v1__progress__descriptor =
   "Imagebus__V1__Progress",
   "imagebus.v1",
   sizeof(Imagebus__V1__Progress),
-  6,
+  7,
   imagebus__v1__progress__field_descriptors,
   imagebus__v1__progress__field_indices_by_name,
   1,  imagebus__v1__progress__number_ranges,
@@ -17506,7 +17654,7 @@ const ProtobufCEnumDescriptor imagebus__v1__goodbye_reason__descriptor =
   imagebus__v1__goodbye_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[39] =
+static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[40] =
 {
   { "ERROR_CODE_UNSPECIFIED", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_UNSPECIFIED", 0 },
   { "ERROR_CODE_INVALID_URL", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_INVALID_URL", 1000 },
@@ -17547,11 +17695,12 @@ static const ProtobufCEnumValue imagebus__v1__error_code__enum_values_by_number[
   { "ERROR_CODE_STALE", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_STALE", 3026 },
   { "ERROR_CODE_NOT_SUPPORTED", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_NOT_SUPPORTED", 3027 },
   { "ERROR_CODE_SOURCE_FORBIDDEN", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_SOURCE_FORBIDDEN", 3028 },
+  { "ERROR_CODE_FOREIGN_FAILURE", "IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_FOREIGN_FAILURE", 3029 },
 };
 static const ProtobufCIntRange imagebus__v1__error_code__value_ranges[] = {
-{0, 0},{1000, 1},{2000, 5},{3000, 10},{0, 39}
+{0, 0},{1000, 1},{2000, 5},{3000, 10},{0, 40}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_name[39] =
+static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_name[40] =
 {
   { "ERROR_CODE_ADDRESS_FORBIDDEN", 14 },
   { "ERROR_CODE_ARENA_FULL", 19 },
@@ -17564,6 +17713,7 @@ static const ProtobufCEnumValueIndex imagebus__v1__error_code__enum_values_by_na
   { "ERROR_CODE_CONNECTION_BROKEN", 33 },
   { "ERROR_CODE_CONNECTION_FAILED", 20 },
   { "ERROR_CODE_DEADLINE_EXCEEDED", 12 },
+  { "ERROR_CODE_FOREIGN_FAILURE", 39 },
   { "ERROR_CODE_INTERNAL_ERROR", 10 },
   { "ERROR_CODE_INVALID_DOWNLOAD_CONTENT_TYPE", 9 },
   { "ERROR_CODE_INVALID_DOWNLOAD_OPERATION", 5 },
@@ -17600,9 +17750,9 @@ const ProtobufCEnumDescriptor imagebus__v1__error_code__descriptor =
   "ErrorCode",
   "Imagebus__V1__ErrorCode",
   "imagebus.v1",
-  39,
+  40,
   imagebus__v1__error_code__enum_values_by_number,
-  39,
+  40,
   imagebus__v1__error_code__enum_values_by_name,
   4,
   imagebus__v1__error_code__value_ranges,

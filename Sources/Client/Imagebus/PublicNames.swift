@@ -21,6 +21,7 @@
 @_exported public import struct ImageModel.ExtendedData
 @_exported public import struct ImageModel.FactKinds
 @_exported public import enum ImageModel.Fallback
+@_exported public import struct ImageModel.ForeignFailure
 @_exported public import enum ImageModel.Gravity
 @_exported public import struct ImageModel.GravityOffset
 @_exported public import struct ImageModel.HTTPExpiry

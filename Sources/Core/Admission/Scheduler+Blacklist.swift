@@ -38,7 +38,7 @@ extension Scheduler {
     /// Whether a source that failed so for this order is refused from then on. This is the one
     /// place for the rule: the row of the code says so, unless the configuration says otherwise.
     static func blocks(_ error: ImageError, _ order: Order) -> Bool {
-        order.terms.blocks(error) ?? error.code.rule.blacklists
+        order.terms.blocks(error) ?? error.blacklists
     }
 
     /// What was to be fetched for those orders failed, or is no image. It is entered in the list of

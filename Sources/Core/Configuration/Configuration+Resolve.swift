@@ -112,6 +112,7 @@ extension Configuration {
         if !isUpload {
             try add(draft.headers, to: &resolution)
             if let rule = draft.transfer { try addTransfer(rule, url, to: &resolution) }
+            try resolution.terms.checkTransferOfPool()
             try addSecretHeaders(to: &resolution)
         }
         resolution.identityName = draft.identity

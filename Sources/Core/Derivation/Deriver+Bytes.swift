@@ -61,11 +61,12 @@ extension Deriver {
         sources[node].askAgain(job)
     }
 
-    /// Headers are for origins that clients and rules choose; what else is asked gets none of them.
+    /// Headers are for origins that clients and rules choose, and for whoever an operator asks in
+    /// their place; what else is asked gets none of them.
     func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
             url: order.terms.askedURL ?? order.image.url,
-            headers: order.terms.loader == .http ? order.image.headers : [],
+            headers: order.terms.loader.takesHeaders ? order.image.headers : [],
             bodyBytesMax: order.terms.limits[.body].map { min(limits.bodyBytesMax, UInt64($0)) }
                 ?? limits.bodyBytesMax, validators: validators,
             sources: order.terms.sources, loader: order.terms.loader,

@@ -12,7 +12,9 @@ extension Deriver {
         _ progress: JobProgress, _ block: BlockHandle, of node: SourceNode.ID
     ) {
         guard let arrived = progress.arrived, !sources[node].early.isGivenUp,
-            sources[node].early.pace.permits(arrived.length, of: progress.expected, at: now),
+            sources[node].early.pace.permits(
+                arrived.length, of: progress.isPreview ? arrived.length : progress.expected,
+                at: now),
             dispatcher.isIdle(.decode)
         else { return }
         let eager = sources[node].consumers.members.flatMap { decodes[$0].results }
@@ -29,14 +31,15 @@ extension Deriver {
     ) {
         guard results[result].partial == nil,
             arrived.length > results[result].partialBytes,
-            let need = early(of: result, progress.format, from: node)
+            let need = progress.isPreview
+                ? preview(of: result) : early(of: result, progress.format, from: node)
         else { return }
         let key = results[result].name.key.decode
         let suspect = suspect(sources[node].name.key, need, in: block)
         guard !isSuspected(suspect, for: results[result].name) else { return }
         let work = DecodeWork(
             source: arrived, frame: key.frame, need: need, keeps: key.keeps,
-            limits: limits.image.narrowed(by: key.limits), isPartial: true)
+            limits: limits.image.narrowed(by: key.limits), isPartial: !progress.isPreview)
         results[result].partialBytes = arrived.length
         sources[node].early.pace.begins(of: arrived.length)
         let partial = partials.insert(
@@ -62,6 +65,15 @@ extension Deriver {
         }
         let isNew = sources[node].early.info == nil
         return isNew && !wishes.isDisjoint(with: .early) ? .header : nil
+    }
+
+    /// The pixels of a whole image, of whatever format, where somebody wants to see them. What it
+    /// says of itself is not said of the image to come.
+    private func preview(of result: ResultNode.ID) -> DecodeNeed? {
+        let isWanted = results[result].consumers.members.contains { $0.wishes.contains(.partials) }
+        guard isWanted else { return nil }
+        let need = results[result].name.key.decode.need
+        return need == .header ? .full : need
     }
 
     /// Behind all that somebody waits for.
@@ -94,7 +106,7 @@ extension Deriver {
         _ partial: PartialNode.ID, _ image: DecodedImage, _ blocks: ShortList<BlockHandle>
     ) {
         let node = partials[partial]
-        if sources[node.source].early.learn(image.info) {
+        if !node.progress.isPreview, sources[node.source].early.learn(image.info) {
             tellProgress(node.progress, of: node.source)
         }
         guard let frame = image.frames.first, let block = blocks.first else {

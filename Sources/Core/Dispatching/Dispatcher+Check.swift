@@ -19,11 +19,12 @@ extension Dispatcher {
     }
 
     /// What a worker hands out of a transfer: bytes that it has, no more of them than it says have
-    /// come, and no more than the job permits in all. Throws what ends the session.
+    /// come unless they are a preview, and no more than the job permits in all. Throws what ends
+    /// the session.
     func check(
         _ arrived: BlockReference, of progress: JobProgress, from worker: WorkerID
     ) throws(ImageError) -> BlockReference {
-        guard arrived.length <= progress.received else { throw Self.tooMuch }
+        guard progress.isPreview || arrived.length <= progress.received else { throw Self.tooMuch }
         if let job = jobs[progress.id], job.worker == worker, job.attempt == progress.attempt {
             guard case .fetch(let work) = job.work, arrived.length <= work.bodyBytesMax else {
                 throw Self.tooMuch

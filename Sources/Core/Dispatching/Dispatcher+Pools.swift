@@ -7,6 +7,9 @@ extension Dispatcher {
     /// the only one may do everything, nothing is looked at. Throws what is missing.
     func route(_ submission: Submission) throws(ImageError) -> PoolID {
         let (pools, kind) = (limits.pools, submission.spec.kind)
+        if case .fetch(let work) = submission.spec.work, case .pool(let name) = work.loader {
+            return try pool(ofLoader: name, for: submission)
+        }
         guard !pools.isOpen(kind) else { return PoolID(kind) }
         let needs = needs(of: submission)
         guard let pool = pools.pool(of: kind, for: needs) else {
@@ -15,6 +18,25 @@ extension Dispatcher {
         guard pool != PoolID(kind) else { return pool }
         try checkRoom(in: pool, for: submission)
         return pool
+    }
+
+    /// The pool that a loader names. Pools are as they were when the stack was started; loaders are
+    /// loaded anew.
+    private func pool(
+        ofLoader name: String, for submission: Submission
+    ) throws(ImageError) -> PoolID {
+        let id = PoolName(name).flatMap { limits.pools.id(of: $0) }
+        guard let id, limits.pools.kind(of: id) == .download else {
+            throw ImageError(
+                .unsupportedScheme,
+                "the pool '\(name)' of this loader was not there when the stack was started: start "
+                    + "imagebus serve again")
+        }
+        guard needs(of: submission).areMet(by: limits.pools[id].grant) else {
+            throw limits.pools.refusal(of: .download, needs(of: submission))
+        }
+        try checkRoom(in: id, for: submission)
+        return id
     }
 
     private func needs(of submission: Submission) -> JobNeeds {

@@ -9,7 +9,7 @@ extension ErrorCode {
             .unsupportedScheme,
             .unsupportedFormat, .poisoned, .workerLost, .connectionFailed, .nameNotResolved,
             .timedOut, .tlsFailed, .shortBody, .tooManyRedirects, .badEncoding, .stepFailed,
-            .connectionBroken, .protocolBroken:
+            .connectionBroken, .protocolBroken, .foreignFailure:
             true
         case .cacheNotModified, .cancelled, .internalError, .busy, .arenaFull, .protocolViolation,
             .versionMismatch, .tokenInUse, .invalidRequest, .unavailable, .shuttingDown, .stale,

@@ -57,6 +57,7 @@ extension ErrorCode {
         case .stale: Self.row("stale", 75, retryable: true)
         case .notSupported: Self.row("notSupported", 64)
         case .sourceForbidden: Self.row("sourceForbidden", 77)
+        case .foreignFailure: Self.row("foreignFailure", 66)
         }
     }
 

@@ -79,4 +79,6 @@ public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case notSupported = 3027
     /// The operator's sources do not have this URL.
     case sourceForbidden = 3028
+    /// A worker of somebody else's says why it failed (`ImageError.foreign`).
+    case foreignFailure = 3029
 }

@@ -6,6 +6,8 @@ public struct ImageError: Error, Hashable, Sendable {
     public var message: String
     /// Facts by name: `httpStatus`, `contentType`, `limit`, `step`, `attempt`, …
     public var details: [String: String]
+    /// How a worker of somebody else's calls it; `nil` where none failed, or did not say.
+    public var foreign: ForeignFailure?
 
     /// Names the failure; details are few and short (`MessageLimits`).
     public init(_ code: ErrorCode, _ message: String, details: [String: String] = [:]) {
@@ -20,6 +22,17 @@ public struct ImageError: Error, Hashable, Sendable {
     /// The exit status of the command line (PROTOCOL §9): 75 where the origin may recover.
     public var exitStatus: Int32 { originMayRecover ? 75 : code.rule.exitStatus }
 
+    /// Whose number `number` is: SDWebImage's, ours, or that of who wrote the worker that failed.
+    public var domain: String { named?.domain ?? code.domain }
+
+    /// Which failure of its domain.
+    public var number: Int64 { named?.code ?? Int64(code.rawValue) }
+
+    /// Whether the URL is not asked again for a while, where the configuration does not say.
+    package var blacklists: Bool { named?.blocks ?? code.rule.blacklists }
+
+    private var named: ForeignFailure? { code == .foreignFailure ? foreign : nil }
+
     private var originMayRecover: Bool {
         guard code == .invalidDownloadStatusCode,
             let status = details["httpStatus"].flatMap({ Int($0) })
@@ -29,6 +42,8 @@ public struct ImageError: Error, Hashable, Sendable {
 }
 
 extension ImageError: CustomStringConvertible {
-    /// `badImageData (1001): not an image`
-    public var description: String { "\(code.rule.name) (\(code.rawValue)): \(message)" }
+    /// `badImageData (1001): not an image`, or `PhotosErrorDomain (10001): no such image`
+    public var description: String {
+        "\(named?.domain ?? code.rule.name) (\(number)): \(message)"
+    }
 }

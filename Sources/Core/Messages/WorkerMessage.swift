@@ -77,12 +77,16 @@ public struct JobProgress: Hashable, Sendable {
     public var arrived: BlockReference?
     /// What the bytes that have arrived look like, by their signature.
     public var format: ImageFormat?
+    /// Whether what has arrived is a whole image that stands in for the one to come, and not the
+    /// first bytes of that.
+    public var isPreview: Bool
 
     /// Describes progress.
     public init(
         id: JobID, attempt: UInt32, received: UInt64, expected: UInt64,
-        arrived: BlockReference? = nil, format: ImageFormat? = nil
+        arrived: BlockReference? = nil, format: ImageFormat? = nil, isPreview: Bool = false
     ) {
+        self.isPreview = isPreview
         self.id = id
         self.attempt = attempt
         self.received = received

@@ -39,7 +39,7 @@ extension ImageError {
         case .versionMismatch: "start serve and this program from one version: imagebus --version"
         case .unavailable: "imagebus serve runs a stack; imagebus doctor looks for what is wrong"
         case .cancelled, .cacheNotModified, .invalidDownloadOperation, .tokenInUse,
-            .invalidRequest, .notSupported, .stale:
+            .invalidRequest, .notSupported, .stale, .foreignFailure:
             nil
         }
     }

@@ -31,6 +31,7 @@ public enum ConfigurationFile {
         if let root, !root.isEmpty {
             KeyTable.file.read(root, "the file", into: &configuration, &reading)
         }
+        configuration.grantSchemes()
         reading.checkReferences(to: configuration)
         reading.checkSecretFiles(of: configuration)
         guard reading.problems.isEmpty else {

@@ -1,12 +1,13 @@
 import Configuration
 import ImageModel
+import Messages
 import YAML
 
 /// What was found out about a file so far.
 struct Reading {
     /// What a name in one place of the file refers to in another.
     enum Kind: Hashable {
-        case cache, preset, keyFilter, serializer, profile, loader
+        case cache, preset, keyFilter, serializer, profile, loader, downloadPool
 
         var word: String {
             switch self {
@@ -16,6 +17,7 @@ struct Reading {
             case .serializer: "serializer"
             case .profile: "profile"
             case .loader: "loader"
+            case .downloadPool: "foreign pool of kind download"
             }
         }
 
@@ -29,6 +31,7 @@ struct Reading {
             case .profile:
                 Set(configuration.profiles.keys).union([Configuration.defaultName])
             case .loader: configuration.loaderNames
+            case .downloadPool: Set(configuration.loaderPools.map(\.name.text))
             }
         }
     }

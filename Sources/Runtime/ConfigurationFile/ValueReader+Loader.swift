@@ -40,6 +40,7 @@ private struct LoaderDraft: Sendable {
     var hasBucketInHost: Bool?
     var credentials: String?
     var addresses: [String]?
+    var pool: String?
 }
 
 extension KeyTable where Target == LoaderDraft {
@@ -52,6 +53,7 @@ extension KeyTable where Target == LoaderDraft {
         Row("bucket", .word([("path", false), ("host", true)]), \.hasBucketInHost),
         Row("credentials", .secretPath, \.credentials),
         Row("allow-addresses", .list(of: .address), \.addresses),
+        Row("pool", .reference(.downloadPool), \.pool),
     ])
 }
 
@@ -136,6 +138,11 @@ private struct LoaderReader {
             }
             return .file(FileRoot(path: root))
         case .s3: return .s3(try place(draft))
+        case .pool:
+            guard let pool = draft.pool else {
+                throw Fault(reason: "'pool' is missing: a foreign pool of kind download")
+            }
+            return .pool(pool)
         }
     }
 
@@ -167,6 +174,7 @@ private struct LoaderReader {
             ("bucket", draft.hasBucketInHost != nil, .s3),
             ("credentials", draft.credentials != nil, .s3),
             ("allow-addresses", draft.addresses != nil, .s3),
+            ("pool", draft.pool != nil, .pool),
         ]
         for key in keys where key.isSaid && key.kind != kind {
             throw Fault(reason: "'\(key.name)' says nothing of a loader of kind \(kind.rawValue)")

@@ -26,6 +26,13 @@ extension FetchWork {
         {
             return self.loader = loader
         }
+        if try map.text(
+            { if case .pool(let name) = loader { name } else { nil } }, { loader = .pool($0) },
+            &wire.pointee.pool, if: &wire.pointee.maybe_loader_case, 19, "Fetch.pool",
+            limit: PoolName.bytesMax)
+        {
+            return self.loader = loader
+        }
         self.loader = .http
     }
 }

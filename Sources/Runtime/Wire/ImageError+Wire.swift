@@ -25,7 +25,13 @@ extension ImageError: WireMessage {
         try map.word(&code, &wire.pointee.code, "Error.code")
         try map.text(
             &message, &wire.pointee.message, "Error.message", limit: MessageLimits.textBytesMax)
-        (self.message, self.details) = (message, details)
+        var foreign = self.foreign.map { failure in
+            var failure = failure
+            failure.domain = Self.cut(failure.domain, to: ForeignFailure.domainBytesMax)
+            return failure
+        }
+        try map.maybe(&foreign, &wire.pointee.foreign, "Error.foreign")
+        (self.message, self.details, self.foreign) = (message, details, foreign)
     }
 
     private var travellingDetails: [String: String] {
@@ -49,5 +55,18 @@ extension ImageError: WireMessage {
         }
         let scalars = text[..<end].unicodeScalars.map { $0.value == 0 ? " " : $0 }
         return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+extension ForeignFailure: WireMessage {
+    typealias Form = Imagebus__V1__ForeignFailure
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__foreign_failure__init }
+    static var blank: Self { Self(domain: "", code: 0) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.text(
+            &domain, &wire.pointee.domain, "ForeignFailure.domain", limit: Self.domainBytesMax)
+        try map.number(&code, &wire.pointee.code, "ForeignFailure.code")
+        map.flag(&blocks, &wire.pointee.blocks, "ForeignFailure.blocks")
     }
 }

@@ -49,6 +49,7 @@ extension JobProgress: WireMessage {
         try map.word(
             &format, &wire.pointee.format, if: &wire.pointee.maybe_format_case, 6,
             "Progress.format")
+        map.flag(&isPreview, &wire.pointee.is_preview, "Progress.is_preview")
     }
 }
 

@@ -46,6 +46,7 @@ typedef struct Imagebus__V1__PixelLayout Imagebus__V1__PixelLayout;
 typedef struct Imagebus__V1__HDRColours Imagebus__V1__HDRColours;
 typedef struct Imagebus__V1__Detail Imagebus__V1__Detail;
 typedef struct Imagebus__V1__Error Imagebus__V1__Error;
+typedef struct Imagebus__V1__ForeignFailure Imagebus__V1__ForeignFailure;
 typedef struct Imagebus__V1__Metadata Imagebus__V1__Metadata;
 typedef struct Imagebus__V1__ExtendedData Imagebus__V1__ExtendedData;
 typedef struct Imagebus__V1__Expiry Imagebus__V1__Expiry;
@@ -306,7 +307,8 @@ typedef enum _Imagebus__V1__ErrorCode {
   IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_PROTOCOL_BROKEN = 3025,
   IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_STALE = 3026,
   IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_NOT_SUPPORTED = 3027,
-  IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_SOURCE_FORBIDDEN = 3028
+  IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_SOURCE_FORBIDDEN = 3028,
+  IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_FOREIGN_FAILURE = 3029
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ERROR_CODE)
 } Imagebus__V1__ErrorCode;
 typedef enum _Imagebus__V1__Primaries {
@@ -1241,10 +1243,32 @@ struct  Imagebus__V1__Error
    */
   size_t n_details;
   Imagebus__V1__Detail **details;
+  /*
+   * of a foreign failure; or absent
+   */
+  Imagebus__V1__ForeignFailure *foreign;
 };
 #define IMAGEBUS__V1__ERROR__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__error__descriptor) \
-    , IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_UNSPECIFIED, (char *)protobuf_c_empty_string, 0,NULL }
+    , IMAGEBUS__V1__ERROR_CODE__ERROR_CODE_UNSPECIFIED, (char *)protobuf_c_empty_string, 0,NULL, NULL }
+
+
+/*
+ * How a failure is called by whoever wrote the worker that failed.
+ */
+struct  Imagebus__V1__ForeignFailure
+{
+  ProtobufCMessage base;
+  char *domain;
+  int64_t code;
+  /*
+   * whether the source is not asked again for a while
+   */
+  protobuf_c_boolean blocks;
+};
+#define IMAGEBUS__V1__FOREIGN_FAILURE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__foreign_failure__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0 }
 
 
 typedef enum {
@@ -1485,7 +1509,8 @@ typedef enum {
   IMAGEBUS__V1__FETCH__MAYBE_LOADER__NOT_SET = 0,
   IMAGEBUS__V1__FETCH__MAYBE_LOADER_FILE = 16,
   IMAGEBUS__V1__FETCH__MAYBE_LOADER_DATA = 17,
-  IMAGEBUS__V1__FETCH__MAYBE_LOADER_S3 = 18
+  IMAGEBUS__V1__FETCH__MAYBE_LOADER_S3 = 18,
+  IMAGEBUS__V1__FETCH__MAYBE_LOADER_POOL = 19
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__FETCH__MAYBE_LOADER__CASE)
 } Imagebus__V1__Fetch__MaybeLoaderCase;
 
@@ -1514,6 +1539,10 @@ struct  Imagebus__V1__Fetch
     Imagebus__V1__FileRoot *file;
     Imagebus__V1__Unit *data;
     Imagebus__V1__S3Place *s3;
+    /*
+     * the worker's own way; the name of its pool
+     */
+    char *pool;
   };
 };
 #define IMAGEBUS__V1__FETCH__INIT \
@@ -2457,6 +2486,10 @@ struct  Imagebus__V1__Progress
    * absent: nothing is handed out
    */
   Imagebus__V1__Reference *arrived;
+  /*
+   * what arrived is a whole image in the place of the one to come
+   */
+  protobuf_c_boolean is_preview;
   Imagebus__V1__Progress__MaybeFormatCase maybe_format_case;
   union {
     /*
@@ -2467,7 +2500,7 @@ struct  Imagebus__V1__Progress
 };
 #define IMAGEBUS__V1__PROGRESS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__progress__descriptor) \
-    , 0, 0, 0, 0, NULL, IMAGEBUS__V1__PROGRESS__MAYBE_FORMAT__NOT_SET, {0} }
+    , 0, 0, 0, 0, NULL, 0, IMAGEBUS__V1__PROGRESS__MAYBE_FORMAT__NOT_SET, {0} }
 
 
 typedef enum {
@@ -4403,6 +4436,25 @@ Imagebus__V1__Error *
 void   imagebus__v1__error__free_unpacked
                      (Imagebus__V1__Error *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__ForeignFailure methods */
+void   imagebus__v1__foreign_failure__init
+                     (Imagebus__V1__ForeignFailure         *message);
+size_t imagebus__v1__foreign_failure__get_packed_size
+                     (const Imagebus__V1__ForeignFailure   *message);
+size_t imagebus__v1__foreign_failure__pack
+                     (const Imagebus__V1__ForeignFailure   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__foreign_failure__pack_to_buffer
+                     (const Imagebus__V1__ForeignFailure   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__ForeignFailure *
+       imagebus__v1__foreign_failure__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__foreign_failure__free_unpacked
+                     (Imagebus__V1__ForeignFailure *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Metadata methods */
 void   imagebus__v1__metadata__init
                      (Imagebus__V1__Metadata         *message);
@@ -6240,6 +6292,9 @@ typedef void (*Imagebus__V1__Detail_Closure)
 typedef void (*Imagebus__V1__Error_Closure)
                  (const Imagebus__V1__Error *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__ForeignFailure_Closure)
+                 (const Imagebus__V1__ForeignFailure *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Metadata_Closure)
                  (const Imagebus__V1__Metadata *message,
                   void *closure_data);
@@ -6612,6 +6667,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__pixel_layout__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__hdrcolours__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__detail__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__error__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__foreign_failure__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__extended_data__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__expiry__descriptor;

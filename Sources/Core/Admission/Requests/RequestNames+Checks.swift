@@ -9,8 +9,11 @@ extension RequestNames {
         checking request: ImageRequest, _ terms: LoadTerms, isUpload: Bool, limits: ImageLimits
     ) throws(ImageError) {
         let url = try SourceURL(request.url)
-        let schemes = isUpload ? [Scheduler.uploadScheme] : terms.loader.kind.schemes
-        guard schemes.contains(url.scheme) else { throw .noLoader(of: url) }
+        if isUpload {
+            guard url.scheme == Scheduler.uploadScheme else { throw .noLoader(of: url) }
+        } else {
+            try terms.loader.check(scheme: url)
+        }
         try Self.check(headers: request.headers)
         guard request.overlays.map(\.url) == terms.overlays.map(\.request.url) else {
             throw ImageError(.internalError, "overlays came without their terms")

@@ -39,7 +39,7 @@ extension Configuration {
                 "the loader \(name) does not take this \(scheme) URL: leave its name out, or name "
                     + "another one")
         }
-        guard loaders.contains(where: { $0.means.kind.schemes.contains(url.scheme) }) else {
+        guard loaders.contains(where: { $0.schemes.contains(url.scheme) }) else {
             return .noLoader(of: url)
         }
         return ImageError(

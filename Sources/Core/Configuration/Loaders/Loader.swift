@@ -6,6 +6,8 @@ public struct Loader: Hashable, Sendable {
     public let name: String
     /// URLs that it takes, of its schemes; `nil`: all of them.
     public var patterns: [URLPattern]?
+    /// Schemes of these URLs.
+    public var schemes: Set<String>
     /// What it does; of S3 without credentials.
     public var means: FetchLoader
     /// The file with the credentials of S3.
@@ -20,11 +22,12 @@ public struct Loader: Hashable, Sendable {
     public init(name: String, means: FetchLoader) {
         self.name = name
         self.means = means
+        schemes = means.kind.schemes
     }
 
     /// Whether a URL is one of its own.
     func takes(_ url: SourceURL, _ target: URLTarget) -> Bool {
-        means.kind.schemes.contains(url.scheme)
+        schemes.contains(url.scheme)
             && patterns.map { URLPattern.permits(target, $0) } ?? true
     }
 

@@ -2,7 +2,8 @@ extension ImageError {
     /// Nobody takes the scheme of a URL.
     public static func noLoader(of url: SourceURL) -> ImageError {
         let scheme = url.scheme.prefix(32)
-        let isKnown = LoaderKind(rawValue: url.scheme) != nil && url.scheme != "http"
+        let kind = LoaderKind(rawValue: url.scheme)
+        let isKnown = kind != .http && kind?.schemes.contains(url.scheme) == true
         let advice =
             isKnown
             ? "an operator adds a loader of kind '\(scheme)' to 'loaders' in the file of serve "

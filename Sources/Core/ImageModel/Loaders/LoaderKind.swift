@@ -8,14 +8,17 @@ public enum LoaderKind: String, Hashable, Sendable, CaseIterable {
     case data
     /// Asks an S3 server for an object.
     case s3
+    /// Asks a worker of somebody else's.
+    case pool
 
-    /// The schemes that it takes.
+    /// The schemes that it takes; those of a pool are what the pool is granted.
     public var schemes: Set<String> {
         switch self {
         case .http: ["http", "https"]
         case .file: ["file"]
         case .data: ["data"]
         case .s3: ["s3"]
+        case .pool: []
         }
     }
 }

@@ -42,7 +42,7 @@ package struct FailureStatus: Hashable, Sendable {
             500
         case .invalidDownloadOperation, .invalidDownloadResponse, .connectionFailed,
             .nameNotResolved, .tlsFailed, .shortBody, .tooManyRedirects, .badEncoding,
-            .connectionBroken, .protocolBroken:
+            .connectionBroken, .protocolBroken, .foreignFailure:
             502
         }
     }

@@ -18,7 +18,7 @@ struct GetAnswer: Encodable, Sendable {
     /// A failure, as in the table of errors.
     struct Failure: Encodable {
         let domain: String
-        let code: UInt16
+        let code: Int64
         let name: String
         let message: String
         let retryable: Bool
@@ -26,7 +26,7 @@ struct GetAnswer: Encodable, Sendable {
 
         init(_ failure: OutputError) {
             domain = "NSPOSIXErrorDomain"
-            code = UInt16(clamping: failure.reason.rawValue)
+            code = Int64(failure.reason.rawValue)
             name = OutputError.name
             message = failure.message
             retryable = false
@@ -34,8 +34,8 @@ struct GetAnswer: Encodable, Sendable {
         }
 
         init(_ failure: ImageError) {
-            domain = failure.code.domain
-            code = failure.code.rawValue
+            domain = failure.domain
+            code = failure.number
             name = failure.code.rule.name
             message = failure.message
             retryable = failure.retryable

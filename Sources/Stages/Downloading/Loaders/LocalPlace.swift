@@ -16,6 +16,8 @@ enum LocalPlace: Sendable {
             let url = try SourceURL(work.url)
             switch work.loader {
             case .http, .s3: return nil
+            case .pool:
+                throw ImageError(.unsupportedScheme, "workers of somebody else's do this job")
             case .file(let root):
                 try work.loader.check(url)
                 self = .file(try FilePath(url), root)

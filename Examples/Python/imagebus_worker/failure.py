@@ -1,0 +1,53 @@
+"""How the work of an author fails, and what the caller gets of it."""
+
+from __future__ import annotations
+
+import errno
+import logging
+
+import imagebus_pb2 as pb
+from imagebus_model import ImagebusError
+
+MESSAGE_MAX, DOMAIN_MAX = 1024, 128  # bytes (PROTOCOL §7)
+CODE_RANGE = range(-(1 << 63), 1 << 63)
+log = logging.getLogger("imagebus.worker")
+
+
+class Failure(Exception):
+    """A failure in a domain of the author's own: the caller gets domain, code and sentence as they
+    are. `blocks`: the URL is not asked again for a while."""
+
+    def __init__(self, domain: str, code: int, message: str, blocks: bool = False) -> None:
+        if not domain or len(domain.encode()) > DOMAIN_MAX or "\0" in domain:
+            raise ValueError(f"a domain has 1 to {DOMAIN_MAX} bytes and no zero")
+        if code not in CODE_RANGE:
+            raise ValueError("a code has 64 bits")
+        super().__init__(message)
+        self.domain, self.code, self.message, self.blocks = domain, code, message, blocks
+
+
+class Cancelled(Exception):
+    """Nobody wants the work any more. `Report` raises it; an author lets it through."""
+
+
+def error_of(failure: BaseException) -> pb.Error:
+    """What the coordinator is told. Of what the author did not foresee the caller learns the type;
+    the rest is in the log of the worker."""
+    if isinstance(failure, Failure):
+        named = pb.ForeignFailure(domain=failure.domain, code=failure.code, blocks=failure.blocks)
+        code = pb.ERROR_CODE_FOREIGN_FAILURE
+        return pb.Error(code=code, message=cut(failure.message), foreign=named)
+    if isinstance(failure, ImagebusError):
+        return pb.Error(code=failure.code, message=cut(failure.message))
+    if isinstance(failure, Cancelled):
+        return pb.Error(code=pb.ERROR_CODE_CANCELLED, message="nobody wants it any more")
+    if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EDQUOT):
+        return pb.Error(code=pb.ERROR_CODE_ARENA_FULL, message="no space for the bytes")
+    log.error("the work failed", exc_info=failure)
+    sentence = f"a foreign worker failed ({type(failure).__name__}); its log says more"
+    return pb.Error(code=pb.ERROR_CODE_INTERNAL_ERROR, message=sentence)
+
+
+def cut(text: str) -> str:
+    """As much of a sentence as a message carries."""
+    return text.replace("\0", " ").encode(errors="replace")[:MESSAGE_MAX].decode(errors="ignore")

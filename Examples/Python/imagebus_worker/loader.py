@@ -1,0 +1,81 @@
+"""A worker that obtains the bytes of URLs: SDWebImage's loader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import imagebus_pb2 as pb
+from imagebus_model import ImagebusError
+from imagebus_worker.formats import format_of
+from imagebus_worker.report import Report
+
+ORIGIN_TEXT_MAX = 1024  # bytes of each text that an origin says (PROTOCOL §7)
+
+
+@dataclass
+class Loaded:
+    """Bytes, with what an HTTP origin would say of them. By `etag` they are known again: a load
+    that asks whether they are still the same is then answered without them."""
+
+    data: bytes | bytearray | memoryview
+    content_type: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    cache_control: str | None = None
+
+
+class Loader:
+    """What an author derives from. `credit` loads run at a time, each on a thread of its own."""
+
+    schemes: Sequence[str] = ()
+    credit = 8
+    answers_at_once = True
+    """A load that nobody wants is over at once; its thread may end when it will."""
+
+    def load(
+        self, url: str, headers: Sequence[tuple[str, str]], report: Report
+    ) -> bytes | bytearray | memoryview | Loaded:
+        """The bytes of an image. Raises `Failure` in a domain of its own, or `ImagebusError`."""
+        raise NotImplementedError
+
+    # ---- For the session
+
+    @property
+    def capabilities(self) -> pb.Capabilities:
+        return pb.Capabilities(schemes=pb.Capabilities.Names(names=list(self.schemes)))
+
+    def bytes_max(self, job: pb.Job) -> int:
+        return job.fetch.body_bytes_max
+
+    def perform(self, job: pb.Job, report: Report) -> tuple[pb.Outcome, memoryview]:
+        """The outcome of a job, without the reference to its bytes, and these."""
+        if job.WhichOneof("work") != "fetch":
+            sentence = "this worker loads, and nothing else"
+            raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
+        fetch = job.fetch
+        headers = [(header.name, header.value) for header in fetch.headers]
+        answer = self.load(fetch.url, headers, report)
+        loaded = answer if isinstance(answer, Loaded) else Loaded(answer)
+        data = memoryview(loaded.data).cast("B")
+        if len(data) > fetch.body_bytes_max:
+            raise ImagebusError(
+                pb.ERROR_CODE_LIMIT_EXCEEDED,
+                f"the loader has {len(data)} bytes, at most {fetch.body_bytes_max} are taken",
+            )
+        if len(data) == 0:
+            raise ImagebusError(pb.ERROR_CODE_BAD_IMAGE_DATA, "the loader has no bytes")
+        if loaded.etag is not None and loaded.etag == fetch.validators.etag:
+            raise ImagebusError(pb.ERROR_CODE_CACHE_NOT_MODIFIED, "nothing has changed")
+        body = pb.FetchedBody(http_status=200, effective_url=fetch.url)
+        for name in ("content_type", "etag", "last_modified", "cache_control"):
+            text = getattr(loaded, name)
+            if text is not None:
+                setattr(body, name, text.encode()[:ORIGIN_TEXT_MAX].decode(errors="ignore"))
+        if (format := format_of(data)) is not None:
+            body.format = format
+        return pb.Outcome(fetched=body), data
+
+    def refer(self, outcome: pb.Outcome, reference: pb.Reference) -> None:
+        """Puts the bytes into the outcome."""
+        outcome.fetched.reference.CopyFrom(reference)

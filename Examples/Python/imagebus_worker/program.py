@@ -1,0 +1,41 @@
+"""The process of a worker: how it is started, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+from imagebus_worker.loader import Loader
+from imagebus_worker.session import Worker
+
+RUNTIME_DIR, POOL = "IMAGEBUS_RUNTIME_DIR", "IMAGEBUS_POOL"
+
+
+def run(extension: Loader, arguments: list[str] | None = None) -> None:
+    """Works until it is told to end, and ends the process. Where `imagebus serve` starts it, the
+    environment says for whom: IMAGEBUS_RUNTIME_DIR and IMAGEBUS_POOL."""
+    parser = argparse.ArgumentParser(description=(type(extension).__doc__ or "").split("\n")[0])
+    parser.add_argument("--runtime-dir", type=Path, default=os.environ.get(RUNTIME_DIR))
+    parser.add_argument("--pool", default=os.environ.get(POOL))
+    options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+    if options.runtime_dir is None or options.pool is None:
+        parser.error("--runtime-dir and --pool say for which stack it works")
+    logging.basicConfig(format="%(name)s: %(message)s", level=logging.INFO)
+    status = asyncio.run(_work(extension, Path(options.runtime_dir), options.pool))
+    # A thread that heeds no cancel does not keep the process.
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(status)
+
+
+async def _work(extension: Loader, runtime_dir: Path, pool: str) -> int:
+    worker = Worker(extension, runtime_dir, pool)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, worker.terminate)
+    return await worker.work()

@@ -1,0 +1,430 @@
+"""The kit for workers and the example loader, against a real stack."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import zmq
+import zmq.asyncio
+
+import imagebus_pb2 as pb
+from example_stack import SECONDS, Origin, Stack, png
+from imagebus import Client, ImagebusError, resize
+from imagebus_line import KINDS, MAGIC
+from imagebus_worker import Cancelled, Failure, Loaded, Loader, Report, Worker
+from imagebus_worker.segments import Segments, arena_folder
+
+logging.getLogger("asyncio").setLevel(logging.ERROR)
+logging.getLogger("imagebus.worker").setLevel(logging.CRITICAL)
+HERE = Path(__file__).parent
+DOMAIN = "SDWebImagePhotosErrorDomain"
+# What root may not read either.
+UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] * (os.getuid() == 0)
+CONFIGURATION = """
+pools:
+  photos: {kind: download, trust: foreign, schemes: [photos], credit: 4}
+  other: {kind: download, trust: foreign, schemes: [photos, other], credit: 4}
+loaders:
+  other: {kind: pool, pool: other}
+  photos: {kind: pool, pool: photos, match: "photos://album*/*"}
+"""
+
+
+class WorkerTests(unittest.IsolatedAsyncioTestCase):
+    origin: Origin
+    stack: Stack
+    folder: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        configuration = cls.folder / "imagebus.yaml"
+        configuration.write_text(CONFIGURATION)
+        cls.origin = Origin()
+        cls.addClassCleanup(cls.origin.stop)
+        cls.stack = Stack(cls.origin, "--config", str(configuration))
+        cls.addClassCleanup(cls.stack.remove)
+        cls.stack.start()
+
+    @property
+    def arena(self) -> Path:
+        return arena_folder(self.stack.runtime_dir, "photos")
+
+    def client(self) -> Client:
+        return Client(self.stack.runtime_dir, "mapped")
+
+    async def until(self, what: str, condition: Callable[[], bool]) -> None:
+        """Looks at what nobody tells of, such as files that go."""
+        deadline = asyncio.get_running_loop().time() + SECONDS
+        while not condition():
+            self.assertLess(asyncio.get_running_loop().time(), deadline, what)
+            await asyncio.sleep(0.01)
+
+    async def assert_fails(self, domain: str | int, number: int, load: object) -> ImagebusError:
+        with self.assertRaises(ImagebusError) as caught:
+            await load
+        error = caught.exception
+        said = (error.domain, error.number) if error.domain else (error.code, error.code)
+        self.assertEqual(said, (domain, number), error)
+        return error
+
+
+class Working:
+    """A worker in the event loop of a test."""
+
+    def __init__(self, loader: Loader, stack: Stack, pool: str = "photos") -> None:
+        self.worker = Worker(loader, stack.runtime_dir, pool)
+
+    async def __aenter__(self) -> Worker:
+        self._task = asyncio.create_task(self.worker.work())
+        return self.worker
+
+    async def __aexit__(self, *_: object) -> None:
+        self.worker.terminate()
+        async with asyncio.timeout(SECONDS):
+            self.status = await self._task
+
+
+class Function(Loader):
+    """A loader of one function of a test."""
+
+    schemes = ("photos", "other")
+
+    def __init__(self, function: Callable[[str, Report], bytes | Loaded]) -> None:
+        self._function = function
+        self.headers: list[tuple[str, str]] = []
+
+    def load(
+        self, url: str, headers: Sequence[tuple[str, str]], report: Report
+    ) -> bytes | Loaded:
+        self.headers = list(headers)
+        return self._function(url, report)
+
+
+class LoaderTests(WorkerTests):
+    async def test_an_image_is_loaded_transformed_and_cached(self) -> None:
+        picture = png(320, 200, 1)
+        asked: list[str] = []
+
+        def load(url: str, report: Report) -> bytes:
+            asked.append(url)
+            return picture
+
+        loader = Function(load)
+        async with Working(loader, self.stack), self.client() as client:
+            image = await client.load("photos://album/1", headers={"X-Who": "me"})
+            self.assertTrue(image.data == picture, "the bytes are those of the loader")
+            self.assertIn(("X-Who", "me"), loader.headers)
+            small = await client.load("photos://album/1", resize(64, 64), format="webp")
+            self.assertEqual((small.width, small.height, small.format), (64, 40, "webp"))
+            again = await client.load("photos://album/1", resize(64, 64), format="webp")
+            self.assertEqual((again.cache_type, again.data), (2, small.data))
+            self.assertEqual(set(asked), {"photos://album/1"})
+            await self.until("its segments go", lambda: not list(self.arena.iterdir()))
+
+    async def test_an_error_of_its_own_domain_arrives_as_it_is(self) -> None:
+        def load(url: str, report: Report) -> bytes:
+            raise Failure("Elsewhere.Domain", -(2**40), "why: größer \N{CAT}", blocks=True)
+
+        async with Working(Function(load), self.stack), self.client() as client:
+            load_it = client.load("photos://album/2")
+            error = await self.assert_fails("Elsewhere.Domain", -(2**40), load_it)
+            self.assertEqual(error.message, "why: größer \N{CAT}")
+            self.assertEqual((error.name, error.code), ("foreignFailure", 3029))
+            # It said that it is for good.
+            await self.assert_fails(1003, 1003, client.load("photos://album/2"))
+
+    async def test_what_the_author_did_not_foresee_is_an_error_and_no_end(self) -> None:
+        def load(url: str, report: Report) -> bytes:
+            if url.endswith("/big"):
+                return bytes(report.bytes_max + 1)
+            if url.endswith("/empty"):
+                return b""
+            if url.endswith("/none"):
+                return None  # type: ignore[return-value]
+            raise RuntimeError("a secret of the author")
+
+        async with Working(Function(load), self.stack) as worker, self.client() as client:
+            error = await self.assert_fails(3000, 3000, client.load("photos://album/x"))
+            self.assertIn("RuntimeError", error.message)
+            self.assertNotIn("secret", error.message)
+            await self.assert_fails(3000, 3000, client.load("photos://album/none"))
+            await self.assert_fails(3003, 3003, client.load("photos://album/big"))
+            await self.assert_fails(1001, 1001, client.load("photos://album/empty"))
+            self.assertTrue(worker._has_session)
+
+    async def test_progress_has_the_scale_of_the_author(self) -> None:
+        told: list[tuple[int, int]] = []
+        is_told = threading.Event()
+
+        def load(url: str, report: Report) -> bytes:
+            report(250, 1000)
+            report.wait_until_cancelled(0)
+            if not is_told.wait(SECONDS):
+                raise Failure(DOMAIN, 1, "nobody was told")
+            return png(8, 8, 3)
+
+        def note(received: int, expected: int) -> None:
+            told.append((received, expected))
+            if received == 250:
+                is_told.set()
+
+        async with Working(Function(load), self.stack), self.client() as client:
+            await client.load("photos://album/3", progress=note)
+        self.assertIn((250, 1000), told)
+
+    async def test_a_cancel_is_over_at_once_and_the_function_learns_of_it(self) -> None:
+        began, ended = threading.Event(), threading.Event()
+
+        def load(url: str, report: Report) -> bytes:
+            began.set()
+            try:
+                report.wait_until_cancelled(SECONDS)
+            except Cancelled:
+                ended.set()
+                raise
+            raise Failure(DOMAIN, 1, "nobody cancelled")
+
+        async with Working(Function(load), self.stack), self.client() as client:
+            task = asyncio.create_task(client.load("photos://album/4"))
+            self.assertTrue(await asyncio.to_thread(began.wait, SECONDS))
+            task.cancel()
+            self.assertTrue(await asyncio.to_thread(ended.wait, SECONDS))
+
+    async def test_a_function_that_heeds_nothing_does_not_keep_the_worker(self) -> None:
+        """Its deadline passes while it holds a thread; others are served meanwhile."""
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+
+        def load(url: str, report: Report) -> bytes:
+            if url.endswith("/slow"):
+                gate.wait()
+            return png(8, 8, 5)
+
+        async with Working(Function(load), self.stack), self.client() as client:
+            slow = client.load("photos://album/slow", timeout=0.5)
+            await self.assert_fails(3002, 3002, slow)
+            await client.load("photos://album/5")
+            gate.set()
+        await self.until("what it made is gone", lambda: not list(self.arena.iterdir()))
+
+    async def test_what_has_not_changed_is_not_sent_again(self) -> None:
+        def load(url: str, report: Report) -> Loaded:
+            return Loaded(png(8, 8, 6), etag='"one"')
+
+        async with Working(Function(load), self.stack), self.client() as client:
+            await client.load("photos://album/6")
+            request = pb.ImageRequest(url="photos://album/6", options=1 << 3)  # refresh-cached
+            self.assertEqual(await self.terminal(request), "not_modified")
+
+    async def terminal(self, image: pb.ImageRequest) -> str:
+        """What the last reply of a load is, by a client of one message."""
+        context = zmq.asyncio.Context()
+        socket = context.socket(zmq.DEALER)
+        socket.connect(f"ipc://{self.stack.runtime_dir}/front/front.sock")
+        try:
+            hello = pb.ClientHello(incarnation=os.urandom(16), pid=os.getpid(), version="test")
+            load = pb.Load(token=os.urandom(16), image=image)
+            for message in (hello, load):
+                header = MAGIC + bytes((1, KINDS[type(message)], 0, 0))
+                await socket.send_multipart([header, message.SerializeToString()])
+            while True:
+                async with asyncio.timeout(SECONDS):
+                    header, body = await socket.recv_multipart()
+                if header[5] != KINDS[pb.Reply]:
+                    continue
+                reply = pb.Reply.FromString(body)
+                if not reply.is_refreshing:
+                    return str(reply.WhichOneof("outcome"))
+        finally:
+            socket.close(linger=0)
+            context.term()
+
+    async def test_the_last_loader_that_takes_a_url_is_asked_and_one_by_name_alone(self) -> None:
+        def named(name: str) -> Function:
+            return Function(lambda url, report: self.fail_with(name))
+
+        first, second = Working(named("photos"), self.stack), Working(
+            named("other"), self.stack, "other"
+        )
+        async with first, second, self.client() as client:
+            await self.assert_fails("photos", 1, client.load("photos://album/7"))
+            await self.assert_fails("other", 1, client.load("photos://shelf/7"))
+            await self.assert_fails("other", 1, client.load("other:7"))
+            await self.assert_fails(3005, 3005, client.load("third://album/7"))
+
+    @staticmethod
+    def fail_with(domain: str) -> bytes:
+        raise Failure(domain, 1, "it was this one")
+
+    async def test_a_worker_that_is_told_to_end_finishes_what_it_has(self) -> None:
+        began, gate = threading.Event(), threading.Event()
+
+        def load(url: str, report: Report) -> bytes:
+            began.set()
+            gate.wait(SECONDS)
+            return png(8, 8, 8)
+
+        working = Working(Function(load), self.stack)
+        async with self.client() as client:
+            async with working as worker:
+                task = asyncio.create_task(client.load("photos://album/8"))
+                self.assertTrue(await asyncio.to_thread(began.wait, SECONDS))
+                worker.terminate()
+                gate.set()
+                await task
+            self.assertEqual(working.status, 0)
+        self.assertEqual(list(self.arena.iterdir()), [])
+
+
+class LyingSegments(Segments):
+    """Says of its bytes what is not so."""
+
+    lie: dict[str, int] = {}
+
+    def put(self, data: bytes | bytearray | memoryview) -> tuple[pb.Segments, pb.Reference]:
+        opened, reference = super().put(data)
+        for name, value in self.lie.items():
+            setattr(reference, name, value)
+        return opened, reference
+
+
+class LieTests(WorkerTests):
+    async def test_who_lies_of_its_bytes_loses_its_session_and_another_one_is_asked(self) -> None:
+        """A wrong size, a segment that nobody announced, bytes before the first one, the block of
+        another job."""
+        lies = {"length": 1 << 30}, {"segment": 99}, {"offset": 0}, {"offset": 1 << 40}
+        picture = png(8, 8, 9)
+        for number, lie in enumerate(lies):
+            url = f"photos://album/lie{number}"
+            liar = Working(Function(lambda url, report: picture), self.stack)
+            segments = LyingSegments(self.arena, liar.worker._incarnation)
+            segments.lie = lie
+            liar.worker._segments = segments
+            async with self.client() as client:
+                async with liar:
+                    task = asyncio.create_task(client.load(url))
+                    async with asyncio.timeout(SECONDS):
+                        self.assertEqual(await liar._task, 70, lie)
+                    self.assertFalse(task.done())
+                async with Working(Function(lambda url, report: picture), self.stack):
+                    image = await task
+            self.assertTrue(image.data == picture)
+            self.assertEqual(list(self.arena.iterdir()), [])
+
+    async def test_a_worker_without_the_secret_is_none(self) -> None:
+        working = Working(Function(lambda url, report: b""), self.stack)
+        working.worker._secret = lambda: bytes(32)  # type: ignore[method-assign]
+        async with asyncio.timeout(SECONDS):
+            self.assertEqual(await working.worker.work(), 77)
+
+    async def test_a_worker_that_cannot_do_what_its_pool_is_granted_is_none(self) -> None:
+        loader = Function(lambda url, report: b"")
+        loader.schemes = ("photos",)
+        working = Working(loader, self.stack, "other")
+        async with asyncio.timeout(SECONDS):
+            self.assertEqual(await working.worker.work(), 70)
+
+
+class PhotosTests(WorkerTests):
+    """The example, in processes of its own."""
+
+    def setUp(self) -> None:
+        self.library = Path(tempfile.mkdtemp(prefix="ib-photos-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, self.library)
+        (self.library / "album").mkdir()
+        self.picture = png(320, 200, 10)
+        (self.library / "album" / "a b.png").write_bytes(self.picture)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        command = [
+            *UNPRIVILEGED,
+            sys.executable, HERE / "photos_loader.py", "--runtime-dir", self.stack.runtime_dir,
+            "--pool", "photos", "--folder", self.library,
+        ]  # fmt: skip
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        if process.poll() is None:
+            process.kill()
+        process.wait(SECONDS)
+
+    async def test_photos_are_loaded_and_failures_have_their_numbers(self) -> None:
+        process = self.start()
+        secret = self.library / "secret.png"
+        secret.write_bytes(self.picture)
+        (self.library / "album" / "link.png").symlink_to(secret)
+        (self.library / "album" / "folder.png").mkdir()
+        async with self.client() as client:
+            image = await client.load("photos://album/a%20b.png")
+            self.assertTrue(image.data == self.picture)
+            for url, number in {
+                "photos://album/none.png": 10001,
+                "photos://album/..%2Fsecret.png": 10001,
+                "photos://album/link.png": 10001,
+                "photos://album/.previews": 10001,
+                "photos://album/folder.png": 10002,
+                "photos://album/notes.txt": 10002,
+            }.items():
+                with self.subTest(url=url):
+                    await self.assert_fails(DOMAIN, number, client.load(url))
+        process.terminate()
+        self.assertEqual(await asyncio.to_thread(process.wait, SECONDS), 0)
+
+    async def test_what_may_not_be_read_is_not_authorized(self) -> None:
+        (self.library / "album" / "a b.png").chmod(0)
+        self.start()
+        async with self.client() as client:
+            load = client.load("photos://album/a%20b.png?forbidden")
+            await self.assert_fails(DOMAIN, 10003, load)
+
+    async def test_one_that_is_killed_leaves_nothing_and_its_loads_go_on(self) -> None:
+        """Killed while it is halted, so that it holds the job for sure."""
+        first = self.start()
+        async with self.client() as client:
+            await client.load("photos://album/a%20b.png?alive")
+            os.kill(first.pid, signal.SIGSTOP)
+            task = asyncio.create_task(client.load("photos://album/a%20b.png?again"))
+            await self.until("the job is at a worker", self.holds_a_job)
+            left = self.arena / f"{'ab' * 16}.7"
+            left.write_bytes(bytes(128))  # as one that was killed leaves it
+            first.kill()
+            await asyncio.to_thread(first.wait, SECONDS)
+            self.start()
+            image = await task
+            self.assertTrue(image.data == self.picture)
+            self.assertFalse(left.exists(), "what one left that was killed is swept")
+
+    async def test_one_that_is_halted_costs_the_load_its_time_and_no_more(self) -> None:
+        first = self.start()
+        async with self.client() as client:
+            await client.load("photos://album/a%20b.png?awake")
+            os.kill(first.pid, signal.SIGSTOP)
+            load = client.load("photos://album/a%20b.png?halted", timeout=1)
+            await self.assert_fails(3002, 3002, load)
+            os.kill(first.pid, signal.SIGCONT)
+            image = await client.load("photos://album/a%20b.png?after")
+            self.assertTrue(image.data == self.picture)
+
+    def holds_a_job(self) -> bool:
+        status = json.loads(self.stack.run("status", "--json"))
+        return any(pool["name"] == "photos" and pool["jobs"] > 0 for pool in status["pools"])
+
+
+if __name__ == "__main__":
+    unittest.main()

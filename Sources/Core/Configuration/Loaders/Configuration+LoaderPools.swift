@@ -1,0 +1,20 @@
+import ImageModel
+package import Messages
+
+// Loaders that are workers of somebody else's.
+extension Configuration {
+    /// Pools that a loader may name.
+    package var loaderPools: [WorkerPool] {
+        pools.filter { $0.kind == .download && $0.trust == .foreign }
+    }
+
+    /// Loaders that name a pool take the schemes that it is granted: what the file says of one in
+    /// two places.
+    package mutating func grantSchemes() {
+        for index in loaders.indices {
+            guard case .pool(let name) = loaders[index].means else { continue }
+            let pool = loaderPools.first { $0.name.text == name }
+            loaders[index].schemes = Set((pool?.grant.schemes ?? []).map { $0.lowercased() })
+        }
+    }
+}
