@@ -65,6 +65,17 @@ import Testing
         #expect(problems(text).count == 1)
     }
 
+    /// Then `serve` starts its workers, one unless another number is said.
+    @Test func aForeignPoolMayHaveACommand() throws {
+        let read = try pools(
+            """
+            a: {kind: download, trust: foreign, schemes: [x], command: [/bin/a, --b, "c d"]},
+            b: {kind: download, trust: foreign, schemes: [x], command: /bin/b, workers: 3}
+            """)
+        #expect(read.map(\.command) == [["/bin/a", "--b", "c d"], ["/bin/b"]])
+        #expect(read.map(\.workers) == [1, 3])
+    }
+
     @Test func withoutThemThereIsOneOfEachKind() throws {
         let all = WorkerPools(try pools(""))
         #expect(all == WorkerPools())
@@ -112,6 +123,14 @@ import Testing
         (
             "a: {kind: download, trust: foreign, schemes: [s3], workers: 1}",
             "f:1: pools.a: 'workers' is for own programs"
+        ),
+        (
+            "a: {kind: download, trust: foreign, schemes: [x], command: [python3, a.py]}",
+            "f:1: pools.a: 'command' is the absolute path of a program"
+        ),
+        (
+            "a: {kind: download, command: [/bin/a]}",
+            "f:1: pools.a: 'command' is for foreign pools"
         ),
         (
             "a: {kind: decode, credit: 2}",

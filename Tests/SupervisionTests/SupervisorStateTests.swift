@@ -17,6 +17,28 @@ import Testing
         #expect(script.state.nextDeadline == nil)
     }
 
+    /// It may fail as it will: the stack is ready without it, and goes on.
+    @Test func somebodyElsesProgramDecidesNothing() {
+        var script = Script([.coordinator, .download, .download], foreign: [2])
+        script.does(.start)
+        #expect(script.does(.welcomed(slot: 0, life(0))) == [])
+        #expect(script.does(.ended(slot: 2, .exited(78))) == [.spawn(slot: 2, restarts: 1)])
+        #expect(script.does(.spawnFailed(slot: 2)) == [.spawn(slot: 2, restarts: 2)])
+        #expect(script.does(.welcomed(slot: 1, life(1))) == [.announceReady])
+        #expect(
+            script.does(.ended(slot: 2, .exited(64)))
+                == [.reportBackoff(slot: 2, milliseconds: 100)])
+        #expect(script.state.healthLine() == "{\"coordinator\":\"ok\",\"download\":\"ok\"}\n")
+        script.passes(milliseconds: 100)
+        #expect(script.does(.tick) == [.spawn(slot: 2, restarts: 3)])
+        #expect(script.does(.welcomed(slot: 2, life(2))) == [])
+        // Its segments are its own: nobody is told to remove them.
+        #expect(script.does(.ended(slot: 2, killed)) == [.spawn(slot: 2, restarts: 4)])
+        script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds)
+        #expect(script.does(.tick) == [])
+        #expect(script.does(.stopRequested).first == .reportDrain)
+    }
+
     @Test func theStackIsAnnouncedOnceAndNotAfterARestart() {
         var script = Script(ready: Self.stack)
         #expect(script.does(.ended(slot: 3, killed)) == [.spawn(slot: 3, restarts: 1)])
@@ -371,8 +393,12 @@ struct Script {
     private(set) var now = Instant(nanoseconds: 1_000_000)
 
     /// Nothing is started yet.
-    init(_ kinds: [ProcessKind], startMilliseconds: Int = SupervisorState.startMilliseconds) {
-        state = SupervisorState(kinds: kinds, startMilliseconds: startMilliseconds)
+    init(
+        _ kinds: [ProcessKind], foreign: Set<Int> = [],
+        startMilliseconds: Int = SupervisorState.startMilliseconds
+    ) {
+        state = SupervisorState(
+            kinds: kinds, foreign: foreign, startMilliseconds: startMilliseconds)
     }
 
     /// All slots are started and welcomed; slot N with `life(N)`.

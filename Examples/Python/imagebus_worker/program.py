@@ -10,13 +10,15 @@ import signal
 import sys
 from pathlib import Path
 
-from imagebus_worker.loader import Loader
+from imagebus_worker.extension import Extension
+from imagebus_worker.life import Life
 from imagebus_worker.session import Worker
 
 RUNTIME_DIR, POOL = "IMAGEBUS_RUNTIME_DIR", "IMAGEBUS_POOL"
+RESTARTS, LIFE = "IMAGEBUS_RESTARTS", "IMAGEBUS_LIFE_FD"  # where `serve` started it
 
 
-def run(extension: Loader, arguments: list[str] | None = None) -> None:
+def run(extension: Extension, arguments: list[str] | None = None) -> None:
     """Works until it is told to end, and ends the process. Where `imagebus serve` starts it, the
     environment says for whom: IMAGEBUS_RUNTIME_DIR and IMAGEBUS_POOL."""
     parser = argparse.ArgumentParser(description=(type(extension).__doc__ or "").split("\n")[0])
@@ -33,8 +35,13 @@ def run(extension: Loader, arguments: list[str] | None = None) -> None:
     os._exit(status)
 
 
-async def _work(extension: Loader, runtime_dir: Path, pool: str) -> int:
-    worker = Worker(extension, runtime_dir, pool)
+async def _work(extension: Extension, runtime_dir: Path, pool: str) -> int:
+    life: Life | None = None
+    restarts = int(os.environ.get(RESTARTS, "0"))
+    worker = Worker(extension, runtime_dir, pool, restarts, lambda: life and life.welcome())
+    if descriptor := os.environ.get(LIFE):
+        life = Life(int(descriptor), worker.incarnation, worker.terminate)
+        life.begin()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, worker.terminate)

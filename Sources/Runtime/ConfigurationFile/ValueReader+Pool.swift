@@ -29,6 +29,7 @@ private struct PoolDraft: Sendable {
     var workers: Int?
     var credit: Int?
     var outputMebibytes: Int?
+    var command: [String]?
 }
 
 extension KeyTable where Target == PoolDraft {
@@ -46,6 +47,7 @@ extension KeyTable where Target == PoolDraft {
             \.workers),
         Row("credit", .count(1...256), \.credit),
         Row("output-mebibytes", .count(1...65_536), \.outputMebibytes),
+        Row("command", .list(of: .commandWord), \.command),
     ])
 }
 
@@ -72,6 +74,14 @@ extension ValueReader where Value == Set<String> {
             }
             return Set(all)
         }
+    }
+}
+
+extension ValueReader where Value == String {
+    fileprivate static let commandWord = scalar(
+        "a word of at most \(WorkerPool.commandWordBytesMax) bytes"
+    ) { text in
+        text.utf8.count <= WorkerPool.commandWordBytesMax && !text.utf8.contains(0) ? text : nil
     }
 }
 
@@ -146,10 +156,24 @@ private struct PoolReader {
         pool.grant = draft.grant
         pool.grant.formatsIn = draft.grant.formatsIn ?? usual?.grant.formatsIn
         try check(pool, draft)
-        pool.workers = pool.trust == .foreign || pool.isBuiltIn ? 0 : draft.workers ?? 1
+        pool.command = draft.command
+        let isStarted = pool.trust == .own ? !pool.isBuiltIn : pool.command != nil
+        pool.workers = isStarted ? draft.workers ?? 1 : 0
         pool.credit = draft.credit.map { UInt32($0) }
         pool.outputBytesMax = draft.outputMebibytes.map { UInt64($0) << 20 }
         return pool
+    }
+
+    private func check(_ command: [String], _ pool: WorkerPool) throws(Fault) {
+        guard pool.trust == .foreign else {
+            throw Fault("'command' is for foreign pools: serve starts its own program")
+        }
+        guard command.first?.hasPrefix("/") == true, command.count <= WorkerPool.commandWordsMax
+        else {
+            throw Fault(
+                "'command' is the absolute path of a program and its arguments, at most "
+                    + "\(WorkerPool.commandWordsMax) words: no shell reads it")
+        }
     }
 
     /// The lists that a kind has, and those that a foreign pool has to name.
@@ -168,9 +192,12 @@ private struct PoolReader {
                 throw Fault("'\(list.key)' is missing: a foreign pool is granted what is named")
             }
         }
-        if pool.trust == .foreign, draft.workers != nil {
-            throw Fault("'workers' is for own programs: those of a foreign pool are started apart")
+        if pool.trust == .foreign, draft.workers != nil, draft.command == nil {
+            throw Fault(
+                "'workers' is for own programs and for those with a 'command': others of a foreign "
+                    + "pool are started apart")
         }
+        if let command = draft.command { try check(command, pool) }
         if let credit = draft.credit, pool.trust == .own, credit > Int(pool.kind.creditMax) {
             throw Fault(
                 "'credit' is at most \(pool.kind.creditMax) for own \(pool.kind.name) workers")

@@ -5,9 +5,10 @@ import Messages
 final class SupervisedChild {
     let kind: ProcessKind
     let pool: PoolName?
+    let isForeign: Bool
     let process: ChildProcess
     let ready: ReadyPipe
-    /// How often a front has said that its loop turns.
+    /// How often a front, or somebody else's program, has said that its loop turns.
     var beats: UInt64 = 0
 
     /// Starts the program: no descriptor but its log, the pipe and its secret, in a process group
@@ -16,13 +17,16 @@ final class SupervisedChild {
         _ specification: ChildSpecification, restarts: UInt32, secret: Int32? = nil
     ) throws(Errno) {
         let pipe = try FileDescriptor.pipe()
+        isForeign = specification.isForeign
+        let life = ChildSpecification.lifeArguments(
+            restarts: restarts, parent: CurrentProcess.processID, hasSecret: secret != nil,
+            listens: specification.listener != nil)
+        var environment = ChildEnvironment.of(CurrentProcess.environment)
+        environment.merge(specification.environment) { $1 }
+        if isForeign { environment["IMAGEBUS_RESTARTS"] = "\(restarts)" }
         var command = ChildCommand(
-            specification.program,
-            specification.arguments
-                + ChildSpecification.lifeArguments(
-                    restarts: restarts, parent: CurrentProcess.processID, hasSecret: secret != nil,
-                    listens: specification.listener != nil),
-            environment: ChildEnvironment.of(CurrentProcess.environment))
+            specification.program, specification.arguments + (isForeign ? [] : life),
+            environment: environment)
         command.descriptors = [
             0: .null, 1: .descriptor(2), 2: .inherited,
             ChildSpecification.readyDescriptor: .descriptor(pipe.writeEnd.number),

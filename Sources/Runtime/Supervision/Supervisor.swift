@@ -48,7 +48,9 @@ public final class Supervisor {
         self.observe = observe
         self.takeStatus = takeStatus
         state = SupervisorState(
-            kinds: specifications.map(\.kind), startMilliseconds: startMilliseconds)
+            kinds: specifications.map(\.kind),
+            foreign: Set(specifications.indices.filter { specifications[$0].isForeign }),
+            startMilliseconds: startMilliseconds)
     }
 
     /// Starts all children and returns when the last one has ended; sockets and segments are then
@@ -105,7 +107,8 @@ public final class Supervisor {
 
     private var processIDs: Set<ProcessID> { Set(children.values.map(\.process.processID)) }
 
-    /// Workers show it in their control segments, the coordinator by its answers, fronts say it.
+    /// Workers show it in their control segments, the coordinator by its answers; fronts and
+    /// somebody else's programs say it.
     private func lookForLife() {
         guard state.wantsLook(at: .now()) else { return }
         var counters: [Int: UInt64] = [:]
@@ -122,7 +125,7 @@ public final class Supervisor {
     private func counter(of child: SupervisedChild, _ slot: Int) -> UInt64? {
         guard let incarnation = state.incarnation(of: slot) else { return nil }
         if child.kind == .coordinator { return coordinatorAnswers() }
-        guard let pool = child.pool else { return child.beats }
+        guard let pool = child.pool, !child.isForeign else { return child.beats }
         return ControlReader(directory: directory.paths.controlDirectory(pool))
             .heartbeat(of: incarnation)
     }
@@ -230,7 +233,7 @@ public final class Supervisor {
     /// So that the coordinator can tell this kill from others. Without a segment it cannot, and
     /// holds it against nothing.
     private func noteStandstill(of child: SupervisedChild, _ slot: Int) {
-        guard child.kind != .coordinator, let pool = child.pool,
+        guard child.kind != .coordinator, !child.isForeign, let pool = child.pool,
             let life = state.incarnation(of: slot)
         else { return }
         try? ControlVerdict.stoodStill.leave(

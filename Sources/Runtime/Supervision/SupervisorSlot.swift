@@ -24,12 +24,18 @@ struct SupervisorSlot: Sendable {
     }
 
     let kind: ProcessKind
+    /// Whether it is somebody else's program: the stack is ready without it, and it decides nothing
+    /// for the others.
+    let isForeign: Bool
     var life = Life.waiting(until: Instant(nanoseconds: .max))
     private(set) var restarts: UInt32 = 0
     private var policy = RestartPolicy()
     private var hasRun = false
 
-    init(kind: ProcessKind) { self.kind = kind }
+    init(kind: ProcessKind, isForeign: Bool = false) {
+        self.kind = kind
+        self.isForeign = isForeign
+    }
 
     var isRunning: Bool {
         if case .running = life { true } else { false }

@@ -2,11 +2,13 @@ import Messages
 
 extension SupervisorState {
     /// How the children of each kind are, as one line of JSON: `ok` where each runs, was welcomed
-    /// and is not among those `withoutSession`, else what is wrong.
+    /// and is not among those `withoutSession`, else what is wrong. Somebody else's programs decide
+    /// nothing.
     func healthLine(withoutSession: Set<Int> = []) -> String {
-        let kinds = Set(slots.map(\.kind)).sorted { $0.name < $1.name }
+        let own = slots.indices.filter { !slots[$0].isForeign }
+        let kinds = Set(own.map { slots[$0].kind }).sorted { $0.name < $1.name }
         let members = kinds.map { kind in
-            let places = slots.indices.filter { slots[$0].kind == kind }
+            let places = own.filter { slots[$0].kind == kind }
             let missing = places.count { !slots[$0].isWelcomed || withoutSession.contains($0) }
             return "\"\(kind.name)\":\"\(complaint(missing, of: places.count) ?? "ok")\""
         }

@@ -15,7 +15,7 @@ extension SupervisorState {
     mutating func spawnFailed(
         _ slot: Int, at now: Instant, into actions: inout [SupervisorAction]
     ) {
-        guard wasReady else {
+        guard wasReady || slots[slot].isForeign else {
             slots[slot].life = .done
             beginDrain(.refused(SupervisorEnd.internalCode), at: now, into: &actions)
             return
@@ -27,7 +27,9 @@ extension SupervisorState {
         _ slot: Int, _ incarnation: Incarnation, into actions: inout [SupervisorAction]
     ) {
         slots[slot].welcome(incarnation)
-        guard phase == .running, !wasReady, slots.allSatisfy(\.isWelcomed) else { return }
+        guard phase == .running, !wasReady,
+            slots.allSatisfy({ $0.isForeign || $0.isWelcomed })
+        else { return }
         wasReady = true
         actions.append(.announceReady)
     }
@@ -36,7 +38,10 @@ extension SupervisorState {
         _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
     ) {
         guard slots[slot].isRunning else { return }
-        if let incarnation = slots[slot].incarnation, let kind = slots[slot].kind.stackKind {
+        // Somebody else's programs remove what theirs leave.
+        if !slots[slot].isForeign, let incarnation = slots[slot].incarnation,
+            let kind = slots[slot].kind.stackKind
+        {
             orphans.append(
                 OrphanedLife(
                     kind: kind, incarnation: incarnation,
@@ -82,7 +87,9 @@ extension SupervisorState {
     private mutating func endedWhileRunning(
         _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
     ) {
-        if !wasReady, case .exited(let code) = status, Self.refusals.contains(code) {
+        if !wasReady, !slots[slot].isForeign, case .exited(let code) = status,
+            Self.refusals.contains(code)
+        {
             slots[slot].life = .done
             actions.append(.reportRefusal(slot: slot, code: code))
             beginDrain(.refused(code), at: now, into: &actions)

@@ -41,9 +41,15 @@ public struct SupervisorState: Sendable {
     var pulses = PulseWatch()
     let startMilliseconds: Int
 
-    /// One slot for each kind named, in that order; put the coordinator first.
-    public init(kinds: [ProcessKind], startMilliseconds: Int = Self.startMilliseconds) {
-        slots = kinds.map { SupervisorSlot(kind: $0) }
+    /// One slot for each kind named, in that order; put the coordinator first. Those of `foreign`
+    /// are somebody else's programs.
+    public init(
+        kinds: [ProcessKind], foreign: Set<Int> = [],
+        startMilliseconds: Int = Self.startMilliseconds
+    ) {
+        slots = kinds.enumerated().map { slot, kind in
+            SupervisorSlot(kind: kind, isForeign: foreign.contains(slot))
+        }
         self.startMilliseconds = startMilliseconds
     }
 

@@ -7,7 +7,7 @@ public struct WorkerPool: Hashable, Sendable {
     public enum Trust: UInt8, Hashable, Sendable, CaseIterable {
         /// That of this release; `serve` starts them.
         case own = 0
-        /// Somebody else's, who starts them.
+        /// Somebody else's, who starts them, unless the pool has a command.
         case foreign = 1
 
         /// The word in the configuration and in the status.
@@ -29,6 +29,9 @@ public struct WorkerPool: Hashable, Sendable {
     public var grant = WorkerCapabilities.all
     /// Processes that `serve` starts.
     public var workers = 1
+    /// Of a foreign pool whose workers `serve` starts: the path of their program, and its
+    /// arguments; `nil`: somebody else starts them, or the program is our own.
+    public var command: [String]?
     /// Jobs that each takes at a time at most; `nil`: what its kind takes.
     public var credit: UInt32?
     /// Bytes of finished output in use beyond which it starts nothing new; `nil`: what its kind
@@ -59,6 +62,11 @@ public struct WorkerPool: Hashable, Sendable {
 
     /// Jobs that one of its workers takes at a time at most.
     public var creditMax: UInt32 { credit ?? kind.creditMax }
+
+    /// Words of a command at most, the program among them.
+    public static let commandWordsMax = 64
+    /// Bytes of one of them at most.
+    public static let commandWordBytesMax = 1_024
 
     /// Kinds of which there may be further pools. There is one cache: with two of them a key would
     /// have two values.

@@ -34,7 +34,14 @@ extension ServeOptions {
                     + ["--listen", gateway.place.text] + gateway.arguments,
                 listener: listener)
         }
-        return stack + (front.map { [$0] } ?? [])
+        // Whoever runs a kind as a user of its own starts somebody else's programs apart.
+        let foreign = further.filter { only == nil && $0.command != nil }.flatMap { pool in
+            Array(
+                repeating: ChildSpecification(foreign: pool, runtimeDirectory: runtimeDirectory),
+                count: pool.workers
+            ).compactMap { $0 }
+        }
+        return stack + foreign + (front.map { [$0] } ?? [])
     }
 
     /// Its pool, where not every stack has it, and the pools whose segments it reads besides those
