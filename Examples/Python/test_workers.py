@@ -311,7 +311,7 @@ class LieTests(WorkerTests):
         for number, lie in enumerate(lies):
             url = f"photos://album/lie{number}"
             liar = Working(Function(lambda url, report: picture), self.stack)
-            segments = LyingSegments(self.arena, liar.worker._incarnation)
+            segments = LyingSegments(self.arena, liar.worker.incarnation)
             segments.lie = lie
             liar.worker._segments = segments
             async with self.client() as client:

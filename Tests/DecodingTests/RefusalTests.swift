@@ -26,6 +26,7 @@ import Vips
             (Array("8BPS\0\u{1}".utf8), "psd", "documents of Photoshop"),
             ([0xFF, 0x4F, 0xFF, 0x51, 0], "jpeg2000", "JPEG 2000 images"),
             ([0x76, 0x2F, 0x31, 0x01, 2], "exr", "OpenEXR images"),
+            (Array("qoif\0\0".utf8), "qoi", "QOI images"),
             (Array("\0\0\0\u{20}ftypisom".utf8), "mp4", "MP4 video"),
         ] as [([UInt8], String, String)])
     func whatIsKnownButNotDecodedIsRefusedByName(bytes: [UInt8], name: String, title: String) {

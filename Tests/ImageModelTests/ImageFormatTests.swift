@@ -31,6 +31,7 @@ import Testing
             (Array("II*\0\u{10}\0\0\0CR\u{2}\0".utf8), .raw), (Array("IIU\0".utf8), .raw),
             (Array("IIRO\u{8}\0\0\0".utf8), .raw), (Array("FUJIFILMCCD-RAW ".utf8), .raw),
             (Array("8BPS\0\u{1}".utf8), .psd), ([0x76, 0x2F, 0x31, 0x01], .exr),
+            (Array("qoif\0".utf8), .qoi),
             ([0, 0, 1, 0, 2, 0], .ico), (ebml("webm"), .webm), (ebml("matroska"), .mkv),
             (ebml("other"), .undefined), (Array("I am a text".utf8), .undefined),
             (Array("MM.".utf8), .undefined), (Array("Bytes".utf8), .undefined),
@@ -86,9 +87,9 @@ import Testing
         ]
         #expect(upstream.map(\.rawValue) == Array(-1...10))
         let ours: [ImageFormat] = [
-            .avif, .jxl, .jpeg2000, .psd, .exr, .ico, .mp4, .mov, .webm, .mkv,
+            .avif, .jxl, .jpeg2000, .psd, .exr, .ico, .mp4, .mov, .webm, .mkv, .qoi,
         ]
-        #expect(ours.map(\.rawValue) == Array(100...109))
+        #expect(ours.map(\.rawValue) == Array(100...110))
         #expect(ImageFormat.pam.rawValue == 111)
         #expect(ImageFormat.allCases == upstream + ours + [.pam])
     }

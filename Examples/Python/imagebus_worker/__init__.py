@@ -1,4 +1,4 @@
-"""Loaders for Imagebus by other programs: workers of a foreign pool (PROTOCOL §8.1.1).
+"""Loaders and coders for Imagebus by other programs: workers of a foreign pool (PROTOCOL §8.1.1).
 
 An author writes one function; this package speaks to the coordinator and hands the bytes over.
 
@@ -14,10 +14,13 @@ An author writes one function; this package speaks to the coordinator and hands 
 What such a process has to keep, and what it may trust, is in Examples/ForeignWorkers.md.
 """
 
+from imagebus_worker.coder import Coder, Header
 from imagebus_worker.failure import Cancelled, Failure
 from imagebus_worker.loader import Loaded, Loader
 from imagebus_worker.program import run
 from imagebus_worker.report import Report
 from imagebus_worker.session import Worker
 
-__all__ = ["Cancelled", "Failure", "Loaded", "Loader", "Report", "Worker", "run"]
+__all__ = [
+    "Cancelled", "Coder", "Failure", "Header", "Loaded", "Loader", "Report", "Worker", "run",
+]  # fmt: skip

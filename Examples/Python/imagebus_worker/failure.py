@@ -7,6 +7,7 @@ import logging
 
 import imagebus_pb2 as pb
 from imagebus_model import ImagebusError
+from imagebus_results import StaleError
 
 MESSAGE_MAX, DOMAIN_MAX = 1024, 128  # bytes (PROTOCOL §7)
 CODE_RANGE = range(-(1 << 63), 1 << 63)
@@ -38,7 +39,10 @@ def error_of(failure: BaseException) -> pb.Error:
         code = pb.ERROR_CODE_FOREIGN_FAILURE
         return pb.Error(code=code, message=cut(failure.message), foreign=named)
     if isinstance(failure, ImagebusError):
-        return pb.Error(code=failure.code, message=cut(failure.message))
+        details = [pb.Detail(name=n, value=v) for n, v in list(failure.details.items())[:16]]
+        return pb.Error(code=failure.code, message=cut(failure.message), details=details)
+    if isinstance(failure, StaleError):
+        return pb.Error(code=pb.ERROR_CODE_STALE, message=cut(str(failure)))
     if isinstance(failure, Cancelled):
         return pb.Error(code=pb.ERROR_CODE_CANCELLED, message="nobody wants it any more")
     if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -13,6 +13,7 @@ SIGNATURES: tuple[tuple[int, bytes, int], ...] = (
     (0, b"II*\0", pb.IMAGE_FORMAT_TIFF),
     (0, b"MM\0*", pb.IMAGE_FORMAT_TIFF),
     (0, b"BM", pb.IMAGE_FORMAT_BMP),
+    (0, b"qoif", pb.IMAGE_FORMAT_QOI),
     (4, b"ftypavif", pb.IMAGE_FORMAT_AVIF),
     (4, b"ftypheic", pb.IMAGE_FORMAT_HEIC),
     (0, b"\xff\x0a", pb.IMAGE_FORMAT_JXL),

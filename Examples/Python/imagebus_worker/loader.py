@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import imagebus_pb2 as pb
 from imagebus_model import ImagebusError
 from imagebus_worker.formats import format_of
+from imagebus_worker.inputs import Inputs
 from imagebus_worker.report import Report
 
 ORIGIN_TEXT_MAX = 1024  # bytes of each text that an origin says (PROTOCOL §7)
@@ -48,8 +49,9 @@ class Loader:
     def bytes_max(self, job: pb.Job) -> int:
         return job.fetch.body_bytes_max
 
-    def perform(self, job: pb.Job, report: Report) -> tuple[pb.Outcome, memoryview]:
-        """The outcome of a job, without the reference to its bytes, and these."""
+    def perform(
+        self, job: pb.Job, report: Report, inputs: Inputs
+    ) -> tuple[pb.Outcome, memoryview | None]:
         if job.WhichOneof("work") != "fetch":
             sentence = "this worker loads, and nothing else"
             raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
@@ -77,5 +79,4 @@ class Loader:
         return pb.Outcome(fetched=body), data
 
     def refer(self, outcome: pb.Outcome, reference: pb.Reference) -> None:
-        """Puts the bytes into the outcome."""
         outcome.fetched.reference.CopyFrom(reference)

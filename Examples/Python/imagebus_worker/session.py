@@ -19,8 +19,9 @@ import imagebus_pb2 as pb
 from imagebus_line import Kinds, Line
 from imagebus_model import ImagebusError
 from imagebus_worker.failure import Cancelled, error_of
+from imagebus_worker.extension import Extension
 from imagebus_worker.formats import format_of
-from imagebus_worker.loader import Loader
+from imagebus_worker.inputs import Inputs
 from imagebus_worker.report import Report
 from imagebus_worker.segments import Segments, arena_folder
 
@@ -65,15 +66,26 @@ class Worker:
     """One process of a pool: takes jobs, has them done on threads, hands the bytes over. All but
     the function of the author runs in one event loop."""
 
-    def __init__(self, extension: Loader, runtime_dir: Path, pool: str) -> None:
-        self._extension = extension
+    def __init__(
+        self,
+        extension: Extension,
+        runtime_dir: Path,
+        pool: str,
+        restarts: int = 0,
+        on_welcome: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._extension, self._restarts, self._on_welcome = extension, restarts, on_welcome
         self._back = runtime_dir / "back" / pool
-        self._incarnation = secrets.token_bytes(16)
-        self._segments = Segments(arena_folder(runtime_dir, pool), self._incarnation)
+        self.incarnation = secrets.token_bytes(16)
+        arena = arena_folder(runtime_dir, pool)
+        self._segments = Segments(arena, self.incarnation)
+        self._inputs = Inputs(arena.parent)
         self._held: dict[int, Held] = {}
         self._forsaken = 0
         self._shown: dict[int, Held] = {}  # by block
         self._has_session = self._is_leaving = False
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[int] = self._loop.create_future()
         self._reason = pb.GOODBYE_REASON_DRAINED
         self._handlers: dict[type[Message], Callable[[Any], None]] = {
             pb.Job: self._on_job,
@@ -86,8 +98,6 @@ class Worker:
 
     async def work(self) -> int:
         """Until it is drained, terminated or refused; the status of the process."""
-        self._loop = asyncio.get_running_loop()
-        self._ended: asyncio.Future[int] = self._loop.create_future()
         if swept := self._segments.sweep():
             log.info("removed %d segments of processes that have ended", swept)
         self._line = Line(
@@ -110,8 +120,9 @@ class Worker:
     def _greet(self) -> None:
         self._end_session()
         hello = pb.WorkerHello(
-            incarnation=self._incarnation,
+            incarnation=self.incarnation,
             pid=os.getpid(),
+            restarts=self._restarts,
             version="python 1",
             credit=self._extension.credit,
             capabilities=self._extension.capabilities,
@@ -143,6 +154,7 @@ class Worker:
             self._end_session()
             self._has_session = True
             log.info("welcomed at %s", self._back)
+            self._on_welcome()
         elif isinstance(message, pb.Refused):
             log.error("the coordinator refuses this worker: %s", message.error.message)
             forbidden = message.error.code == pb.ERROR_CODE_ADDRESS_FORBIDDEN
@@ -212,10 +224,11 @@ class Worker:
         opened = pb.Segments()
         reference = pb.Reference()
         try:
-            outcome, data = self._extension.perform(held.job, held.report)
+            outcome, data = self._extension.perform(held.job, held.report, self._inputs)
             held.report.check()
-            opened, reference = self._segments.put(data)
-            self._extension.refer(outcome, reference)
+            if data is not None:
+                opened, reference = self._segments.put(data)
+                self._extension.refer(outcome, reference)
         except BaseException as failure:
             outcome = pb.Outcome(failed=error_of(failure))
         self._from_thread(self._finish, held, outcome, opened, reference.block)
@@ -367,4 +380,4 @@ class Worker:
 
 
 def _too_late() -> ImagebusError:
-    return ImagebusError(pb.ERROR_CODE_DEADLINE_EXCEEDED, "the loader took too long")
+    return ImagebusError(pb.ERROR_CODE_DEADLINE_EXCEEDED, "the worker took too long")

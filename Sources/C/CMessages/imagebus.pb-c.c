@@ -17324,7 +17324,7 @@ const ProtobufCEnumDescriptor imagebus__v1__resize_mode__descriptor =
   imagebus__v1__resize_mode__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_number[23] =
+static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_number[24] =
 {
   { "IMAGE_FORMAT_UNDEFINED", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_UNDEFINED", -1 },
   { "IMAGE_FORMAT_JPEG", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_JPEG", 0 },
@@ -17348,12 +17348,13 @@ static const ProtobufCEnumValue imagebus__v1__image_format__enum_values_by_numbe
   { "IMAGE_FORMAT_MOV", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_MOV", 107 },
   { "IMAGE_FORMAT_WEBM", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_WEBM", 108 },
   { "IMAGE_FORMAT_MKV", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_MKV", 109 },
+  { "IMAGE_FORMAT_QOI", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_QOI", 110 },
   { "IMAGE_FORMAT_PAM", "IMAGEBUS__V1__IMAGE_FORMAT__IMAGE_FORMAT_PAM", 111 },
 };
 static const ProtobufCIntRange imagebus__v1__image_format__value_ranges[] = {
-{-1, 0},{100, 12},{111, 22},{0, 23}
+{-1, 0},{100, 12},{0, 24}
 };
-static const ProtobufCEnumValueIndex imagebus__v1__image_format__enum_values_by_name[23] =
+static const ProtobufCEnumValueIndex imagebus__v1__image_format__enum_values_by_name[24] =
 {
   { "IMAGE_FORMAT_AVIF", 12 },
   { "IMAGE_FORMAT_BMP", 10 },
@@ -17368,10 +17369,11 @@ static const ProtobufCEnumValueIndex imagebus__v1__image_format__enum_values_by_
   { "IMAGE_FORMAT_MKV", 21 },
   { "IMAGE_FORMAT_MOV", 19 },
   { "IMAGE_FORMAT_MP4", 18 },
-  { "IMAGE_FORMAT_PAM", 22 },
+  { "IMAGE_FORMAT_PAM", 23 },
   { "IMAGE_FORMAT_PDF", 8 },
   { "IMAGE_FORMAT_PNG", 2 },
   { "IMAGE_FORMAT_PSD", 15 },
+  { "IMAGE_FORMAT_QOI", 22 },
   { "IMAGE_FORMAT_RAW", 11 },
   { "IMAGE_FORMAT_SVG", 9 },
   { "IMAGE_FORMAT_TIFF", 4 },
@@ -17386,11 +17388,11 @@ const ProtobufCEnumDescriptor imagebus__v1__image_format__descriptor =
   "ImageFormat",
   "Imagebus__V1__ImageFormat",
   "imagebus.v1",
-  23,
+  24,
   imagebus__v1__image_format__enum_values_by_number,
-  23,
+  24,
   imagebus__v1__image_format__enum_values_by_name,
-  3,
+  2,
   imagebus__v1__image_format__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

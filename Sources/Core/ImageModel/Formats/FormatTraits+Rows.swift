@@ -133,6 +133,9 @@ extension FormatTraits {
             format: .exr, name: "exr", title: "OpenEXR images", extensions: ["exr"],
             signatures: [.bytes([0x76, 0x2F, 0x31, 0x01])]),
         FormatTraits(
+            format: .qoi, name: "qoi", title: "QOI images", extensions: ["qoi"],
+            signatures: [.text("qoif")]),
+        FormatTraits(
             format: .pam, name: "pam", title: "pixels as they are (PAM)", extensions: ["pam"],
             mimeType: "image/x-portable-arbitrarymap", signatures: [.text("P7\n")],
             storedSize: { $0.pamSize }, output: FormatOutput(loss: .never)),

@@ -46,6 +46,8 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     case webm = 108
     /// Matroska video.
     case mkv = 109
+    /// QOI.
+    case qoi = 110
     /// Pixels as they are, in PAM of Netpbm: for programs that draw them.
     case pam = 111
 

@@ -1,0 +1,44 @@
+"""Bytes of the stage before, read in place out of its shared memory (PROTOCOL §10)."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+
+import imagebus_pb2 as pb
+from imagebus_results import BLOCK_HEADER, StaleError, open_segment
+
+KINDS = {
+    pb.WORKER_KIND_COORDINATOR: "coordinator",
+    pb.WORKER_KIND_DOWNLOAD: "download",
+    pb.WORKER_KIND_CACHE: "cache",
+    pb.WORKER_KIND_DECODE: "decode",
+    pb.WORKER_KIND_TRANSFORM: "transform",
+}
+
+
+class Inputs:
+    """`arenas` is the folder in which each pool has one for its segments."""
+
+    def __init__(self, arenas: Path) -> None:
+        self._arenas = arenas
+
+    def view(self, reference: pb.Reference) -> memoryview:
+        """The bytes of a reference, which stay as they are until the job has its outcome. Raises
+        `StaleError` where they are not there any more, and `PermissionError` where they lie
+        outside of their segment."""
+        producer = reference.producer
+        folder = self._arenas / (producer.pool or KINDS[producer.kind])
+        name = f"{producer.incarnation.hex()}.{reference.segment}"
+        file = open_segment(folder, name)
+        try:
+            size, end = os.fstat(file).st_size, reference.offset + reference.length
+            if not BLOCK_HEADER <= reference.offset <= end <= size:
+                raise PermissionError(f"the reference {reference} lies outside its segment")
+            if reference.length == 0:
+                raise StaleError(f"block {reference.block} is empty")
+            mapping = mmap.mmap(file, size, access=mmap.ACCESS_READ)
+        finally:
+            os.close(file)
+        return memoryview(mapping)[reference.offset : end]
