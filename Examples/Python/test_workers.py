@@ -1,117 +1,23 @@
-"""The kit for workers and the example loader, against a real stack."""
+"""The kit for loaders against a real stack: what works, what fails, and what lies."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
-import unittest
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import zmq
 import zmq.asyncio
 
 import imagebus_pb2 as pb
-from example_stack import SECONDS, Origin, Stack, png
-from imagebus import Client, ImagebusError, resize
+from example_stack import SECONDS, png
+from imagebus import resize
 from imagebus_line import KINDS, MAGIC
-from imagebus_worker import Cancelled, Failure, Loaded, Loader, Report, Worker
-from imagebus_worker.segments import Segments, arena_folder
+from imagebus_worker import Cancelled, Failure, Loaded, Report
+from imagebus_worker.segments import Segments
+from worker_bench import Function, WorkerTests, Working
 
-logging.getLogger("asyncio").setLevel(logging.ERROR)
-logging.getLogger("imagebus.worker").setLevel(logging.CRITICAL)
-HERE = Path(__file__).parent
-DOMAIN = "SDWebImagePhotosErrorDomain"
-# What root may not read either.
-UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] * (os.getuid() == 0)
-CONFIGURATION = """
-pools:
-  photos: {kind: download, trust: foreign, schemes: [photos], credit: 4}
-  other: {kind: download, trust: foreign, schemes: [photos, other], credit: 4}
-loaders:
-  other: {kind: pool, pool: other}
-  photos: {kind: pool, pool: photos, match: "photos://album*/*"}
-"""
-
-
-class WorkerTests(unittest.IsolatedAsyncioTestCase):
-    origin: Origin
-    stack: Stack
-    folder: Path
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        configuration = cls.folder / "imagebus.yaml"
-        configuration.write_text(CONFIGURATION)
-        cls.origin = Origin()
-        cls.addClassCleanup(cls.origin.stop)
-        cls.stack = Stack(cls.origin, "--config", str(configuration))
-        cls.addClassCleanup(cls.stack.remove)
-        cls.stack.start()
-
-    @property
-    def arena(self) -> Path:
-        return arena_folder(self.stack.runtime_dir, "photos")
-
-    def client(self) -> Client:
-        return Client(self.stack.runtime_dir, "mapped")
-
-    async def until(self, what: str, condition: Callable[[], bool]) -> None:
-        """Looks at what nobody tells of, such as files that go."""
-        deadline = asyncio.get_running_loop().time() + SECONDS
-        while not condition():
-            self.assertLess(asyncio.get_running_loop().time(), deadline, what)
-            await asyncio.sleep(0.01)
-
-    async def assert_fails(self, domain: str | int, number: int, load: object) -> ImagebusError:
-        with self.assertRaises(ImagebusError) as caught:
-            await load
-        error = caught.exception
-        said = (error.domain, error.number) if error.domain else (error.code, error.code)
-        self.assertEqual(said, (domain, number), error)
-        return error
-
-
-class Working:
-    """A worker in the event loop of a test."""
-
-    def __init__(self, loader: Loader, stack: Stack, pool: str = "photos") -> None:
-        self.worker = Worker(loader, stack.runtime_dir, pool)
-
-    async def __aenter__(self) -> Worker:
-        self._task = asyncio.create_task(self.worker.work())
-        return self.worker
-
-    async def __aexit__(self, *_: object) -> None:
-        self.worker.terminate()
-        async with asyncio.timeout(SECONDS):
-            self.status = await self._task
-
-
-class Function(Loader):
-    """A loader of one function of a test."""
-
-    schemes = ("photos", "other")
-
-    def __init__(self, function: Callable[[str, Report], bytes | Loaded]) -> None:
-        self._function = function
-        self.headers: list[tuple[str, str]] = []
-
-    def load(
-        self, url: str, headers: Sequence[tuple[str, str]], report: Report
-    ) -> bytes | Loaded:
-        self.headers = list(headers)
-        return self._function(url, report)
+DOMAIN = "Test.Domain"
 
 
 class LoaderTests(WorkerTests):
@@ -337,94 +243,3 @@ class LieTests(WorkerTests):
         working = Working(loader, self.stack, "other")
         async with asyncio.timeout(SECONDS):
             self.assertEqual(await working.worker.work(), 70)
-
-
-class PhotosTests(WorkerTests):
-    """The example, in processes of its own."""
-
-    def setUp(self) -> None:
-        self.library = Path(tempfile.mkdtemp(prefix="ib-photos-", dir="/tmp"))
-        self.addCleanup(shutil.rmtree, self.library)
-        (self.library / "album").mkdir()
-        self.picture = png(320, 200, 10)
-        (self.library / "album" / "a b.png").write_bytes(self.picture)
-
-    def start(self) -> subprocess.Popen[bytes]:
-        command = [
-            *UNPRIVILEGED,
-            sys.executable, HERE / "photos_loader.py", "--runtime-dir", self.stack.runtime_dir,
-            "--pool", "photos", "--folder", self.library,
-        ]  # fmt: skip
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, process)
-        return process
-
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        if process.poll() is None:
-            process.kill()
-        process.wait(SECONDS)
-
-    async def test_photos_are_loaded_and_failures_have_their_numbers(self) -> None:
-        process = self.start()
-        secret = self.library / "secret.png"
-        secret.write_bytes(self.picture)
-        (self.library / "album" / "link.png").symlink_to(secret)
-        (self.library / "album" / "folder.png").mkdir()
-        async with self.client() as client:
-            image = await client.load("photos://album/a%20b.png")
-            self.assertTrue(image.data == self.picture)
-            for url, number in {
-                "photos://album/none.png": 10001,
-                "photos://album/..%2Fsecret.png": 10001,
-                "photos://album/link.png": 10001,
-                "photos://album/.previews": 10001,
-                "photos://album/folder.png": 10002,
-                "photos://album/notes.txt": 10002,
-            }.items():
-                with self.subTest(url=url):
-                    await self.assert_fails(DOMAIN, number, client.load(url))
-        process.terminate()
-        self.assertEqual(await asyncio.to_thread(process.wait, SECONDS), 0)
-
-    async def test_what_may_not_be_read_is_not_authorized(self) -> None:
-        (self.library / "album" / "a b.png").chmod(0)
-        self.start()
-        async with self.client() as client:
-            load = client.load("photos://album/a%20b.png?forbidden")
-            await self.assert_fails(DOMAIN, 10003, load)
-
-    async def test_one_that_is_killed_leaves_nothing_and_its_loads_go_on(self) -> None:
-        """Killed while it is halted, so that it holds the job for sure."""
-        first = self.start()
-        async with self.client() as client:
-            await client.load("photos://album/a%20b.png?alive")
-            os.kill(first.pid, signal.SIGSTOP)
-            task = asyncio.create_task(client.load("photos://album/a%20b.png?again"))
-            await self.until("the job is at a worker", self.holds_a_job)
-            left = self.arena / f"{'ab' * 16}.7"
-            left.write_bytes(bytes(128))  # as one that was killed leaves it
-            first.kill()
-            await asyncio.to_thread(first.wait, SECONDS)
-            self.start()
-            image = await task
-            self.assertTrue(image.data == self.picture)
-            self.assertFalse(left.exists(), "what one left that was killed is swept")
-
-    async def test_one_that_is_halted_costs_the_load_its_time_and_no_more(self) -> None:
-        first = self.start()
-        async with self.client() as client:
-            await client.load("photos://album/a%20b.png?awake")
-            os.kill(first.pid, signal.SIGSTOP)
-            load = client.load("photos://album/a%20b.png?halted", timeout=1)
-            await self.assert_fails(3002, 3002, load)
-            os.kill(first.pid, signal.SIGCONT)
-            image = await client.load("photos://album/a%20b.png?after")
-            self.assertTrue(image.data == self.picture)
-
-    def holds_a_job(self) -> bool:
-        status = json.loads(self.stack.run("status", "--json"))
-        return any(pool["name"] == "photos" and pool["jobs"] > 0 for pool in status["pools"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -100,8 +100,9 @@ struct PoolBench {
 
     // MARK: - Jobs
 
-    mutating func fetch(_ url: String) -> JobID {
-        submit(.fetch(FetchWork(url: url, headers: [], bodyBytesMax: 1 << 20)), nil)
+    mutating func fetch(_ url: String, by loader: FetchLoader = .http) -> JobID {
+        submit(
+            .fetch(FetchWork(url: url, headers: [], bodyBytesMax: 1 << 20, loader: loader)), nil)
     }
 
     mutating func decode(_ format: ImageFormat?, _ priority: Priority = .normal) -> JobID {

@@ -36,6 +36,29 @@ struct PoolTests {
         #expect(bench.faults == [])
     }
 
+    /// It gets the jobs of its loader, those alone, and of the schemes that it is granted.
+    @Test func aPoolOfALoaderIsAskedByThatLoaderAlone() throws {
+        let grant = WorkerCapabilities(schemes: ["photos", "https"])
+        let loader = Self.pool("mine", .download, grant) {
+            ($0.trust, $0.isLoader) = (.foreign, true)
+        }
+        var bench = PoolBench([loader])
+        let workers = ["mine", "download"].map { bench.hire($0, credit: 8) }
+        let wanted = [
+            bench.fetch("photos://a", by: .pool("mine")), bench.fetch("https://a"),
+            bench.fetch("HTTPS://a", by: .pool("mine")),
+        ]
+        let homes = [0, 1, 0].map { workers[$0] }
+        #expect(bench.assignments() == zip(wanted, homes).map { .init($0, $1) })
+        let refused = [
+            bench.fetch("other://a", by: .pool("mine")), bench.fetch("a:", by: .pool("nobody")),
+            bench.fetch("https://a", by: .pool("download")),
+        ]
+        let failures = bench.failures()
+        #expect(refused.allSatisfy { failures[$0]?.code == .unsupportedScheme }, "\(failures)")
+        #expect(bench.assignments() == [] && bench.faults == [])
+    }
+
     @Test func aJobWaitsForItsPoolWhileOthersGo() {
         var bench = PoolBench([Self.vector])
         let plain = bench.hire("decode", credit: 8)

@@ -43,6 +43,7 @@ LAST_WORDS = 3.0  # seconds for the blocks of a worker that leaves (PROTOCOL §8
 FORSAKEN_MAX = 16  # threads that heed no cancel
 SHOWN_AGAIN = (0.1, 5.0)  # seconds between the first two and any two looks at the same preview
 OK, BROKEN, REFUSED, TOO_OLD = 0, 70, 77, 78  # how the process ends
+NO_NEW_PRIVILEGES = 1  # of WorkerHello.sandbox
 log = logging.getLogger("imagebus.worker")
 
 
@@ -123,6 +124,7 @@ class Worker:
             incarnation=self.incarnation,
             pid=os.getpid(),
             restarts=self._restarts,
+            sandbox=NO_NEW_PRIVILEGES if has_no_new_privileges() else 0,
             version="python 1",
             credit=self._extension.credit,
             capabilities=self._extension.capabilities,
@@ -381,3 +383,10 @@ class Worker:
 
 def _too_late() -> ImagebusError:
     return ImagebusError(pb.ERROR_CODE_DEADLINE_EXCEEDED, "the worker took too long")
+
+
+def has_no_new_privileges() -> bool:
+    try:
+        return "NoNewPrivs:\t1\n" in Path("/proc/self/status").read_text()
+    except OSError:
+        return False

@@ -26,7 +26,8 @@ extension Dispatcher {
         ofLoader name: String, for submission: Submission
     ) throws(ImageError) -> PoolID {
         let id = PoolName(name).flatMap { limits.pools.id(of: $0) }
-        guard let id, limits.pools.kind(of: id) == .download else {
+        guard let id, limits.pools.kind(of: id) == .download, limits.pools[id].trust == .foreign
+        else {
             throw ImageError(
                 .unsupportedScheme,
                 "the pool '\(name)' of this loader was not there when the stack was started: start "

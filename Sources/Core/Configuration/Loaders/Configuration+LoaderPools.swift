@@ -8,13 +8,16 @@ extension Configuration {
         pools.filter { $0.kind == .download && $0.trust == .foreign }
     }
 
-    /// Loaders that name a pool take the schemes that it is granted: what the file says of one in
-    /// two places.
+    /// Loaders that name a pool take the schemes that it is granted, and the pool is theirs: what
+    /// the file says of one in two places.
     package mutating func grantSchemes() {
         for index in loaders.indices {
             guard case .pool(let name) = loaders[index].means else { continue }
-            let pool = loaderPools.first { $0.name.text == name }
-            loaders[index].schemes = Set((pool?.grant.schemes ?? []).map { $0.lowercased() })
+            for place in pools.indices where pools[place].name.text == name {
+                let schemes = pools[place].grant.schemes ?? []
+                loaders[index].schemes = Set(schemes.map { $0.lowercased() })
+                pools[place].isLoader = true
+            }
         }
     }
 }

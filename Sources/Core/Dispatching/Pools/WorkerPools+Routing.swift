@@ -2,9 +2,9 @@ import ImageModel
 import Messages
 
 extension WorkerPools {
-    /// The first pool of the kind that is granted all that the job needs.
+    /// The first pool of the kind that is granted all that the job needs, and is no loader's.
     func pool(of kind: WorkerKind, for needs: JobNeeds) -> PoolID? {
-        pools(of: kind).first { needs.areMet(by: self[$0].grant) }
+        pools(of: kind).first { !all[$0.index].isLoader && needs.areMet(by: self[$0].grant) }
     }
 
     /// Why there is none: what the last pool of the kind, that of every stack, is not granted, or

@@ -63,6 +63,10 @@ public struct WorkerPool: Hashable, Sendable {
     /// Jobs that one of its workers takes at a time at most.
     public var creditMax: UInt32 { credit ?? kind.creditMax }
 
+    /// Whether a loader of the configuration names it: then it gets the jobs of that alone, and not
+    /// those of others whose scheme it is granted.
+    public var isLoader = false
+
     /// Words of a command at most, the program among them.
     public static let commandWordsMax = 64
     /// Bytes of one of them at most.

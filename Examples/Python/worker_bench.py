@@ -1,0 +1,101 @@
+"""A stack with foreign pools and workers in the event loop of a test."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import tempfile
+import unittest
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from example_stack import SECONDS, Origin, Stack
+from imagebus import Client, ImagebusError
+from imagebus_worker import Loaded, Loader, Report, Worker
+from imagebus_worker.extension import Extension
+from imagebus_worker.segments import arena_folder
+
+logging.getLogger("asyncio").setLevel(logging.ERROR)
+logging.getLogger("imagebus.worker").setLevel(logging.CRITICAL)
+CONFIGURATION = """
+pools:
+  photos: {kind: download, trust: foreign, schemes: [photos], credit: 4}
+  cards: {kind: decode, trust: foreign, formats-in: [qoi]}
+  other: {kind: download, trust: foreign, schemes: [photos, other], credit: 4}
+loaders:
+  other: {kind: pool, pool: other}
+  photos: {kind: pool, pool: photos, match: "photos://album*/*"}
+"""
+
+
+class WorkerTests(unittest.IsolatedAsyncioTestCase):
+    origin: Origin
+    stack: Stack
+    folder: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        configuration = cls.folder / "imagebus.yaml"
+        configuration.write_text(CONFIGURATION)
+        cls.origin = Origin()
+        cls.addClassCleanup(cls.origin.stop)
+        cls.stack = Stack(cls.origin, "--config", str(configuration))
+        cls.addClassCleanup(cls.stack.remove)
+        cls.stack.start()
+
+    @property
+    def arena(self) -> Path:
+        return arena_folder(self.stack.runtime_dir, "photos")
+
+    def client(self) -> Client:
+        return Client(self.stack.runtime_dir, "mapped")
+
+    async def until(self, what: str, condition: Callable[[], bool]) -> None:
+        """Looks at what nobody tells of, such as files that go."""
+        deadline = asyncio.get_running_loop().time() + SECONDS
+        while not condition():
+            self.assertLess(asyncio.get_running_loop().time(), deadline, what)
+            await asyncio.sleep(0.01)
+
+    async def assert_fails(self, domain: str | int, number: int, load: object) -> ImagebusError:
+        with self.assertRaises(ImagebusError) as caught:
+            await load
+        error = caught.exception
+        said = (error.domain, error.number) if error.domain else (error.code, error.code)
+        self.assertEqual(said, (domain, number), error)
+        return error
+
+
+class Working:
+    """A worker in the event loop of a test."""
+
+    def __init__(self, extension: Extension, stack: Stack, pool: str = "photos") -> None:
+        self.worker = Worker(extension, stack.runtime_dir, pool)
+
+    async def __aenter__(self) -> Worker:
+        self._task = asyncio.create_task(self.worker.work())
+        return self.worker
+
+    async def __aexit__(self, *_: object) -> None:
+        self.worker.terminate()
+        async with asyncio.timeout(SECONDS):
+            self.status = await self._task
+
+
+class Function(Loader):
+    """A loader of one function of a test."""
+
+    schemes = ("photos", "other")
+
+    def __init__(self, function: Callable[[str, Report], bytes | Loaded]) -> None:
+        self._function = function
+        self.headers: list[tuple[str, str]] = []
+
+    def load(
+        self, url: str, headers: Sequence[tuple[str, str]], report: Report
+    ) -> bytes | Loaded:
+        self.headers = list(headers)
+        return self._function(url, report)
