@@ -96,6 +96,8 @@ class LoaderTests(WorkerTests):
         began, ended = threading.Event(), threading.Event()
 
         def load(url: str, report: Report) -> bytes:
+            if url.endswith("/after"):
+                return png(8, 8, 4)
             began.set()
             try:
                 report.wait_until_cancelled(SECONDS)
@@ -104,11 +106,14 @@ class LoaderTests(WorkerTests):
                 raise
             raise Failure(DOMAIN, 1, "nobody cancelled")
 
-        async with Working(Function(load), self.stack), self.client() as client:
+        working = Working(Function(load), self.stack)
+        async with working, self.client() as client:
             task = asyncio.create_task(client.load("photos://album/4"))
             self.assertTrue(await asyncio.to_thread(began.wait, SECONDS))
             task.cancel()
             self.assertTrue(await asyncio.to_thread(ended.wait, SECONDS))
+            await client.load("photos://album/after")
+            self.assertEqual(working.welcomes, 1, "its session did not end for it")
 
     async def test_a_function_that_heeds_nothing_does_not_keep_the_worker(self) -> None:
         """Its deadline passes while it holds a thread; others are served meanwhile."""
@@ -128,13 +133,17 @@ class LoaderTests(WorkerTests):
         await self.until("what it made is gone", lambda: not list(self.arena.iterdir()))
 
     async def test_what_has_not_changed_is_not_sent_again(self) -> None:
+        asked: list[str] = []
+
         def load(url: str, report: Report) -> Loaded:
-            return Loaded(png(8, 8, 6), etag='"one"')
+            asked.append(url)
+            return Loaded(png(8, 8, 60 + len(asked)), etag='"one"')
 
         async with Working(Function(load), self.stack), self.client() as client:
             await client.load("photos://album/6")
             request = pb.ImageRequest(url="photos://album/6", options=1 << 3)  # refresh-cached
             self.assertEqual(await self.terminal(request), "not_modified")
+            self.assertEqual(len(asked), 2)
 
     async def terminal(self, image: pb.ImageRequest) -> str:
         """What the last reply of a load is, by a client of one message."""

@@ -73,7 +73,11 @@ class Working:
     """A worker in the event loop of a test."""
 
     def __init__(self, extension: Extension, stack: Stack, pool: str = "photos") -> None:
-        self.worker = Worker(extension, stack.runtime_dir, pool)
+        self.welcomes = 0
+        self.worker = Worker(extension, stack.runtime_dir, pool, on_welcome=self._count)
+
+    def _count(self) -> None:
+        self.welcomes += 1
 
     async def __aenter__(self) -> Worker:
         self._task = asyncio.create_task(self.worker.work())
