@@ -49,7 +49,7 @@ import Testing
     /// A few that others write (pam(5)), and some that say no size.
     @Test(
         arguments: [
-            ("P7\nWIDTH 4\nHEIGHT 5\nDEPTH 1\nMAXVAL 255\nENDHDR\n", PixelSize(width: 4, height: 5)),
+            ("P7\nWIDTH 4\nHEIGHT 5\nDEPTH 1\nENDHDR\n", PixelSize(width: 4, height: 5)),
             ("P7\n#a\n\nHEIGHT 5\nWIDTH 4\nENDHDR\n", PixelSize(width: 4, height: 5)),
             ("P7\nWIDTH 4\nENDHDR\n", nil), ("P7\nWIDTH 0\nHEIGHT 5\nENDHDR\n", nil),
             ("P7\nWIDTH 4\nHEIGHT 99999999999\nENDHDR\n", nil),
