@@ -395,7 +395,7 @@ let testing: [Target] = [
 let stackTools: [Target] = [
     .target(
         name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit",
-        exclude: ["Animations/animations.py"]),
+        exclude: ["Animations/animations.py", "Animations/hostile.py"]),
     .target(name: "SandboxAttempts", path: "Tests/SandboxProbe/Attempts"),
     .executableTarget(
         name: "sandbox-probe",
