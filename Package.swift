@@ -156,6 +156,8 @@ let client: [Target] = [
     room(
         "Client", "ImagebusTransforms",
         ["Transforming", "Vips", "StageContract", "ImageModel", "Messages"]),
+    // What only those link who have Foundation in any case.
+    room("Client", "ImagebusFoundation", ["Imagebus", "ImageModel", "Messages"]),
 ]
 
 /// What programs share that are used by people, or that speak for them.
@@ -365,6 +367,9 @@ let testing: [Target] = [
         "ImagebusTests",
         ["Imagebus", "Wire", "Messages", "ImageModel", "Linux", "StackKit", "TestKit"]),
     tests("ImagebusTransformsTests", ["ImagebusTransforms", "TestKit"]),
+    tests(
+        "ImagebusFoundationTests",
+        ["ImagebusFoundation", "Imagebus", "Messages", "ImageModel", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",
@@ -379,8 +384,9 @@ let testing: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit", "StackKit", "ZeroMQ",
-            "Wire", "EventLoop", "BusConnection", "SharedArena", "SQLite", "StageKit",
+            "Imagebus", "ImagebusFoundation", "Messages", "ImageModel", "Linux", "Vips", "TestKit",
+            "StackKit", "ZeroMQ", "Wire", "EventLoop", "BusConnection", "SharedArena", "SQLite",
+            "StageKit",
         ]),
     tests(
         "ConformanceTests",
@@ -435,6 +441,7 @@ let package = Package(
     products: [
         .library(name: "Imagebus", targets: ["Imagebus"]),
         .library(name: "ImagebusTransforms", targets: ["ImagebusTransforms"]),
+        .library(name: "ImagebusFoundation", targets: ["ImagebusFoundation"]),
         .executable(name: "imagebus", targets: ["imagebus-cli"]),
         .executable(name: "thumbnailer", targets: ["thumbnailer"]),
     ],

@@ -6,6 +6,7 @@ import PackageDescription
 
 let imagebus: [Target.Dependency] = [.product(name: "Imagebus", package: "imagebus")]
 let transforms: [Target.Dependency] = [.product(name: "ImagebusTransforms", package: "imagebus")]
+let foundation: [Target.Dependency] = [.product(name: "ImagebusFoundation", package: "imagebus")]
 
 /// What a careful package enables, and what the next language version will.
 let strict: [SwiftSetting] = [
@@ -22,6 +23,7 @@ let package = Package(
         .executableTarget(name: "strict-snippet", dependencies: imagebus, swiftSettings: strict),
         .executableTarget(name: "tutorial", dependencies: imagebus, swiftSettings: strict),
         .executableTarget(name: "pixels", dependencies: transforms, swiftSettings: strict),
+        .executableTarget(name: "foundation", dependencies: foundation, swiftSettings: strict),
         .executableTarget(name: "service", dependencies: imagebus, swiftSettings: strict),
     ]
 )

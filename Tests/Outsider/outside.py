@@ -16,14 +16,14 @@ SCRATCH = FOLDER / "build"
 PRODUCTS = SCRATCH / "debug"
 
 
-def build(snippet: str, tutorial: str, pixels: str) -> None:
+def build(snippet: str, tutorial: str, pixels: str, foundation: str) -> None:
     """Builds the package with these main programs. What was compiled before is kept."""
     shutil.rmtree(PACKAGE, ignore_errors=True)
     shutil.copytree(REPOSITORY / "Examples" / "Thumbnailer", PACKAGE / "Sources" / "service")
     shutil.copy(REPOSITORY / "Tests" / "Outsider" / "Package.swift", PACKAGE)
     (PACKAGE / "imagebus").symlink_to(REPOSITORY)
     programs = {"snippet": snippet, "strict-snippet": snippet, "tutorial": tutorial}
-    programs["pixels"] = pixels
+    programs |= {"pixels": pixels, "foundation": foundation}
     for target, text in programs.items():
         (PACKAGE / "Sources" / target).mkdir()
         (PACKAGE / "Sources" / target / "main.swift").write_text(text)

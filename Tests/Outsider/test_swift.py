@@ -16,6 +16,7 @@ OF_THE_STACK = {"Linux.Errno", "ImageModel.Resolution"}
 
 TUTORIAL = "Sources/Client/Imagebus/Imagebus.docc/Tutorial.md"
 PIXELS = "Sources/Client/ImagebusTransforms/ImagebusTransforms.docc/ImagebusTransforms.md"
+FOUNDATION = "Sources/Client/ImagebusFoundation/ImagebusFoundation.docc/ImagebusFoundation.md"
 
 
 class SwiftTests(ExampleTests):
@@ -27,10 +28,13 @@ class SwiftTests(ExampleTests):
         runtime = str(cls.stack.runtime_dir)
         cls.origin.pictures["/tutorial.png"] = png(180, 180, 3)
         tutorial_url = cls.origin.url("/tutorial.png")
+        cls.origin.pictures["/foundation.png"] = cls.foundation = png(180, 180, 4)
+        foundation_url = cls.origin.url("/foundation.png")
         outside.build(
             replaced(code("README.md", "swift"), url=cls.url, runtime=runtime),
             replaced(program(TUTORIAL, "swift"), url=tutorial_url, runtime=runtime),
             program(PIXELS, "swift"),
+            replaced(program(FOUNDATION, "swift"), url=foundation_url, runtime=runtime),
         )
 
     def test_the_snippet_loads_its_image_once_and_from_memory_then(self) -> None:
@@ -53,6 +57,12 @@ class SwiftTests(ExampleTests):
         said = outside.run(outside.PRODUCTS / "pixels")
         self.assertEqual(said, "60x40, FFFF0000, true\n")
         self.assertNotIn("zmq", outside.libraries("pixels"))
+
+    def test_foundation_comes_with_the_library_for_it_alone(self) -> None:
+        said = outside.run(outside.PRODUCTS / "foundation")
+        self.assertEqual(said, f"{len(self.foundation)} bytes, fresh: false, WEBP\n")
+        needed = outside.libraries("foundation")
+        self.assertEqual(needed, {"zmq", "protobuf-c", "z", "FoundationEssentials"})
 
     def test_the_example_runs_as_a_package_of_its_own(self) -> None:
         os.environ["IMAGEBUS_RUNTIME_DIR"] = str(self.stack.runtime_dir)

@@ -70,6 +70,9 @@ public final class ImageBytes: Sendable {
         return UnsafeRawBufferPointer(rebasing: payload)
     }
 
+    /// Whether they are a mapping of shared memory, which cannot be written.
+    package var isMapped: Bool { mapping != nil }
+
     /// Bytes of memory that it holds.
     var heldBytes: Int { copy == nil ? count : CopyPool.size(count).bytes }
 

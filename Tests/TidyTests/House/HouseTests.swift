@@ -27,6 +27,12 @@ import Testing
         Planted("an actor", "final actor Cache {", at: 1),
         Planted("print outside the command line", "print(answer)", at: 1),
         Planted("Foundation", "import Foundation", at: 1),
+        Planted(
+            "all of Foundation in the library for it", "import Foundation", at: 1,
+            in: "Sources/Client/ImagebusFoundation/Dates.swift"),
+        Planted(
+            "Foundation in the client", "import FoundationEssentials", at: 1,
+            in: "Sources/Client/Imagebus/ImageBytes.swift"),
         Planted("Foundation's small half", "import FoundationEssentials", at: 1),
         Planted(
             "Foundation in the command line", "internal import FoundationEssentials", at: 1,
@@ -62,6 +68,9 @@ import Testing
         Planted(
             "the one who reads JSON in tests", "import FoundationEssentials",
             in: "Tests/TestKit/Stack/JSONValue.swift"),
+        Planted(
+            "the library for those who have Foundation", "public import FoundationEssentials",
+            in: "Sources/Client/ImagebusFoundation/Dates.swift"),
         Planted("the command line", "print(1)", in: "Sources/Programs/imagebus-cli/Answer.swift"),
         Planted(
             "a function that is just short enough",

@@ -40,11 +40,16 @@ enum Arrows {
         "ImageModel", "Messages", "Observability", "JSON",
     ]
 
-    /// Modules that come with the toolchain, by the layers that may import them.
-    static func isSystemModule(_ module: String, allowedIn layer: Layer) -> Bool {
+    /// The library that adds Foundation's types to the client's calls, so that the client itself
+    /// is without them.
+    static let roomOfFoundation = "ImagebusFoundation"
+
+    /// Modules that come with the toolchain, by the rooms that may import them.
+    static func isSystemModule(_ module: String, allowedIn room: Room) -> Bool {
         switch module {
         case "Swift", "Synchronization": true
-        case "Glibc": layer != .core
+        case "Glibc": room.layer != .core
+        case "FoundationEssentials": room.name == roomOfFoundation
         default: false
         }
     }

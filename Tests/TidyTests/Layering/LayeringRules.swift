@@ -33,7 +33,7 @@ enum LayeringRules {
     ) -> String? {
         if module == room.name { return "a room does not import itself" }
         guard let target = manifest[module] else {
-            if Arrows.isSystemModule(module, allowedIn: room.layer) { return nil }
+            if Arrows.isSystemModule(module, allowedIn: room) { return nil }
             return "\(room.layer.rawValue) must not use this module"
         }
         guard Arrows.isAllowed(from: room, to: target) else {

@@ -77,6 +77,7 @@ import Testing
                 ]),
             room("Stages", "Decoding", ["Vips", "Messages"]),
             room("Client", "Imagebus", ["ZeroMQ", "Wire", "Messages"]),
+            room("Client", "ImagebusFoundation", ["Imagebus"]),
             room("Fronts", "Reporting", ["Messages"]),
             room("Fronts", "StackAccess", ["Imagebus", "Reporting", "Supervision"]),
         ]
@@ -91,7 +92,7 @@ import Testing
 
     @Test func manifestIsReadAsText() {
         let manifest = Manifest(text: small)
-        #expect(manifest.rooms.count == 16)
+        #expect(manifest.rooms.count == 17)
         #expect(manifest["CVipsShims"]?.dependencies == ["CVips"])
         #expect(manifest["Supervision"]?.dependencies == ["ZeroMQ", "Messages"])
         #expect(manifest["imagebus-decode"]?.dependencies == ["Wire", "Messages", "Decoding"])
@@ -132,6 +133,9 @@ import Testing
         ("Supervision", "import Wire"),
         ("Supervision", "import Dispatch"),
         ("Imagebus", "import Supervision"),
+        ("Imagebus", "import FoundationEssentials"),
+        ("ImagebusFoundation", "import Foundation"),
+        ("Messages", "import FoundationEssentials"),
         ("imagebus-decode", "import CVips"),
     ])
     func aPlantedImportIsFound(room: String, code: String) throws {
@@ -147,6 +151,7 @@ import Testing
         ("Supervision", "public import ZeroMQ"),
         ("Supervision", "import Glibc"),
         ("Imagebus", "import Synchronization"),
+        ("ImagebusFoundation", "public import FoundationEssentials"),
         ("imagebus-decode", "import Decoding"),
     ])
     func anImportThatGoesDownIsLeftAlone(room: String, code: String) throws {

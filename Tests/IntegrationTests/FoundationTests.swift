@@ -1,0 +1,96 @@
+import FoundationEssentials
+import ImageModel
+import ImagebusFoundation
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What `ImagebusFoundation` adds, against a stack. What went over HTTP is what has to come.
+    @Suite struct FoundationTests {
+        private let origin = OriginServer()
+
+        @Test func smallBytesComeAsACopyThatMayBeChanged() async throws {
+            let source = try PieceStack.image(40_000)
+            try await loaded(source) { response in
+                let bytes = try #require(response.bytes)
+                var data = Data(sharing: bytes)
+                data[0] = ~data[0]
+                #expect(data != response.data)
+                #expect(response.data == Data(source))
+                #expect(bytes.array == source)
+            }
+        }
+
+        /// From 1 MiB on they are where the client mapped them, until the last copy has gone.
+        @Test func largeBytesAreSharedUntilTheLastCopyHasGone() async throws {
+            let source = try PieceStack.image(3 << 20)
+            var (data, kept, place) = try await loaded(source, delivery: .mapped) { response in
+                let bytes = try #require(response.bytes)
+                let place = try #require(bytes.lastingBytes?.baseAddress)
+                #expect(response.data?.withUnsafeBytes { $0.baseAddress } != place)
+                return (Data(sharing: bytes), Kept(bytes), place)
+            }
+            #expect(data.withUnsafeBytes { $0.baseAddress } == place)
+            #expect(data == Data(source))
+            // Whoever changes one of two copies has one of its own.
+            var other = data
+            other[0] = ~other[0]
+            #expect(other != data)
+            #expect(data == Data(source))
+            #expect(kept.bytes != nil)
+            data.append(1)
+            #expect(data == Data(source + [1]))
+            #expect(kept.bytes == nil)
+        }
+
+        /// Whether somebody holds them.
+        private struct Kept {
+            weak var bytes: ImageBytes?
+
+            init(_ bytes: ImageBytes) { self.bytes = bytes }
+        }
+
+        @Test func dataIsUploadedInAllWays() async throws {
+            let source = try Images.quadrants(width: 80, height: 60).png()
+            var request = ImageRequest(url: "")
+            request.steps = [.resize(PixelSize(width: 20, height: 20), .fit)]
+            let upload = request
+            // A slice, whose first index is not 0.
+            let data = Data([0, 0] + source).dropFirst(2)
+            try await withStack { stack in
+                let client = try stack.client()
+                let image = try await client.load(upload, uploading: data).response
+                #expect(image.info?.size == PixelSize(width: 20, height: 15))
+                let pixels = try Pixels(decoding: try #require(image.bytes).array)
+                #expect(isClose(pixels.at(2, 2), Images.red))
+                let again = try client.loadAndWait(upload, uploading: data)
+                #expect(again.data == image.data)
+                let called: Result<ImageResponse, ImageError> = await withCheckedContinuation {
+                    next in
+                    client.load(upload, uploading: data, on: .inline) { next.resume(returning: $0) }
+                }
+                #expect(try called.get().data == image.data)
+                let admin = try stack.client(asOperator: true)
+                var kept = ImageRequest(url: origin.url("/never-asked.png"))
+                kept.options = .fromCacheOnly
+                #expect(try await admin.put(data, under: kept.url, in: .memory) == .memory)
+                let found = try await client.load(kept).response
+                #expect(found.data == Data(source))
+                #expect(found.cacheType == .memory)
+            }
+        }
+
+        /// Loads these bytes by a `URL`.
+        private func loaded<Result>(
+            _ source: [UInt8], delivery: Delivery = .automatic,
+            body: (ImageResponse) throws -> Result
+        ) async throws -> Result {
+            origin.route("/a.png", .bytes(source, contentType: "image/png"))
+            let url = try #require(URL(string: origin.url("/a.png")))
+            return try await withStack { stack in
+                try await body(stack.client(delivery).load(url).response)
+            }
+        }
+    }
+}
