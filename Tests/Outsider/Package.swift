@@ -24,6 +24,7 @@ let package = Package(
         .executableTarget(name: "tutorial", dependencies: imagebus, swiftSettings: strict),
         .executableTarget(name: "pixels", dependencies: transforms, swiftSettings: strict),
         .executableTarget(name: "foundation", dependencies: foundation, swiftSettings: strict),
+        .executableTarget(name: "hits", dependencies: imagebus, swiftSettings: strict),
         .executableTarget(name: "service", dependencies: imagebus, swiftSettings: strict),
     ]
 )

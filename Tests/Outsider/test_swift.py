@@ -58,6 +58,12 @@ class SwiftTests(ExampleTests):
         self.assertEqual(said, "60x40, FFFF0000, true\n")
         self.assertNotIn("zmq", outside.libraries("pixels"))
 
+    def test_what_bench_hit_measures_is_the_public_library(self) -> None:
+        self.origin.pictures["/hits.png"] = png(180, 180, 5)
+        url = self.origin.url("/hits.png")
+        said = outside.run(outside.PRODUCTS / "hits", str(self.stack.runtime_dir), url)
+        self.assertEqual(said, "100 100\n")
+
     def test_foundation_comes_with_the_library_for_it_alone(self) -> None:
         said = outside.run(outside.PRODUCTS / "foundation")
         self.assertEqual(said, f"{len(self.foundation)} bytes, fresh: false, WEBP\n")
@@ -73,7 +79,7 @@ class SwiftTests(ExampleTests):
         self.assertEqual(written.read_bytes()[8:12], b"WEBP")
 
     def test_nothing_but_the_libraries_of_the_readme_comes_along(self) -> None:
-        for name in "snippet", "strict-snippet", "tutorial", "service":
+        for name in "snippet", "strict-snippet", "tutorial", "service", "hits":
             self.assertEqual(outside.libraries(name), {"zmq", "protobuf-c", "z"}, name)
 
     def test_every_type_of_a_public_declaration_is_exported(self) -> None:

@@ -35,6 +35,9 @@ enum Arrows {
     /// in the stack, so that both make the same.
     static let roomOfPixels = "ImagebusTransforms"
 
+    /// What measures the stack is a client as all are: it talks to it by the library alone.
+    static let measuringProgram = "imagebus-bench"
+
     /// What Reporting stands on, so that any front can take it, with or without a command line.
     static let roomsOfReporting: Set<String> = [
         "ImageModel", "Messages", "Observability", "JSON",
@@ -68,6 +71,8 @@ enum Arrows {
         case (.client, .client), (.client, .core), (.client, .bindings): true
         case (.fronts, _) where from.name == "Reporting": roomsOfReporting.contains(to.name)
         case (.fronts, let layer): layer != .c && layer != .stages && layer != .programs
+        case (.programs, let layer) where from.name == measuringProgram:
+            [.fronts, .client, .core, .bindings].contains(layer) && to.name != "ZeroMQ"
         case (.programs, let layer): layer != .c && layer != .programs
         default: false
         }

@@ -87,12 +87,13 @@ import Testing
         let programs: [Target] = [
             program("imagebus-decode", worker + ["Decoding"]),
             program("imagebus-coordinator", ["Supervision"]),
+            program("imagebus-bench", ["Imagebus", "Messages"]),
         ]
         """
 
     @Test func manifestIsReadAsText() {
         let manifest = Manifest(text: small)
-        #expect(manifest.rooms.count == 17)
+        #expect(manifest.rooms.count == 18)
         #expect(manifest["CVipsShims"]?.dependencies == ["CVips"])
         #expect(manifest["Supervision"]?.dependencies == ["ZeroMQ", "Messages"])
         #expect(manifest["imagebus-decode"]?.dependencies == ["Wire", "Messages", "Decoding"])
@@ -112,6 +113,8 @@ import Testing
         ("\"Reporting\", \"Supervision\"]", "\"CZMQ\", \"Supervision\"]"),
         ("\"Reporting\", [\"Messages\"]", "\"Reporting\", [\"Imagebus\"]"),
         ("\"Reporting\", [\"Messages\"]", "\"Reporting\", [\"StackAccess\"]"),
+        ("[\"Imagebus\", \"Messages\"]", "[\"Imagebus\", \"Wire\"]"),
+        ("[\"Imagebus\", \"Messages\"]", "[\"Imagebus\", \"ZeroMQ\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"CVips\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"Unknown\"]"),
     ])

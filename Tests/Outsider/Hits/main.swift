@@ -1,0 +1,40 @@
+// The calls that `imagebus bench hit` measures, in a program that has the product `Imagebus` alone:
+// WarmImages.swift of that program stands beside this file when it is built. What stands here takes
+// the place of its options, its clock and its stack.
+//
+//     hits RUNTIME-DIRECTORY URL
+import Imagebus
+
+/// What was counted.
+struct LoadFigures: Sendable {
+    var requests = 0
+}
+
+/// A few loads, one after the other.
+struct LoadFlight: Sendable {
+    typealias Load = @Sendable () async -> Int?
+    static let loads = 100
+    let concurrency: Int
+
+    func run(on executor: (any TaskExecutor)? = nil, _ load: @escaping Load) async -> LoadFigures {
+        await withTaskExecutorPreference(executor) {
+            var figures = LoadFigures()
+            for _ in 0..<Self.loads where await load() != nil { figures.requests += 1 }
+            return figures
+        }
+    }
+
+    func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadFigures
+    {
+        LoadFigures(requests: (0..<Self.loads).count { _ in load() != nil })
+    }
+}
+
+let client = try ImagebusClient(ClientConfiguration(runtimeDirectory: CommandLine.arguments[1]))
+let url = CommandLine.arguments[2]
+var warm = try await client.load(url).response
+while !warm.isMemoryHit { warm = try await client.load(url).response }
+let images = WarmImages(client, [ImageRequest(url: url)], [warm.bytes?.count ?? 0])
+let several = try await images.hits(in: LoadFlight(concurrency: 2)).requests
+let oneAtATime = try await images.hits(in: LoadFlight(concurrency: 1)).requests
+print("\(several) \(oneAtATime)")
