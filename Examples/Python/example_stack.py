@@ -20,7 +20,8 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from imagebus import Client, ImagebusError
+from imagebus import ImagebusError
+from imagebus.aio import Client
 
 PROGRAMS = Path(os.environ["IMAGEBUS_PROGRAMS"])
 SECONDS = 30  # until what should happen counts as not happening

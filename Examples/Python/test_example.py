@@ -16,8 +16,9 @@ from pathlib import Path
 
 import imagebus_pb2 as pb
 from example_stack import SECONDS, ExampleTests, png
-from imagebus import Client, crop, flip, new_token, resize, rotate
-from imagebus_results import StaleError, read_result
+from imagebus import crop, flip, new_token, resize, rotate
+from imagebus.aio import Client
+from imagebus.results import StaleError, read_result
 
 logging.getLogger("asyncio").setLevel(logging.ERROR)  # it tells of every busy moment
 

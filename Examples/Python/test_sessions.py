@@ -17,8 +17,9 @@ import zmq.asyncio
 from google.protobuf.message import Message
 
 import imagebus_pb2 as pb
-from imagebus import Client, ImagebusError
-from imagebus_line import KINDS, MAGIC
+from imagebus import ImagebusError
+from imagebus.aio import Client
+from imagebus.line import KINDS, MAGIC
 
 MESSAGES = {kind: message for message, kind in KINDS.items()}
 logging.getLogger("asyncio").setLevel(logging.ERROR)

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from imagebus import ImagebusError
-from imagebus_trust import check_owners
+from imagebus.trust import check_owners
 
 STRANGER = 64_212
 

@@ -18,8 +18,9 @@ from google.protobuf.message import Message
 
 import imagebus_pb2 as pb
 from example_stack import SECONDS, ExampleTests, png
-from imagebus import Client, Image, resize
-from imagebus_vouchers import ANSWERS_MAX, HEADER, MAGIC, WORDS_MAX, RepeatedAnswers
+from imagebus import Image, resize
+from imagebus.aio import Client
+from imagebus.vouchers import ANSWERS_MAX, HEADER, MAGIC, WORDS_MAX, RepeatedAnswers
 from test_sessions import PRODUCER, Script
 
 LIMIT = 60  # seconds until what should happen counts as not happening
@@ -94,7 +95,7 @@ class VoucherTests(ExampleTests):
     async def test_what_was_used_is_told_before_the_goodbye(self) -> None:
         url = self.serve(png(64, 48, 91))
         before = self.stack.counters()
-        with patch("imagebus.TELL_USED", NEVER):
+        with patch("imagebus.aio.TELL_USED", NEVER):
             async with self.client() as client:
                 await self.learn(client, url)
                 for _ in range(10):
@@ -260,9 +261,9 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.until = time.monotonic_ns() + 3_600_000_000_000
         await self.assert_asked(client.load("http://a/"))
         await self.assert_repeated(client.load("http://a/"))
-        with patch("imagebus_vouchers.time.monotonic_ns", Mock(return_value=self.until - 1)):
+        with patch("imagebus.vouchers.time.monotonic_ns", Mock(return_value=self.until - 1)):
             await self.assert_repeated(client.load("http://a/"))
-        with patch("imagebus_vouchers.time.monotonic_ns", Mock(return_value=self.until)):
+        with patch("imagebus.vouchers.time.monotonic_ns", Mock(return_value=self.until)):
             await self.assert_asked(client.load("http://a/"))
 
     async def test_the_time_of_another_clock_says_nothing(self) -> None:
@@ -398,7 +399,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.write_words()
         client = await self.connect()
         await self.assert_asked(client.load("http://a/"))
-        with patch("imagebus.TELL_USED", 0.001):
+        with patch("imagebus.aio.TELL_USED", 0.001):
             await self.assert_repeated(client.load("http://a/"))
         used = await self.script.expect(pb.Used)
         self.assertEqual((used.loads, list(used.vouchers)), (1, [5]))
@@ -416,7 +417,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_much_is_told_at_once_and_the_rest_before_the_goodbye(self) -> None:
         self.write_words()
-        with patch("imagebus.TELL_USED", NEVER):
+        with patch("imagebus.aio.TELL_USED", NEVER):
             client = Client(self.folder, "mapped")
             entering = asyncio.create_task(client.__aenter__())
             await self.welcome()

@@ -12,7 +12,7 @@ import zmq.asyncio
 import imagebus_pb2 as pb
 from example_stack import SECONDS, png
 from imagebus import resize
-from imagebus_line import KINDS, MAGIC
+from imagebus.line import KINDS, MAGIC
 from imagebus_worker import Cancelled, Failure, Loaded, Report
 from imagebus_worker.segments import Segments
 from worker_bench import Function, WorkerTests, Working

@@ -15,23 +15,11 @@ import re
 import sys
 from pathlib import Path
 
-from imagebus import Client, ImagebusError, resize
-from imagebus_trust import check_owners
+from imagebus import ImagebusError, resize
+from imagebus.aio import Client
+from imagebus.trust import default_runtime_dir
 
 AT_ONCE = 8
-
-
-def default_runtime_dir() -> Path:
-    """Where `imagebus serve` without options puts its sockets. What nobody named has to be this
-    user's or root's (PROTOCOL §2)."""
-    if chosen := os.environ.get("IMAGEBUS_RUNTIME_DIR"):
-        return Path(chosen)
-    session = os.environ.get("XDG_RUNTIME_DIR")
-    places = [Path(session, "imagebus")] if session else []
-    places += [Path("/run/imagebus"), Path(f"/dev/shm/imagebus-{os.getuid()}")]
-    found = next((place for place in places if (place / "front").is_dir()), places[-1])
-    check_owners(found)
-    return found
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from example_stack import SECONDS, Origin, Stack
-from imagebus import Client, ImagebusError
+from imagebus import ImagebusError
+from imagebus.aio import Client
 from imagebus_worker import Loaded, Loader, Report, Worker
 from imagebus_worker.extension import Extension
 from imagebus_worker.segments import arena_folder

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from documents import REPOSITORY, code, commands, replaced
+from documents import REPOSITORY, commands, program, replaced
 from example_stack import SECONDS, ExampleTests, png
 
 EXAMPLE = "Examples/Python/README.md"
@@ -33,9 +33,12 @@ class PythonTests(ExampleTests):
     def test_the_program_of_its_readme_runs(self) -> None:
         runtime = str(self.stack.runtime_dir)
         with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as folder:
-            program = Path(folder, "program.py")
-            program.write_text(replaced(code(EXAMPLE, "python"), url=self.url, runtime=runtime))
-            self.assertEqual(self.run_python(folder, program), "180x120 png, 64x64 webp\n")
+            script = Path(folder, "program.py")
+            text = replaced(program(EXAMPLE, "python"), url=self.url, runtime=runtime)
+            script.write_text(text)
+            said = self.run_python(folder, script).splitlines()
+            self.assertEqual(said[:2], ["180x120 png, 64x64 webp", "invalidRequest"])
+            self.assertEqual(said[-1], "180x120 RGB, 540 a row")
             self.assertEqual(Path(folder, "icon.webp").read_bytes()[8:12], b"WEBP")
 
     def test_the_command_of_its_readme_runs(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import imagebus_pb2 as pb
-from imagebus_model import ImagebusError
+from imagebus.errors import ImagebusError
 from imagebus_worker.inputs import Inputs
 from imagebus_worker.report import Report
 

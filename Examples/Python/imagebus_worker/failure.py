@@ -6,8 +6,8 @@ import errno
 import logging
 
 import imagebus_pb2 as pb
-from imagebus_model import ImagebusError
-from imagebus_results import StaleError
+from imagebus.errors import ImagebusError
+from imagebus.results import StaleError
 
 MESSAGE_MAX, DOMAIN_MAX = 1024, 128  # bytes (PROTOCOL §7)
 CODE_RANGE = range(-(1 << 63), 1 << 63)

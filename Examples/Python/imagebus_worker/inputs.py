@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import imagebus_pb2 as pb
-from imagebus_results import BLOCK_HEADER, StaleError, open_segment
+from imagebus.results import BLOCK_HEADER, StaleError, open_segment
 
 KINDS = {
     pb.WORKER_KIND_COORDINATOR: "coordinator",

@@ -16,8 +16,8 @@ from typing import Any
 from google.protobuf.message import Message
 
 import imagebus_pb2 as pb
-from imagebus_line import Kinds, Line
-from imagebus_model import ImagebusError
+from imagebus.line import Kinds, Line
+from imagebus.errors import ImagebusError
 from imagebus_worker.failure import Cancelled, error_of
 from imagebus_worker.extension import Extension
 from imagebus_worker.formats import format_of

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import imagebus_pb2 as pb
-from imagebus_model import Image
-from imagebus_results import StaleError, is_lent, open_segment, read_result
+from imagebus.images import Image
+from imagebus.results import StaleError, is_lent, open_segment, read_result
 
 MAGIC, HEADER, WORDS_MAX = b"IBUSVCH\x01", 4_096, 1 << 24
 FLOOR = 64 // 8  # the number of 64 bits that is the floor

@@ -2,8 +2,10 @@
 
     async with Client("/run/imagebus") as client:
         image = await client.load(url, resize(256, 256), format="webp", quality=75)
+        async for event in client.events(url, resize(256, 256)):
+            ...
 
-Cancelling the task of a load cancels the load.
+Cancelling the task of a load cancels the load, in the stack too.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ import logging
 import math
 import os
 import secrets
+import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,13 +28,17 @@ from typing import Any
 from google.protobuf.message import Message
 
 import imagebus_pb2 as pb
-from imagebus_line import Line
-from imagebus_model import Image, ImagebusError, crop, flip, resize, rotate
-from imagebus_model import error_from, image_from, request_for
-from imagebus_results import StaleError, can_open, is_lent, read_result, results_folder
-from imagebus_vouchers import RepeatedAnswers
+from imagebus import events
+from imagebus.errors import ImagebusError, error_from
+from imagebus.images import Image, image_from
+from imagebus.line import Line
+from imagebus.prefetch import Batches, PrefetchReport, Report
+from imagebus.results import StaleError, can_open, is_lent, read_result, results_folder
+from imagebus.steps import PROGRESSIVE_LOAD, Step, request_for
+from imagebus.trust import default_runtime_dir
+from imagebus.vouchers import RepeatedAnswers
 
-__all__ = ["Client", "Image", "ImagebusError", "crop", "flip", "new_token", "resize", "rotate"]
+__all__ = ["Client", "new_token"]
 
 PIECE_MAX = 61_440  # bytes (PROTOCOL §7)
 STALE_RETRIES_MAX = 3  # PROTOCOL §10
@@ -56,6 +64,7 @@ class Request:
     deadline: float
     upload: bytes
     progress: Progress | None
+    preview: Callable[[events.Preview], object] | None
     key: bytes  # what its answer is known by; empty where it is not to be repeated
     is_sent: bool = False
     is_cancelled: bool = False
@@ -64,18 +73,25 @@ class Request:
 
 
 class Client:
-    """A connection to the coordinator below `runtime_dir`, made again whenever it breaks.
+    """A connection to the coordinator below `runtime_dir`, made again whenever it breaks. Where no
+    directory is named it is $IMAGEBUS_RUNTIME_DIR, or where `imagebus serve` puts it, if that is
+    this user's or root's (else this raises `AddressForbidden`).
 
     `delivery`: "mapped" reads results from shared memory, "pieces" gets them through the socket,
-    "auto" decides by whether the results can be opened. Belongs to one event loop.
+    "auto" decides by whether the results can be opened. `patience`: seconds. Belongs to one event
+    loop, whose thread alone calls its functions.
     """
 
     def __init__(
-        self, runtime_dir: str | os.PathLike[str], delivery: str = "auto", patience: float = 5
+        self,
+        runtime_dir: str | os.PathLike[str] | None = None,
+        delivery: str = "auto",
+        patience: float = 5,
     ) -> None:
         if delivery not in ("auto", "mapped", "pieces"):
             raise ValueError(f"delivery is auto, mapped or pieces, not {delivery!r}")
-        self._runtime_dir, self._delivery = Path(runtime_dir), delivery
+        self._runtime_dir = default_runtime_dir() if runtime_dir is None else Path(runtime_dir)
+        self._delivery = delivery
         self._patience = patience
         self._incarnation = secrets.token_bytes(16)
         self._requests: dict[bytes, Request] = {}
@@ -87,6 +103,7 @@ class Client:
         self._answered = asyncio.Event()  # the first hello
         self._broken: ImagebusError | None = None
         self._answers = RepeatedAnswers()
+        self._batches = Batches(lambda message: self._line.send(message))
         self._used_due = math.inf  # when the coordinator is to be told of answers given again
         self._handlers: dict[type[Message], Callable[[Any], None]] = {
             pb.Event: self._on_event,
@@ -94,13 +111,14 @@ class Client:
             pb.Refused: self._on_refused,
             pb.Piece: self._on_piece,
             pb.Taken: self._on_taken,
+            pb.PrefetchReport: self._batches.on_report,
         }
 
     # ---- What users call
 
     async def __aenter__(self) -> Client:
         """Raises `unavailable` where nobody welcomes this client within `patience` seconds."""
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._line = Line(
             self._runtime_dir / "front" / "front.sock",
             self._greet, self._end_session, self._receive, self._break,
@@ -137,7 +155,7 @@ class Client:
     async def load(
         self,
         url: str,
-        *steps: pb.Step,
+        *steps: Step,
         format: str | None = None,
         quality: int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -147,21 +165,26 @@ class Client:
         token: bytes | None = None,
         traceparent: str = "",
     ) -> Image:
-        """The picture at `url` after `steps`, in its own format where none is named. `progress` is
-        called with the bytes that have come and those that are expected (0: unknown). A
-        `traceparent` (W3C Trace Context) goes into the logs of all processes that work for it.
+        """The picture at `url` after `steps`, in its own format where none is named. `format` is a
+        name as "jpeg", "png", "webp", "avif", or "pam" for pixels as they are; `quality` 0 to 100.
+        `headers` are for the origin. `timeout`: seconds, up to 3,600. `progress` is called with the
+        bytes that have come and those that are expected (0: unknown). `token`: 16 bytes, which
+        name it for `cancel`. A `traceparent` (W3C Trace Context) goes into the logs of all
+        processes that work for it.
+
+        Raises a class of `imagebus.errors` that says how it failed, and `ValueError` for a format
+        or a mode that nobody knows.
 
         An image that this client was told before is given again without a message, as long as
         the coordinator would answer the same from memory."""
-        image = request_for(steps, format, quality, info_only)
+        image = request_for(steps, format, quality, info_only, headers)
         image.url = url
-        image.headers.extend(pb.Header(name=n, value=v) for n, v in (headers or {}).items())
         return await self._run(image, timeout, token, traceparent, progress=progress)
 
     async def upload(
         self,
         data: bytes,
-        *steps: pb.Step,
+        *steps: Step,
         format: str | None = None,
         quality: int | None = None,
         info_only: bool = False,
@@ -172,6 +195,66 @@ class Client:
         """The same with a picture that the caller has."""
         image = request_for(steps, format, quality, info_only)
         return await self._run(image, timeout, token, traceparent, upload=bytes(data))
+
+    async def events(
+        self,
+        url: str,
+        *steps: Step,
+        previews: bool = True,
+        format: str | None = None,
+        quality: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        traceparent: str = "",
+    ) -> AsyncGenerator[events.Event, None]:
+        """What a load tells: `Progress`, with `previews` also `Preview`, images of what has arrived
+        so far, and at last `Loaded`. Who reads slowly is told the newest of each. Leaving the loop
+        cancels the load. Arguments and errors are those of `load`."""
+        image = request_for(steps, format, quality, False, headers)
+        image.url = url
+        if previews:
+            image.options |= PROGRESSIVE_LOAD
+        box = events.Mailbox()
+        load = asyncio.create_task(
+            self._run(
+                image, timeout, None, traceparent,
+                progress=lambda *counts: box.put(events.Progress(*counts)), preview=box.put,
+            )  # fmt: skip
+        )
+        load.add_done_callback(box.end)
+        try:
+            while (event := await box.next()) is not None:
+                yield event
+            yield events.Loaded(await load)
+        finally:
+            box.close()
+            load.cancel()
+            await asyncio.gather(load, return_exceptions=True)
+
+    async def prefetch(
+        self,
+        urls: Iterable[str],
+        *steps: Step,
+        format: str | None = None,
+        quality: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        concurrency: int = 3,
+        report: Report | None = None,
+    ) -> PrefetchReport:
+        """Loads the pictures at `urls`, 100,000 at most, into the caches, as `load` with the same
+        arguments would store them, `concurrency` (1 to 64) at a time, each within `timeout`
+        seconds. `report` is told how far it is, and the last report comes back: a URL that fails
+        ends nothing, and is counted there. Cancelling the task cancels the rest.
+
+        Raises `LimitExceeded` or `Busy` where there are too many, and `ValueError` for a URL of
+        more than 8,192 bytes."""
+        if not 1 <= concurrency <= 64:
+            raise ValueError(f"1 to 64 are loaded at a time, not {concurrency}")
+        self._check_open()
+        image = request_for(steps, format, quality, False, headers)
+        image.timeout_milliseconds = max(1, math.ceil(1000 * timeout))
+        return await self._batches.run(image, urls, concurrency, report)
 
     def cancel(self, token: bytes) -> None:
         """Ends that load with `cancelled`, whatever it is doing; nothing if it has ended."""
@@ -194,22 +277,21 @@ class Client:
         traceparent: str,
         progress: Progress | None = None,
         upload: bytes = b"",
+        preview: Callable[[events.Preview], object] | None = None,
     ) -> Image:
-        if self._broken is not None:
-            raise self._broken
-        if not self._line.is_open:
-            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed")
+        self._check_open()
         load = pb.Load(token=token or new_token(), image=image, upload_bytes=len(upload))
         load.wants_progress = progress is not None
         load.traceparent = traceparent
         if load.token in self._requests:
             raise ImagebusError(pb.ERROR_CODE_TOKEN_IN_USE, "this token names another load")
-        key = b"" if upload or traceparent else image.SerializeToString(deterministic=True)
+        is_asked_for = upload or traceparent or preview is not None
+        key = b"" if is_asked_for else image.SerializeToString(deterministic=True)
         if key and (again := self._answers.find(key, load.token)) is not None:
             await self._note_used()
             return again
         deadline = time.monotonic() + timeout
-        request = Request(load, self._loop.create_future(), deadline, upload, progress, key)
+        request = Request(load, self._loop.create_future(), deadline, upload, progress, preview, key)
         self._requests[load.token] = request
         self._waiting.append(request)
         self._pump()
@@ -222,6 +304,12 @@ class Client:
             if self._requests.get(load.token) is request:  # nobody waits any more
                 self.cancel(load.token)
                 self._forget(request)
+
+    def _check_open(self) -> None:
+        if self._broken is not None:
+            raise self._broken
+        if not self._line.is_open:
+            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed")
 
     def _pump(self) -> None:
         """Sends what the windows permit: loads in their order, pieces of all uploads in turns."""
@@ -292,6 +380,7 @@ class Client:
     def _fail_all(self, error: ImagebusError) -> None:
         for request in list(self._requests.values()):
             self._fail(request, error)
+        self._batches.fail_all(error)
 
     # ---- Answers that are given again (PROTOCOL §10.2)
 
@@ -318,6 +407,7 @@ class Client:
     def _end_session(self) -> None:
         self._has_session = False
         self._answers.end()
+        self._batches.end()
 
     def _greet(self) -> None:
         self._end_session()
@@ -343,6 +433,7 @@ class Client:
                 self._fail(request, ImagebusError(pb.ERROR_CODE_CANCELLED, "cancelled"))
             else:
                 self._send_again(request)
+        self._batches.begin()
         self._answered.set()
 
     def _break(self, error: ImagebusError) -> None:
@@ -374,7 +465,7 @@ class Client:
         request = self._requests.get(refused.token)
         if request is not None:
             self._fail(request, error_from(refused.error))
-        else:
+        elif not self._batches.on_refused(refused):
             log.warning("a message was refused: %s", error_from(refused.error))
 
     def _on_taken(self, taken: pb.Taken) -> None:
@@ -403,6 +494,8 @@ class Client:
         if request is None:
             if case == "image" and is_lent(reply.image):  # it crossed a cancel
                 self._release(reply.image.reference.block, self._session)
+        elif case == "image" and reply.HasField("arrived_bytes"):
+            self._on_preview(request, reply)
         elif case == "image":
             self._on_image(request, reply)
         elif reply.failure.code == pb.ERROR_CODE_SHUTTING_DOWN and not request.is_cancelled:
@@ -412,6 +505,21 @@ class Client:
         else:
             sentence = f"an outcome that was not asked for: {case}"
             self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
+
+    def _on_preview(self, request: Request, reply: pb.Reply) -> None:
+        """One that cannot be read is left out: the next comes soon, and then the image."""
+        try:
+            image = image_from(reply, self._bytes_of(request, reply.image))
+        except (StaleError, OSError):
+            return
+        except ValueError as error:
+            self.cancel(reply.token)
+            return self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, str(error)))
+        if is_lent(reply.image):
+            self._lend(image, reply.image.reference.block)
+        if request.preview is None or request.is_cancelled:
+            return image.release()
+        self._loop.call_soon(request.preview, events.Preview(image, reply.arrived_bytes))
 
     def _on_image(self, request: Request, reply: pb.Reply) -> None:
         try:
@@ -463,16 +571,21 @@ class Client:
         forgotten.atexit = False
 
         def give_back(session: int = self._session) -> None:
-            if forgotten.detach() is not None:
+            if forgotten.detach() is None:
+                return
+            if threading.get_ident() == self._thread:
                 self._release(block, session)
+            else:
+                self._release_soon(block, session)
 
         image.give_back = give_back
 
     def _release_soon(self, block: int, session: int) -> None:
-        """From the garbage collector, which may run in any thread, and while another message is
-        on its way to the socket."""
+        """From another thread, or from the garbage collector, which may run in any thread, and
+        while another message is on its way to the socket."""
         if self._line.is_open:
-            self._loop.call_soon_threadsafe(self._release, block, session)
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                self._loop.call_soon_threadsafe(self._release, block, session)
 
     def _release(self, block: int, session: int) -> None:
         if self._has_session and session == self._session:  # else all is released

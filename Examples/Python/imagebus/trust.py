@@ -7,7 +7,20 @@ import stat
 from pathlib import Path
 
 import imagebus_pb2 as pb
-from imagebus_model import ImagebusError
+from imagebus.errors import ImagebusError
+
+
+def default_runtime_dir() -> Path:
+    """Where `imagebus serve` without options puts its sockets. What nobody named has to be this
+    user's or root's (PROTOCOL §2)."""
+    if chosen := os.environ.get("IMAGEBUS_RUNTIME_DIR"):
+        return Path(chosen)
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    places = [Path(session, "imagebus")] if session else []
+    places += [Path("/run/imagebus"), Path(f"/dev/shm/imagebus-{os.getuid()}")]
+    found = next((place for place in places if (place / "front").is_dir()), places[-1])
+    check_owners(found)
+    return found
 
 
 def check_owners(runtime_dir: Path) -> None:

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError, Message
 from zmq.utils.monitor import parse_monitor_message
 
 import imagebus_pb2 as pb
-from imagebus_model import ImagebusError
+from imagebus.errors import ImagebusError
 
 MAGIC, VERSION, FRAME_MAX = b"IBUS", 1, 98_304
 
@@ -29,10 +29,12 @@ KINDS: dict[type[Message], int] = {  # PROTOCOL §6
     pb.Taken: 39,
     pb.Event: 40,
     pb.Reply: 41,
+    pb.Prefetch: 47,
+    pb.PrefetchReport: 48,
     pb.Used: 54,
 }
 Kinds = dict[int, type[Message]]
-SENT_ONLY = {pb.Release, pb.Goodbye, pb.ClientHello, pb.Load, pb.Cancel, pb.Used}
+SENT_ONLY = {pb.Release, pb.Goodbye, pb.ClientHello, pb.Load, pb.Cancel, pb.Prefetch, pb.Used}
 RECEIVED: Kinds = {kind: message for message, kind in KINDS.items() if message not in SENT_ONLY}
 
 

@@ -1,0 +1,24 @@
+"""A client of Imagebus, written from Proto/PROTOCOL.md.
+
+    from imagebus import Client, resize
+
+    with Client() as client:
+        image = client.load(url, resize(256, 256), format="webp", quality=75)
+
+`imagebus.aio` has the same for asyncio.
+"""
+
+from imagebus import aio, errors
+from imagebus.aio import new_token
+from imagebus.blocking import Client
+from imagebus.errors import ImagebusError
+from imagebus.events import Event, Loaded, Preview, Progress
+from imagebus.images import Image
+from imagebus.pixels import Pixels
+from imagebus.prefetch import PrefetchReport
+from imagebus.steps import Step, crop, flip, resize, rotate
+
+__all__ = [
+    "Client", "Event", "Image", "ImagebusError", "Loaded", "Pixels", "PrefetchReport", "Preview",
+    "Progress", "Step", "aio", "crop", "errors", "flip", "new_token", "resize", "rotate",
+]  # fmt: skip

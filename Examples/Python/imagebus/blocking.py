@@ -1,0 +1,213 @@
+"""A client for programs without an event loop: that of `imagebus.aio`, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import imagebus_pb2 as pb
+from imagebus import aio
+from imagebus.errors import ImagebusError
+from imagebus.events import Event
+from imagebus.images import Image
+from imagebus.prefetch import PrefetchReport, Report
+from imagebus.steps import Step
+
+Result = TypeVar("Result")
+Live = tuple[asyncio.AbstractEventLoop, aio.Client, asyncio.Event]
+
+
+class Client:
+    """A connection to the coordinator below `runtime_dir`, made again whenever it breaks. Its
+    functions are called from any thread, several at a time, and wait. An interrupt (Ctrl-C) of one
+    that waits cancels its load.
+
+        with Client() as client:
+            client.load("https://…", resize(256, 256), format="webp").data
+
+    Arguments and errors are those of `imagebus.aio.Client`. What is called back (`progress`,
+    `report`) is called in the client's thread, and has to be short."""
+
+    def __init__(
+        self,
+        runtime_dir: str | os.PathLike[str] | None = None,
+        delivery: str = "auto",
+        patience: float = 5,
+    ) -> None:
+        self._client = aio.Client(runtime_dir, delivery, patience)
+        self._live: Live | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Client:
+        """Raises `Unavailable` where nobody welcomes this client within `patience` seconds."""
+        if self._thread is not None:
+            raise ValueError("a client is opened once")
+        ready: Future[Live] = Future()
+        self._thread = threading.Thread(
+            target=self._run, args=(ready,), name="imagebus", daemon=True
+        )
+        self._thread.start()
+        try:
+            self._live = ready.result()
+        except BaseException:
+            ready.add_done_callback(end_when_ready)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Cancels what is still loading and says goodbye."""
+        if self._live is not None and self._thread is not None:
+            loop, _, end = self._live
+            self._live = None
+            loop.call_soon_threadsafe(end.set)
+            self._thread.join()
+
+    def load(
+        self,
+        url: str,
+        *steps: Step,
+        format: str | None = None,
+        quality: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        info_only: bool = False,
+        timeout: float = 30.0,
+        progress: aio.Progress | None = None,
+        token: bytes | None = None,
+        traceparent: str = "",
+    ) -> Image:
+        """The picture at `url` after `steps`: `imagebus.aio.Client.load`."""
+        return self._wait(
+            lambda client: client.load(
+                url, *steps, format=format, quality=quality, headers=headers, info_only=info_only,
+                timeout=timeout, progress=progress, token=token, traceparent=traceparent,
+            )  # fmt: skip
+        )
+
+    def upload(
+        self,
+        data: bytes,
+        *steps: Step,
+        format: str | None = None,
+        quality: int | None = None,
+        info_only: bool = False,
+        timeout: float = 30.0,
+        token: bytes | None = None,
+        traceparent: str = "",
+    ) -> Image:
+        """The same with a picture that the caller has: `imagebus.aio.Client.upload`."""
+        return self._wait(
+            lambda client: client.upload(
+                data, *steps, format=format, quality=quality, info_only=info_only,
+                timeout=timeout, token=token, traceparent=traceparent,
+            )  # fmt: skip
+        )
+
+    def events(
+        self,
+        url: str,
+        *steps: Step,
+        previews: bool = True,
+        format: str | None = None,
+        quality: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        traceparent: str = "",
+    ) -> Iterator[Event]:
+        """What a load tells, one after another: `imagebus.aio.Client.events`. A caller that leaves
+        the loop cancels the load."""
+        loop, client, _ = self._opened()
+        stream = client.events(
+            url, *steps, previews=previews, format=format, quality=quality, headers=headers,
+            timeout=timeout, traceparent=traceparent,
+        )  # fmt: skip
+
+        async def step() -> Event | None:
+            return await anext(stream, None)
+
+        async def end() -> None:
+            with suppress(RuntimeError):  # a step that was interrupted ends the stream itself
+                await stream.aclose()
+
+        try:
+            while (event := self._wait(lambda _: step())) is not None:
+                yield event
+        finally:
+            # Nobody waits for it: this may be the garbage collector, in whatever thread.
+            ending = end()
+            try:
+                asyncio.run_coroutine_threadsafe(ending, loop)
+            except RuntimeError:  # the client was closed, and with it the stream
+                ending.close()
+
+    def prefetch(
+        self,
+        urls: Iterable[str],
+        *steps: Step,
+        format: str | None = None,
+        quality: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        concurrency: int = 3,
+        report: Report | None = None,
+    ) -> PrefetchReport:
+        """Loads a list into the caches: `imagebus.aio.Client.prefetch`."""
+        return self._wait(
+            lambda client: client.prefetch(
+                urls, *steps, format=format, quality=quality, headers=headers, timeout=timeout,
+                concurrency=concurrency, report=report,
+            )  # fmt: skip
+        )
+
+    def cancel(self, token: bytes) -> None:
+        """Ends the load of that token, in whichever thread it waits, with `Cancelled`."""
+        loop, client, _ = self._opened()
+        loop.call_soon_threadsafe(client.cancel, token)
+
+    # ---- The thread
+
+    def _run(self, ready: Future[Live]) -> None:
+        asyncio.run(self._live_until_closed(ready))
+
+    async def _live_until_closed(self, ready: Future[Live]) -> None:
+        end = asyncio.Event()
+        try:
+            async with self._client as client:
+                ready.set_result((asyncio.get_running_loop(), client, end))
+                await end.wait()
+        except BaseException as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+    def _opened(self) -> Live:
+        if self._live is None:
+            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed")
+        return self._live
+
+    def _wait(self, work: Callable[[aio.Client], Coroutine[Any, Any, Result]]) -> Result:
+        loop, client, _ = self._opened()
+        if threading.current_thread() is self._thread:
+            raise ValueError("a callback may not wait for its own client")
+        coroutine = work(client)
+        try:
+            future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        except RuntimeError:
+            coroutine.close()
+            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed") from None
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # of one that has ended: nothing
+            raise
+
+
+def end_when_ready(ready: Future[Live]) -> None:
+    """Whoever opened the client was interrupted meanwhile."""
+    if ready.exception() is None:
+        loop, _, end = ready.result()
+        loop.call_soon_threadsafe(end.set)

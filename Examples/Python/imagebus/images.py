@@ -1,0 +1,84 @@
+"""Pictures that came back."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import imagebus_pb2 as pb
+from imagebus.pixels import Pixels, pixels_of
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+
+@dataclass(eq=False)
+class Image:
+    """A picture, or facts about one. `data` of 1 MiB and more is a view of shared memory: it is
+    given back by `release()`, by the end of a `with`, or when nobody holds the image any more.
+    Then other bytes may appear in views of it."""
+
+    token: bytes  # what named the load
+    data: bytes | memoryview  # the file; empty where facts alone were asked for
+    format: str  # its name in lower case, for example "webp"
+    width: int  # pixels
+    height: int  # pixels
+    pages: int  # or frames; at least 1
+    has_alpha: bool
+    cache_type: int  # the tier that had it: 0 none, 1 disk, 2 memory
+    key: str  # of the cache
+    timings: dict[str, float]  # milliseconds by stage
+    give_back: Callable[[], object] = lambda: None
+
+    def release(self) -> None:
+        """Gives shared memory back; `data` is empty after it. Called from any thread."""
+        self.data = b""
+        self.give_back()
+
+    def __enter__(self) -> Image:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    @property
+    def pixels(self) -> Pixels:
+        """The samples of an image of format "pam", which is asked for by `format="pam"`, where
+        they lie. Raises `ValueError` for other formats, and after `release()`."""
+        if self.format != "pam":
+            raise ValueError(f'pixels are those of format "pam", and this is {self.format!r}')
+        return pixels_of(self)
+
+    def pillow(self) -> PIL.Image.Image:
+        """It as an image of Pillow, which has memory of its own; of an animation all frames.
+
+        Raises `ImportError` where Pillow is not installed (`pip install 'imagebus[pillow]'`),
+        `PIL.UnidentifiedImageError` for a format that this Pillow does not read, and `ValueError`
+        where there are no bytes."""
+        import PIL.Image
+
+        if not self.data:
+            raise ValueError("there are no bytes: facts alone were asked for, or it was released")
+        if self.format == "pam":
+            pixels = self.pixels
+            return PIL.Image.frombytes(pixels.mode, pixels.size, pixels.data)
+        return PIL.Image.open(io.BytesIO(self.data))
+
+
+def image_from(reply: pb.Reply, data: bytes | memoryview) -> Image:
+    """Raises `ValueError` for a format without a name."""
+    delivered, info = reply.image, reply.image.info
+    return Image(
+        token=reply.token,
+        data=data,
+        format=pb.ImageFormat.Name(info.format).removeprefix("IMAGE_FORMAT_").lower(),
+        width=info.width,
+        height=info.height,
+        pages=info.pages,
+        has_alpha=info.has_alpha,
+        cache_type=delivered.cache_type,
+        key=delivered.key,
+        timings={stage.name: value for stage, value in reply.timings.ListFields()},
+    )

@@ -1,0 +1,50 @@
+"""What is done with a picture: steps, in the order in which they run, and how it comes out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import imagebus_pb2 as pb
+
+Step = pb.Step  # at most 32 in a request
+PROGRESSIVE_LOAD = 1 << 2  # one of SDWebImage's options (PROTOCOL §8.5)
+
+
+def resize(width: int, height: int, mode: str = "fit") -> Step:
+    """Into a box of pixels; `mode` is stretch, letterbox, fill, fit, cover, auto, fit_turned,
+    cover_turned or reshape."""
+    box = pb.Size(width=width, height=height)
+    return pb.Step(resize=pb.Resize(box=box, mode=f"RESIZE_MODE_{mode.upper()}"))
+
+
+def crop(x: int, y: int, width: int, height: int) -> Step:
+    """The part of `width` by `height` pixels whose upper left corner is at (`x`, `y`)."""
+    return pb.Step(crop=pb.Rect(x=x, y=y, size=pb.Size(width=width, height=height)))
+
+
+def rotate(degrees: float, fits_size: bool = True) -> Step:
+    """Counter-clockwise; `fits_size` makes room for the corners."""
+    return pb.Step(rotate=pb.Rotate(radians=math.radians(degrees), fits_size=fits_size))
+
+
+def flip(horizontal: bool = False, vertical: bool = False) -> Step:
+    """Left for right, top for bottom, or both."""
+    return pb.Step(flip=pb.Flip(horizontal=horizontal, vertical=vertical))
+
+
+def request_for(
+    steps: tuple[Step, ...],
+    format: str | None,
+    quality: int | None,
+    info_only: bool,
+    headers: Mapping[str, str] | None = None,
+) -> pb.ImageRequest:
+    """Raises `ValueError` for a format without a number."""
+    image = pb.ImageRequest(steps=steps, info_only=info_only)
+    if format is not None:
+        image.output.format = pb.ImageFormat.Value(f"IMAGE_FORMAT_{format.upper()}")
+    if quality is not None:
+        image.output.quality = quality
+    image.headers.extend(pb.Header(name=n, value=v) for n, v in (headers or {}).items())
+    return image
