@@ -67,7 +67,9 @@ class Script:
         self._context.destroy(linger=0)
 
 
-class SessionTests(unittest.IsolatedAsyncioTestCase):
+class ScriptedTests(unittest.IsolatedAsyncioTestCase):
+    """With a folder, a script, and what a coordinator would say."""
+
     async def asyncSetUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
         self.addCleanup(shutil.rmtree, self.folder)
@@ -99,6 +101,8 @@ class SessionTests(unittest.IsolatedAsyncioTestCase):
             producer=PRODUCER, arena=pb.ARENA_RESULTS, segment=1, offset=64, length=7, block=block
         )
 
+
+class SessionTests(ScriptedTests):
     async def test_hello_is_said_again_when_asked_for(self) -> None:
         client = await self.connect()
         load = self.start(client.load("http://a/"))

@@ -138,7 +138,9 @@ class Client:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Cancels what is still loading and says goodbye."""
+        """Cancels what is still loading and says goodbye; nothing if it was closed."""
+        if not self._line.is_open:
+            return
         for token in list(self._requests):
             self.cancel(token)
         self._tell_used()

@@ -1,0 +1,120 @@
+"""The package as somebody else has it: installed by pip into an environment of its own, and used by
+a program that lies outside, against a real stack."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import unittest
+import venv
+from pathlib import Path
+
+from example_stack import ExampleTests, png
+
+HERE = Path(__file__).resolve().parent
+MESSAGES = HERE.parents[1] / "Proto" / "imagebus.proto"
+PATIENCE = 300  # seconds for pip, which is slow where others are busy
+
+PROGRAM = """
+import asyncio, sys
+from importlib import metadata, resources
+from pathlib import Path
+import imagebus, imagebus_pb2, imagebus_worker
+from imagebus import Client, aio, errors, resize
+
+runtime, url = sys.argv[1:]
+for module in imagebus, imagebus_pb2, imagebus_worker:
+    assert Path(module.__file__).is_relative_to(sys.prefix), module.__file__
+for package in imagebus, imagebus_worker:
+    assert resources.files(package).joinpath("py.typed").is_file(), package
+print(metadata.version("imagebus"), sorted(metadata.metadata("imagebus").get_all("Provides-Extra")))
+
+with Client(runtime) as client:
+    small = client.load(url, resize(64, 64), format="png")
+    print(small.format, small.pillow().size)
+    try:
+        client.load("http://127.0.0.1:1/")
+    except errors.AddressForbidden as error:
+        print(error.name)
+
+async def main():
+    async with aio.Client(runtime) as client:
+        pixels = (await client.load(url, format="pam")).pixels
+        print(pixels.size, pixels.mode, pixels.stride)
+
+asyncio.run(main())
+"""
+
+
+def copied_to(folder: Path) -> Path:
+    """What a checkout has of it: pip builds where the sources are, and leaves what it made."""
+    sources = folder / "Examples" / "Python"
+    ignored = shutil.ignore_patterns(".venv", "__pycache__", "build", "*.egg-info", "imagebus_pb2*")
+    shutil.copytree(HERE, sources, ignore=ignored)
+    (folder / "Proto").mkdir()
+    shutil.copy(MESSAGES, folder / "Proto")
+    return sources
+
+
+class PackageTests(ExampleTests):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        variables = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
+        self.environment = {n: v for n, v in os.environ.items() if n not in variables}
+        self.environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+
+    def run_command(self, *command: str | Path) -> str:
+        ended = subprocess.run(
+            command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        return ended.stdout
+
+    def fresh_python(self) -> Path:
+        """An environment that has, from this one, what the package needs, and not the package."""
+        place = self.folder / "environment"
+        venv.create(place, with_pip=False)
+        paths = sysconfig.get_paths(vars={"base": str(place), "platbase": str(place)})
+        Path(paths["purelib"], "needed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        return place / "bin" / "python"
+
+    def test_a_program_from_outside_uses_what_pip_installed(self) -> None:
+        python = self.fresh_python()
+        sources = copied_to(self.folder / "checkout")
+        self.run_command(
+            python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation",
+            "--no-deps", "--ignore-installed", sources,
+        )  # fmt: skip
+        program = self.folder / "program.py"
+        program.write_text(PROGRAM)
+        url = self.serve(png(320, 200, 1))
+        said = self.run_command(python, program, self.stack.runtime_dir, url)
+        self.assertEqual(
+            said.splitlines(),
+            ["0.1.0 ['pillow']", "png (64, 40)", "addressForbidden", "(320, 200) RGB 960"],
+        )
+
+    def test_a_distribution_of_sources_builds_without_the_repository(self) -> None:
+        sources = copied_to(self.folder / "checkout")
+        make = "import setuptools.build_meta as b; print(b.build_sdist({!r}))"
+        script = f"import os; os.chdir({str(sources)!r}); {make.format(str(self.folder))}"
+        *_, name = self.run_command(sys.executable, "-c", script).splitlines()
+        shutil.rmtree(self.folder / "checkout")
+        self.run_command(
+            sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-build-isolation",
+            "--no-deps", "--wheel-dir", self.folder, self.folder / name,
+        )  # fmt: skip
+        (wheel,) = self.folder.glob("*.whl")
+        held = self.run_command(sys.executable, "-m", "zipfile", "--list", wheel)
+        for file in "imagebus/aio.py", "imagebus/py.typed", "imagebus_pb2.py", "imagebus_pb2.pyi":
+            self.assertIn(file, held)
+
+
+if __name__ == "__main__":
+    unittest.main()
