@@ -24,7 +24,7 @@ from imagebus import ImagebusError
 from imagebus.aio import Client
 
 PROGRAMS = Path(os.environ["IMAGEBUS_PROGRAMS"])
-SECONDS = 30  # until what should happen counts as not happening
+SECONDS = 60  # until what should happen counts as not happening
 
 
 def png(width: int, height: int, seed: int) -> bytes:

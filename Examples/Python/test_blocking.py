@@ -17,7 +17,7 @@ from imagebus import Client, Loaded, Progress, errors, new_token, resize
 INTERRUPTED = """
 import sys
 from imagebus import Client
-with Client(sys.argv[1]) as client:
+with Client(sys.argv[1], patience=60) as client:
     try:
         client.load(sys.argv[2])
     except KeyboardInterrupt:
@@ -28,7 +28,7 @@ with Client(sys.argv[1]) as client:
 
 class BlockingTests(ExampleTests):
     def connect(self, delivery: str = "mapped") -> Client:
-        return Client(self.stack.runtime_dir, delivery)
+        return Client(self.stack.runtime_dir, delivery, patience=SECONDS)
 
     def test_it_loads_uploads_and_prefetches(self) -> None:
         data = png(320, 200, 1)

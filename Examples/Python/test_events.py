@@ -44,8 +44,8 @@ class EventTests(ExampleTests):
         url, picture = self.serve_slowly(data)
         whole = opened(data)
         previews = 0
-        async with self.client(delivery) as client, asyncio.timeout(4 * SECONDS):
-            async for event in client.events(url, format="pam"):
+        async with self.client(delivery) as client, asyncio.timeout(5 * SECONDS):
+            async for event in client.events(url, format="pam", timeout=4 * SECONDS):
                 if isinstance(event, Preview):
                     with event.image as image:
                         shown = image.pillow()

@@ -8,6 +8,7 @@ import unittest
 import imagebus_pb2 as pb
 from example_stack import ExampleTests, png
 from imagebus import PrefetchReport, errors, resize
+from imagebus.aio import Client
 from imagebus.prefetch import PART_BYTES_MAX, parts_of
 from test_sessions import SECONDS, Script, ScriptedTests
 
@@ -58,6 +59,12 @@ class LongListTests(ScriptedTests):
     def report(self, batch: bytes, total: int, finished: int, **more: object) -> pb.PrefetchReport:
         return pb.PrefetchReport(batch=batch, total=total, finished=finished, **more)
 
+    async def go_round(self, client: Client) -> None:
+        """What was said before has been heard, and what was to be sent has come."""
+        load = self.start(client.load("http://round/"))
+        await self.script.say(self.image((await self.script.expect(pb.Load)).token))
+        await load
+
     async def test_a_long_list_is_kept_back_and_begins_anew_with_a_session(self) -> None:
         client = await self.connect()
         urls = [f"http://a/{number}" for number in range(5_000)]
@@ -65,6 +72,7 @@ class LongListTests(ScriptedTests):
         parts = [await self.script.expect(pb.Prefetch) for _ in range(4)]
         self.assertEqual([len(part.urls) for part in parts], [1_024] * 4)
         self.assertEqual({part.batch for part in parts}, {parts[0].batch})
+        await self.go_round(client)  # and no further part
         batch = parts[0].batch
         await self.script.say(self.report(batch, 4_096, 903))
         await self.script.say(self.report(batch, 4_096, 904))
@@ -95,6 +103,7 @@ class LongListTests(ScriptedTests):
         batch = (await self.script.expect(pb.Prefetch)).batch
         error = pb.Error(code=pb.ERROR_CODE_SHUTTING_DOWN, message="it ends")
         await self.script.say(pb.Refused(token=batch, error=error))
+        await self.go_round(client)
         self.script.close()
         self.script = Script(self.folder)
         await self.script.welcome()

@@ -25,7 +25,7 @@ MESSAGES = {kind: message for message, kind in KINDS.items()}
 logging.getLogger("asyncio").setLevel(logging.ERROR)
 logging.getLogger("imagebus").setLevel(logging.ERROR)
 WINDOW = 4 * 61_440
-SECONDS = 20
+SECONDS = 60
 PRODUCER = pb.Producer(kind=pb.WORKER_KIND_CACHE, incarnation=b"\xab" * 16)
 
 

@@ -95,7 +95,7 @@ class VoucherTests(ExampleTests):
     async def test_what_was_used_is_told_before_the_goodbye(self) -> None:
         url = self.serve(png(64, 48, 91))
         before = self.stack.counters()
-        with patch("imagebus.aio.TELL_USED", NEVER):
+        with patch("imagebus.session.TELL_USED", NEVER):
             async with self.client() as client:
                 await self.learn(client, url)
                 for _ in range(10):
@@ -399,7 +399,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.write_words()
         client = await self.connect()
         await self.assert_asked(client.load("http://a/"))
-        with patch("imagebus.aio.TELL_USED", 0.001):
+        with patch("imagebus.session.TELL_USED", 0.001):
             await self.assert_repeated(client.load("http://a/"))
         used = await self.script.expect(pb.Used)
         self.assertEqual((used.loads, list(used.vouchers)), (1, [5]))
@@ -417,7 +417,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_much_is_told_at_once_and_the_rest_before_the_goodbye(self) -> None:
         self.write_words()
-        with patch("imagebus.aio.TELL_USED", NEVER):
+        with patch("imagebus.session.TELL_USED", NEVER):
             client = Client(self.folder, "mapped")
             entering = asyncio.create_task(client.__aenter__())
             await self.welcome()

@@ -16,6 +16,7 @@ from imagebus.errors import ImagebusError
 from imagebus.events import Event
 from imagebus.images import Image
 from imagebus.prefetch import PrefetchReport, Report
+from imagebus.request import OnProgress
 from imagebus.steps import Step
 
 Result = TypeVar("Result")
@@ -76,7 +77,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         info_only: bool = False,
         timeout: float = 30.0,
-        progress: aio.Progress | None = None,
+        progress: OnProgress | None = None,
         token: bytes | None = None,
         traceparent: str = "",
     ) -> Image:

@@ -1,0 +1,444 @@
+"""What client and coordinator tell each other (PROTOCOL §5, §8.2, §10)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import os
+import secrets
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from google.protobuf.message import Message
+
+import imagebus_pb2 as pb
+from imagebus.errors import ImagebusError, error_from
+from imagebus.events import Preview
+from imagebus.images import Image, image_from
+from imagebus.line import Line
+from imagebus.prefetch import Batches
+from imagebus.request import OnPreview, OnProgress, Request, new_token
+from imagebus.results import StaleError, can_open, is_lent, read_result, results_folder
+from imagebus.trust import default_runtime_dir
+from imagebus.vouchers import RepeatedAnswers
+
+PIECE_MAX = 61_440  # bytes (PROTOCOL §7)
+STALE_RETRIES_MAX = 3  # PROTOCOL §10
+USUAL_TIMEOUT = 30_000  # milliseconds; what a load without one has
+GRACE = 1.0  # seconds in which the coordinator may say itself that a deadline passed
+TELL_USED = 0.05  # seconds; PROTOCOL §10.2 permits twice that, and timers are late
+
+log = logging.getLogger("imagebus")
+
+
+class Session:
+    """The requests of one client: sent within the windows, sent again in a session that follows one
+    that broke, and answered."""
+
+    def __init__(
+        self,
+        runtime_dir: str | os.PathLike[str] | None = None,
+        delivery: str = "auto",
+        patience: float = 5,
+    ) -> None:
+        if delivery not in ("auto", "mapped", "pieces"):
+            raise ValueError(f"delivery is auto, mapped or pieces, not {delivery!r}")
+        self._runtime_dir = default_runtime_dir() if runtime_dir is None else Path(runtime_dir)
+        self._delivery = delivery
+        self._patience = patience
+        self._incarnation = secrets.token_bytes(16)
+        self._requests: dict[bytes, Request] = {}
+        self._waiting: deque[Request] = deque()
+        self._uploads: deque[Request] = deque()
+        self._in_flight = self._bytes_out = self._bytes_in = self._session = 0
+        self._window = self._piece_window = 0
+        self._has_session = False
+        self._answered = asyncio.Event()  # the first hello
+        self._broken: ImagebusError | None = None
+        self._answers = RepeatedAnswers()
+        self._batches = Batches(lambda message: self._line.send(message))
+        self._used_due = math.inf  # when the coordinator is to be told of answers given again
+        self._handlers: dict[type[Message], Callable[[Any], None]] = {
+            pb.Event: self._on_event,
+            pb.Reply: self._on_reply,
+            pb.Refused: self._on_refused,
+            pb.Piece: self._on_piece,
+            pb.Taken: self._on_taken,
+            pb.PrefetchReport: self._batches.on_report,
+        }
+
+    async def __aenter__(self) -> Self:
+        """Raises `unavailable` where nobody welcomes this client within `patience` seconds."""
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self._line = Line(
+            self._runtime_dir / "front" / "front.sock",
+            self._greet, self._end_session, self._receive, self._break,
+        )  # fmt: skip
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._answered.wait()
+            if self._broken is not None:
+                raise self._broken
+        except TimeoutError:
+            await self.__aexit__()
+            sentence = f"nobody answers at {self._runtime_dir}"
+            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, sentence) from None
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Cancels what is still loading and says goodbye; nothing if it was closed."""
+        if not self._line.is_open:
+            return
+        for token in list(self._requests):
+            self.cancel(token)
+        self._tell_used()
+        self._line.send(pb.Goodbye(reason=pb.GOODBYE_REASON_TERMINATED))
+        self._end_session()
+        self._fail_all(ImagebusError(pb.ERROR_CODE_CANCELLED, "the client was closed"))
+        await self._line.close()
+
+    def cancel(self, token: bytes) -> None:
+        """Ends that load with `cancelled`, whatever it is doing; nothing if it has ended."""
+        request = self._requests.get(token)
+        if request is None:
+            return
+        request.is_cancelled = True
+        if request.is_sent and self._has_session:
+            self._line.send(pb.Cancel(token=token))  # its reply ends the load
+        else:
+            self._fail(request, ImagebusError(pb.ERROR_CODE_CANCELLED, "cancelled by the caller"))
+
+    # ---- Requests
+
+    async def _run(
+        self,
+        image: pb.ImageRequest,
+        timeout: float,
+        token: bytes | None,
+        traceparent: str,
+        progress: OnProgress | None = None,
+        upload: bytes = b"",
+        preview: OnPreview | None = None,
+    ) -> Image:
+        self._check_open()
+        load = pb.Load(token=token or new_token(), image=image, upload_bytes=len(upload))
+        load.wants_progress = progress is not None
+        load.traceparent = traceparent
+        if load.token in self._requests:
+            raise ImagebusError(pb.ERROR_CODE_TOKEN_IN_USE, "this token names another load")
+        is_asked_for = upload or traceparent or preview is not None
+        key = b"" if is_asked_for else image.SerializeToString(deterministic=True)
+        if key and (again := self._answers.find(key, load.token)) is not None:
+            await self._note_used()
+            return again
+        deadline = time.monotonic() + timeout
+        done = self._loop.create_future()
+        request = Request(load, done, deadline, upload, progress, preview, key)
+        self._requests[load.token] = request
+        self._waiting.append(request)
+        self._pump()
+        try:
+            async with asyncio.timeout(timeout + GRACE):
+                return await request.done
+        except TimeoutError:
+            raise ImagebusError(pb.ERROR_CODE_DEADLINE_EXCEEDED, "the deadline passed") from None
+        finally:
+            if self._requests.get(load.token) is request:  # nobody waits any more
+                self.cancel(load.token)
+                self._forget(request)
+
+    def _check_open(self) -> None:
+        if self._broken is not None:
+            raise self._broken
+        if not self._line.is_open:
+            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed")
+
+    def _pump(self) -> None:
+        """Sends what the windows permit: loads in their order, pieces of all uploads in turns."""
+        if not self._has_session:
+            return
+        while self._waiting and self._in_flight < self._window:
+            request = self._waiting.popleft()
+            if request.done.done():
+                continue
+            if request.upload and self._piece_window == 0:
+                error = ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, "no uploads are taken here")
+                self._loop.call_soon(self._fail, request, error)
+                continue
+            self._say_time_left(request)
+            request.is_sent = True
+            self._in_flight += 1
+            self._line.send(request.load)
+            if request.upload:
+                self._uploads.append(request)
+        while self._uploads:
+            request = self._uploads[0]
+            size = min(PIECE_MAX, len(request.upload) - request.uploaded)
+            if request.done.done() or not request.is_sent or request.is_cancelled or size == 0:
+                self._uploads.popleft()
+                continue
+            if self._bytes_out + size > self._piece_window:
+                return  # until something is taken
+            self._send_piece(request, size)
+            self._uploads.rotate(-1)
+
+    def _say_time_left(self, request: Request) -> None:
+        """Rounded up, and unsaid where it is the usual time: an answer has a voucher where the same
+        message was answered from memory before, the usual left out of it (PROTOCOL §10.2)."""
+        left = max(1, math.ceil(1000 * (request.deadline - time.monotonic())))
+        request.load.image.timeout_milliseconds = left
+        if left == USUAL_TIMEOUT:
+            request.load.image.ClearField("timeout_milliseconds")
+
+    def _send_piece(self, request: Request, size: int) -> None:
+        start, total = request.uploaded, len(request.upload)
+        data = request.upload[start : start + size]
+        self._line.send(pb.Piece(token=request.load.token, offset=start, total=total, data=data))
+        request.uploaded += size
+        self._bytes_out += size
+
+    def _rewind(self, request: Request) -> None:
+        """As if it had not been sent; the next welcome sends it again."""
+        if request.is_sent:
+            self._in_flight -= 1
+        request.is_sent, request.uploaded = False, 0
+        request.body.clear()
+
+    def _send_again(self, request: Request) -> None:
+        self._rewind(request)
+        self._waiting.append(request)
+        self._pump()
+
+    def _forget(self, request: Request) -> None:
+        if self._requests.pop(request.load.token, None) is not None and request.is_sent:
+            self._in_flight -= 1
+        self._pump()
+
+    def _fail(self, request: Request, error: ImagebusError) -> None:
+        if not request.done.done():
+            request.done.set_exception(error)
+        self._forget(request)
+
+    def _fail_all(self, error: ImagebusError) -> None:
+        for request in list(self._requests.values()):
+            self._fail(request, error)
+        self._batches.fail_all(error)
+
+    # ---- Answers that are given again (PROTOCOL §10.2)
+
+    async def _note_used(self) -> None:
+        """An answer was given again, which is told soon. A task that does nothing but load may
+        keep the event loop from its timers: then the time is looked at here, and it has a turn."""
+        now = self._loop.time()
+        if self._used_due == math.inf:
+            self._used_due = now + TELL_USED
+            self._loop.call_at(self._used_due, self._tell_used)
+        if self._answers.is_full or now >= self._used_due:
+            self._tell_used()
+            await asyncio.sleep(0)
+
+    def _tell_used(self) -> None:
+        """A timer of an earlier time tells too soon, which is as good."""
+        self._used_due = math.inf
+        used = self._answers.take_used()
+        if used is not None and self._has_session:
+            self._line.send(used)
+
+    # ---- The session (PROTOCOL §5)
+
+    def _end_session(self) -> None:
+        self._has_session = False
+        self._answers.end()
+        self._batches.end()
+
+    def _greet(self) -> None:
+        self._end_session()
+        hello = pb.ClientHello(incarnation=self._incarnation, pid=os.getpid(), version="python 1")
+        hello.wants_pieces = self._delivery == "pieces" or (
+            self._delivery == "auto" and not can_open(results_folder(self._runtime_dir))
+        )
+        self._line.send(hello)
+
+    def _on_welcome(self, welcome: pb.ClientWelcome) -> None:
+        """Sends all again under whatever epoch: with a connection its requests have ended."""
+        self._window, self._piece_window = welcome.window, welcome.piece_window
+        self._has_session, self._broken = True, None
+        self._session += 1
+        front, results = self._runtime_dir / "front", results_folder(self._runtime_dir)
+        self._answers.begin(welcome, front, results)
+        self._in_flight = self._bytes_out = self._bytes_in = 0
+        self._waiting.clear()
+        self._uploads.clear()
+        for request in list(self._requests.values()):
+            request.is_sent = False
+            if request.is_cancelled:
+                self._fail(request, ImagebusError(pb.ERROR_CODE_CANCELLED, "cancelled"))
+            else:
+                self._send_again(request)
+        self._batches.begin()
+        self._answered.set()
+
+    def _break(self, error: ImagebusError) -> None:
+        """The other end is no coordinator that this client understands."""
+        self._broken = error
+        self._end_session()
+        self._answered.set()
+        self._fail_all(error)
+
+    def _receive(self, message: Any) -> None:
+        if isinstance(message, pb.ClientWelcome):
+            self._on_welcome(message)
+        elif not self._has_session:
+            pass  # of a session that has ended; to HelloRequired a hello is on its way
+        elif isinstance(message, pb.HelloRequired):
+            self._greet()
+        else:
+            self._handlers[type(message)](message)
+
+    # ---- What comes back
+
+    def _on_event(self, event: pb.Event) -> None:
+        request = self._requests.get(event.token)
+        if request is not None and request.progress is not None and event.HasField("progress"):
+            received, expected = event.progress.received, event.progress.expected
+            self._loop.call_soon(request.progress, received, expected)
+
+    def _on_refused(self, refused: pb.Refused) -> None:
+        request = self._requests.get(refused.token)
+        if request is not None:
+            self._fail(request, error_from(refused.error))
+        elif not self._batches.on_refused(refused):
+            log.warning("a message was refused: %s", error_from(refused.error))
+
+    def _on_taken(self, taken: pb.Taken) -> None:
+        self._bytes_out -= taken.bytes
+        self._pump()
+
+    def _on_piece(self, piece: pb.Piece) -> None:
+        end = piece.offset + len(piece.data)
+        request = self._requests.get(piece.token)
+        if request is not None:
+            if piece.offset == 0:
+                request.body.clear()
+            if piece.offset == len(request.body) and end <= piece.total:
+                request.body += piece.data
+            else:
+                self.cancel(piece.token)
+                sentence = f"a piece at {piece.offset} after {len(request.body)} bytes"
+                self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
+        self._bytes_in += len(piece.data)  # of whatever load: the window is for all
+        if end >= piece.total or 2 * self._bytes_in >= self._piece_window:
+            self._line.send(pb.Taken(bytes=self._bytes_in))
+            self._bytes_in = 0
+
+    def _on_reply(self, reply: pb.Reply) -> None:
+        request, case = self._requests.get(reply.token), reply.WhichOneof("outcome")
+        if request is None:
+            if case == "image" and is_lent(reply.image):  # it crossed a cancel
+                self._release(reply.image.reference.block, self._session)
+        elif case == "image" and reply.HasField("arrived_bytes"):
+            self._on_preview(request, reply)
+        elif case == "image":
+            self._on_image(request, reply)
+        elif reply.failure.code == pb.ERROR_CODE_SHUTTING_DOWN and not request.is_cancelled:
+            self._rewind(request)  # for the next coordinator
+        elif case == "failure":
+            self._fail(request, error_from(reply.failure))
+        else:
+            sentence = f"an outcome that was not asked for: {case}"
+            self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
+
+    def _on_preview(self, request: Request, reply: pb.Reply) -> None:
+        """One that cannot be read is left out: the next comes soon, and then the image."""
+        try:
+            image = image_from(reply, self._bytes_of(request, reply.image))
+        except (StaleError, OSError):
+            return
+        except ValueError as error:
+            self.cancel(reply.token)
+            return self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, str(error)))
+        if is_lent(reply.image):
+            self._lend(image, reply.image.reference.block)
+        if request.preview is None or request.is_cancelled:
+            return image.release()
+        self._loop.call_soon(request.preview, Preview(image, reply.arrived_bytes))
+
+    def _on_image(self, request: Request, reply: pb.Reply) -> None:
+        try:
+            image = image_from(reply, self._bytes_of(request, reply.image))
+        except StaleError as error:
+            is_last = request.load.stale_retries == STALE_RETRIES_MAX
+            request.load.stale_retries += not is_last
+            self._retry(request, error, is_last)
+        except OSError as error:
+            self._retry(request, error, True)
+        except ValueError as error:
+            self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, str(error)))
+        else:
+            if is_lent(reply.image):
+                self._lend(image, reply.image.reference.block)
+            if request.key:
+                self._answers.learn(request.key, image, reply.image)
+            if not request.done.done():
+                request.done.set_result(image)
+            self._forget(request)
+
+    def _retry(self, request: Request, error: Exception, in_pieces: bool) -> None:
+        """The same load once more: its caller sees one. What cannot be read may come in pieces."""
+        can_ask = self._delivery != "mapped" and self._piece_window > 0
+        if in_pieces and (request.load.wants_pieces or not can_ask):
+            is_stale = isinstance(error, StaleError)
+            code = pb.ERROR_CODE_STALE if is_stale else pb.ERROR_CODE_INTERNAL_ERROR
+            self._fail(request, ImagebusError(code, str(error)))
+        else:
+            request.load.wants_pieces = in_pieces
+            self._send_again(request)
+
+    def _bytes_of(self, request: Request, delivered: pb.DeliveredImage) -> bytes | memoryview:
+        if delivered.HasField("piece_bytes"):
+            if len(request.body) != delivered.piece_bytes:
+                raise ValueError(f"{len(request.body)} of {delivered.piece_bytes} bytes came")
+            return bytes(request.body)
+        if not delivered.HasField("reference"):
+            return b""
+        try:
+            return read_result(results_folder(self._runtime_dir), delivered)
+        except (StaleError, OSError):
+            if is_lent(delivered):
+                self._release(delivered.reference.block, self._session)
+            raise
+
+    def _lend(self, image: Image, block: int) -> None:
+        forgotten = weakref.finalize(image, self._release_soon, block, self._session)
+        forgotten.atexit = False
+
+        def give_back(session: int = self._session) -> None:
+            if forgotten.detach() is None:
+                return
+            if threading.get_ident() == self._thread:
+                self._release(block, session)
+            else:
+                self._release_soon(block, session)
+
+        image.give_back = give_back
+
+    def _release_soon(self, block: int, session: int) -> None:
+        """From another thread, or from the garbage collector, which may run in any thread, and
+        while another message is on its way to the socket."""
+        if self._line.is_open:
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                self._loop.call_soon_threadsafe(self._release, block, session)
+
+    def _release(self, block: int, session: int) -> None:
+        if self._has_session and session == self._session:  # else all is released
+            self._line.send(pb.Release(blocks=[block]))
