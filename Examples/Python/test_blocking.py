@@ -9,7 +9,6 @@ import tempfile
 import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from example_stack import SECONDS, ExampleTests, png
 from imagebus import Client, Loaded, Progress, errors, new_token, resize
@@ -113,6 +112,26 @@ class BlockingTests(ExampleTests):
             with self.assertRaises(errors.Cancelled):
                 load.result(SECONDS)
             self.assertTrue(picture.broken.wait(SECONDS))
+
+    def test_threads_that_come_while_it_closes_are_told(self) -> None:
+        url = self.serve(png(64, 48, 19))
+        ended: list[str] = []
+
+        def load_until_closed(client: Client) -> None:
+            while True:
+                try:
+                    client.load(url)
+                except (errors.Cancelled, errors.Unavailable) as error:
+                    return ended.append(error.name)
+
+        for _ in range(8):
+            with ThreadPoolExecutor(4) as threads:
+                with self.connect() as client:
+                    client.load(url)
+                    loads = [threads.submit(load_until_closed, client) for _ in range(4)]
+                for load in loads:
+                    load.result(SECONDS)
+        self.assertEqual(len(ended), 32)
 
     def test_a_callback_that_waits_for_its_own_client_is_told_so(self) -> None:
         said: list[str] = []

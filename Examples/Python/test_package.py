@@ -3,6 +3,7 @@ a program that lies outside, against a real stack."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import subprocess
@@ -13,7 +14,9 @@ import unittest
 import venv
 from pathlib import Path
 
+import imagebus
 from example_stack import ExampleTests, png
+from imagebus import aio
 
 HERE = Path(__file__).resolve().parent
 MESSAGES = HERE.parents[1] / "Proto" / "imagebus.proto"
@@ -58,6 +61,33 @@ def copied_to(folder: Path) -> Path:
     (folder / "Proto").mkdir()
     shutil.copy(MESSAGES, folder / "Proto")
     return sources
+
+
+class InterfaceTests(unittest.TestCase):
+    def test_what_is_public_has_types_and_sentences(self) -> None:
+        public = [getattr(imagebus, name) for name in imagebus.__all__]
+        kinds = [value for value in public if inspect.isclass(value)] + [aio.Client]
+        functions = [value for value in public if inspect.isfunction(value)]
+        for kind in kinds:
+            members = inspect.getmembers(kind, inspect.isfunction)
+            own = [value for name, value in members if value.__module__.startswith("imagebus.")]
+            functions += [value for value in own if value.__name__[0].isalpha()]
+        self.assertGreater(len(functions), 12)
+        for value in functions:
+            with self.subTest(value.__qualname__):
+                self.assertTrue(value.__doc__)
+                signature = inspect.signature(value)
+                self.assertIsNot(signature.return_annotation, inspect.Signature.empty)
+                for name, parameter in signature.parameters.items():
+                    if name != "self":
+                        self.assertIsNot(parameter.annotation, inspect.Parameter.empty, name)
+
+    def test_both_clients_take_the_same(self) -> None:
+        for name in "__init__", "load", "upload", "events", "prefetch", "cancel":
+            with self.subTest(name):
+                waiting = inspect.signature(getattr(imagebus.Client, name)).parameters
+                asynchronous = inspect.signature(getattr(aio.Client, name)).parameters
+                self.assertEqual(list(waiting.values()), list(asynchronous.values()))
 
 
 class PackageTests(ExampleTests):

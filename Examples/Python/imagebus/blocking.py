@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -42,6 +42,9 @@ class Client:
     ) -> None:
         self._client = aio.Client(runtime_dir, delivery, patience)
         self._live: Live | None = None
+        # What was given to the loop before it was told to end is ended by it; after that nothing
+        # may be, since nobody would.
+        self._giving = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Client:
@@ -64,7 +67,8 @@ class Client:
         """Cancels what is still loading and says goodbye."""
         if self._live is not None and self._thread is not None:
             loop, _, end = self._live
-            self._live = None
+            with self._giving:
+                self._live = None
             loop.call_soon_threadsafe(end.set)
             self._thread.join()
 
@@ -191,17 +195,15 @@ class Client:
         return self._live
 
     def _wait(self, work: Callable[[aio.Client], Coroutine[Any, Any, Result]]) -> Result:
-        loop, client, _ = self._opened()
         if threading.current_thread() is self._thread:
             raise ValueError("a callback may not wait for its own client")
-        coroutine = work(client)
-        try:
-            future = asyncio.run_coroutine_threadsafe(coroutine, loop)
-        except RuntimeError:
-            coroutine.close()
-            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed") from None
+        with self._giving:
+            loop, client, _ = self._opened()
+            future = asyncio.run_coroutine_threadsafe(work(client), loop)
         try:
             return future.result()
+        except CancelledError:
+            raise ImagebusError(pb.ERROR_CODE_CANCELLED, "the client was closed") from None
         except BaseException:
             future.cancel()  # of one that has ended: nothing
             raise
