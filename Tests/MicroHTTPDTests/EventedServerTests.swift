@@ -78,6 +78,17 @@ import Testing
         #expect(found == ["a/b;q=0.5, c/d, e/f", ", 1", nil, "r"])
     }
 
+    /// Whoever asked is told that something is wrong, and not left without a word.
+    @Test(arguments: ["", "a\nb", "a\rb"])
+    func aHeaderThatCannotBeOneIsAFault(value: String) throws {
+        let handler = TestHandler { _ in
+            HTTPReply(headers: [("X-Bad", value)], body: .bytes([1, 2]))
+        }
+        let server = try EventedHTTPServer(handler: handler)
+        let response = try responses(server, to: Self.get("/", "Connection: close\r\n"))
+        #expect(response.status == 500 && response.body.isEmpty)
+    }
+
     @Test func anAnswerMayComeLater() throws {
         let handler = TestHandler { _ in nil }
         let server = try EventedHTTPServer(handler: handler)

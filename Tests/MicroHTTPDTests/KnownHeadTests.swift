@@ -119,6 +119,28 @@ import Testing
         #expect(keeper.told == 1)
     }
 
+    /// The library's zeros make the same bytes of them, with as many fields.
+    @Test(arguments: [
+        ("Host: x\r\n5: Content-Length\r\n", "Host: x\n:5\n Content-Length\r\n"),
+        ("Host: x\r\n5: Transfer-Encoding\r\n", "Host: x\n:5\n Transfer-Encoding\r\n"),
+        ("Host: a\r\nA: a\r\nB: b\r\n", "Host: a\r\nA: a\n:B\n b\r\n"),
+    ])
+    func anotherHeadOfTheSameBytesIsNot(known: String, other: String) throws {
+        let keeper = Keeper()
+        let server = try EventedHTTPServer(
+            limits: Self.limits(headSeconds: 1), handler: keeper)
+        for (text, status) in [(known, 200), (known, 200), (other, 400)] {
+            let peer = Peer(try RawClient(port: server.port))
+            peer.client.send("GET /t HTTP/1.1\r\n\(text)\r\nAAAAA")
+            let done = Recorder<RawClient.Response>()
+            let thread = BackgroundThread { done.append(peer.client.whole()) }
+            try server.run { !done.values.isEmpty }
+            #expect(thread.join())
+            #expect(done.values[0].status == status, "\(done.values[0].head)")
+        }
+        #expect(keeper.told == 1 && keeper.ends == 2)
+    }
+
     @Test func aHeadBeforeABodyIsNotKept() throws {
         let keeper = Keeper()
         keeper.known = nil

@@ -38,6 +38,17 @@ import WebGrammar
         #expect(head.field("Access-Control-Allow-Origin") == nil)
     }
 
+    /// A field that is no date may be no field at all.
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", true), ("", false), ("a\r\nb: c", false),
+            ("yesterday", false),
+        ])
+    func onlyADateIsSaid(text: String, isSaid: Bool) {
+        let head = head(Validity(lastModified: text))
+        #expect(head.field("Last-Modified") == (isSaid ? text : nil))
+    }
+
     @Test func whoHasItGetsNoBytes() {
         let head = head(ifNoneMatch: "W/\"000102030405060708090a0b0c0d0e0f\"", varies: ["Accept"])
         #expect(head.status == 304 && head.bytes == nil)

@@ -110,11 +110,6 @@ static inline void *cmicrohttpd_kept(struct MHD_Connection *connection) {
     return info == NULL ? NULL : info->socket_context;
 }
 
-// Fields of a head.
-static inline int cmicrohttpd_fields(struct MHD_Connection *connection) {
-    return MHD_get_connection_values_n(connection, MHD_HEADER_KIND, NULL, NULL);
-}
-
 // Bytes of a head, from its method to behind its empty line.
 static inline size_t cmicrohttpd_head_bytes(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =

@@ -133,7 +133,10 @@ func endEvented(
 private func queue(_ reply: HTTPReply, _ exchange: EventedExchange) -> MHD_Result {
     var reply = reply
     if exchange.isLast { reply.headers.append(("Connection", "close")) }
-    guard let response = reply.response ?? PreparedResponse(reply) else { return .NO }
+    if reply.response == nil { reply = reply.prepared() }
+    // A header of it cannot be one: whoever asked is told that something is wrong here.
+    if reply.response == nil { reply = HTTPReply(status: 500).prepared() }
+    guard let response = reply.response else { return .NO }
     exchange.server.awaitReading(of: reply.body.byteCount, on: exchange.connection)
     return MHD_queue_response(exchange.connection.pointer, UInt32(reply.status), response.pointer)
 }

@@ -6,7 +6,8 @@ internal import CMicroHTTPD
 /// libmicrohttpd 0.9.75 takes lines that end with a bare LF, joins those that begin with a blank,
 /// takes blanks before a colon, ends values and lines at a zero byte, and of two fields that say
 /// how long the body is believes the first. A proxy in front may find other requests in the same
-/// bytes, and so could whoever sends them (RFC 9112 §11.2): all of that is refused here.
+/// bytes, and so could whoever sends them (RFC 9112 §11.2): all of that is refused here, but for a
+/// zero byte in the place of a CR before a LF, which nobody can see afterwards.
 struct RequestHead {
     /// Where the words of the first line are.
     let method, target, version: UnsafePointer<CChar>
@@ -61,7 +62,11 @@ struct RequestHead {
                 UnsafeMutableRawPointer(fields))
         }
         if let fault = fields.fault { throw fault }
-        guard UnsafeRawPointer(fields.line + Self.endCount) == end else { throw .lines }
+        // Behind the last field is an empty line, where the library says that the head ends: it is
+        // wrong where a line was folded.
+        guard UnsafeRawPointer(fields.line + Self.endCount) == end, fields.line[0] == 0,
+            fields.line[1] == 0
+        else { throw .lines }
         let isOld = version[Self.versionCount - 1] == CChar(bitPattern: UInt8(ascii: "0"))
         try Self.check(fields, exchange, isOld: isOld)
     }

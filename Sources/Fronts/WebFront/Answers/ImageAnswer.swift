@@ -37,7 +37,7 @@ package struct ImageAnswer: Sendable {
         let (request, tag) = (plan.request, image.digest.map { Self.tag($0) })
         var fields = Self.guards + common(plan)
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
-        fields += dated(image)
+        fields += dated(image, now)
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
         var status: UInt16 = 200
         if let error = image.fallbackFor {
@@ -112,7 +112,7 @@ package struct ImageAnswer: Sendable {
         fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
         let tag = digest.map { Self.tag($0) }
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
-        fields += dated(image)
+        fields += dated(image, now)
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
         if let tag, plan.conditions.isUnmodified(tag) {
             return TextAnswer(AnswerHead(304, fields), [])
@@ -152,8 +152,13 @@ package struct ImageAnswer: Sendable {
             ? [] : [AnswerHead.Field("Accept-CH", wantedHints.joined(separator: ", "))]
     }
 
-    private func dated(_ image: DeliveredFacts) -> [AnswerHead.Field] {
-        let date = image.validity?.lastModified.map { AnswerHead.Field("Last-Modified", $0) }
+    /// - Parameter now: milliseconds since 1970.
+    private func dated(_ image: DeliveredFacts, _ now: Int64) -> [AnswerHead.Field] {
+        let date = image.validity?.lastModified.flatMap { text in
+            HTTPDate.seconds(text, now: now / 1_000).map { _ in
+                AnswerHead.Field("Last-Modified", text)
+            }
+        }
         return [date, AnswerHead.Field("Server-Timing", image.timings.serverTiming)].compactMap {
             $0
         }

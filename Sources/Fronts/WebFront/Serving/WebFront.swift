@@ -108,23 +108,23 @@ package final class WebFront: EventedHandler {
         if answersHealth(exchange) || answersFile(exchange) { return }
         let fields = FieldRecorder(exchange)
         let head = IncomingRequest(exchange.method, exchange.target) { fields.value($0) }
-        switch reader.verdict(on: head, now: Int(WallClock.seconds())) {
+        let now = WallClock.nanoseconds()
+        switch reader.verdict(on: head, now: Int(now / 1_000_000_000)) {
         case .load(let plan):
-            if !answersAtHand(plan, exchange, fields) { begin(plan, exchange) }
+            if !answersAtHand(plan, exchange, fields, at: now) { begin(plan, exchange) }
         case .answer(let answer): reply(exchange, answer)
         }
     }
 
     /// An image that the client has at hand is answered at once, and the answer kept.
     private func answersAtHand(
-        _ plan: RequestPlan, _ exchange: EventedExchange, _ fields: FieldRecorder
+        _ plan: RequestPlan, _ exchange: EventedExchange, _ fields: FieldRecorder, at now: Int64
     ) -> Bool {
         guard plan.upload == nil, let image = client.answerAtHand(to: plan.request.image) else {
             return false
         }
         let source = plan.request.image.url
         requests.name(source, of: exchange)
-        let now = WallClock.nanoseconds()
         let move = maker.move(
             after: .success(DeliveredFacts(image)), of: plan, now: now / 1_000_000)
         switch move {
