@@ -10,9 +10,10 @@ import Testing
 
     /// Runs lives of `lasting` milliseconds one after the other and returns the waits after them.
     private func waits(
-        lives: Int, lasting: Int = 1, ending status: ChildStatus, welcomed: Bool
+        lives: Int, lasting: Int = 1, ending status: ChildStatus, welcomed: Bool,
+        isForeign: Bool = false
     ) -> [Int] {
-        var policy = RestartPolicy()
+        var policy = RestartPolicy(isForeign: isForeign)
         var now = Instant(nanoseconds: 1)
         return (0..<lives).map { _ in
             policy.started(at: now)
@@ -41,6 +42,14 @@ import Testing
     ])
     func otherEndsAfterAWelcomeNeverCount(_ status: ChildStatus) {
         #expect(waits(lives: 50, ending: status, welcomed: true) == Array(repeating: 0, count: 50))
+    }
+
+    /// It says itself that it was welcomed.
+    @Test(arguments: [ChildStatus.exited(0), .exited(1), .signalled(.kill, dumpedCore: false)])
+    func everyEndOfSomebodyElsesProgramCounts(_ status: ChildStatus) {
+        #expect(
+            waits(lives: 5, ending: status, welcomed: true, isForeign: true)
+                == [0, 0, 100, 200, 400])
     }
 
     @Test func sigkillBeforeTheWelcomeCounts() {

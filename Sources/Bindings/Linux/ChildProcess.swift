@@ -42,6 +42,11 @@ public final class ChildProcess {
         try descriptor.send(signal)
     }
 
+    /// Kills whoever is in the process group of the child, which it leads, before it is reaped.
+    public func killGroup() {
+        if status == nil { _ = clinux_kill(-processID, Signal.kill.rawValue) }
+    }
+
     /// Reaps the child if it has ended; nil while it runs.
     @discardableResult
     public func poll() throws(Errno) -> ChildStatus? {

@@ -7,7 +7,8 @@ public import Messages
 /// An end counts when the child was not welcomed in that life, or crashed (a signal other than
 /// SIGKILL and SIGTERM). From the third counted end within ten seconds on, the child waits: 100 ms,
 /// doubling to 5 s. A `Welcome` forgives ends without one, never a crash. The ten seconds are of
-/// time in which the child ran, so that the waiting itself does not end the backoff.
+/// time in which the child ran, so that the waiting itself does not end the backoff. Of somebody
+/// else's program every end counts, and its own word that it was welcomed forgives none.
 public struct RestartPolicy: Hashable, Sendable {
     private struct CountedEnd: Hashable, Sendable {
         let ranNanoseconds: UInt64
@@ -18,9 +19,10 @@ public struct RestartPolicy: Hashable, Sendable {
     private var ranNanoseconds: UInt64 = 0
     private var startedAt: Instant?
     private var isWelcomed = false
+    private let isForeign: Bool
 
     /// Nothing has happened yet.
-    public init() {}
+    public init(isForeign: Bool = false) { self.isForeign = isForeign }
 
     /// Ends before one has to wait.
     public static let endsBeforeBackoff = 3
@@ -39,6 +41,7 @@ public struct RestartPolicy: Hashable, Sendable {
 
     /// The coordinator welcomed this life.
     public mutating func welcomed() {
+        guard !isForeign else { return }
         isWelcomed = true
         counted.removeAll { !$0.crashed }
     }

@@ -161,6 +161,10 @@ public final class Supervisor {
     ) throws(Errno) {
         guard child.descriptorNumbers.contains(where: ready.contains) else { return }
         for sign in child.ready.take() { heed(sign, of: child, slot) }
+        // What it began itself does not outlive it.
+        if child.isForeign, ready.contains(child.process.descriptor.descriptor.number) {
+            child.process.killGroup()
+        }
         guard let status = try child.process.poll() else { return }
         children[slot] = nil
         observe(

@@ -29,12 +29,13 @@ struct SupervisorSlot: Sendable {
     let isForeign: Bool
     var life = Life.waiting(until: Instant(nanoseconds: .max))
     private(set) var restarts: UInt32 = 0
-    private var policy = RestartPolicy()
+    private var policy: RestartPolicy
     private var hasRun = false
 
     init(kind: ProcessKind, isForeign: Bool = false) {
         self.kind = kind
         self.isForeign = isForeign
+        policy = RestartPolicy(isForeign: isForeign)
     }
 
     var isRunning: Bool {
