@@ -111,7 +111,8 @@ import Testing
     }
 
     @Test func bytesAndEntriesAreLimited() {
-        let cost = 100 + MemoryCacheLimits.entryBytes
+        // With the URL and the key.
+        let cost = 100 + MemoryCacheLimits.entryBytes + "http://example.org/0a".utf8.count
         let cache = cache(3 * cost, stale: 3_600_000)
         for number in 0..<10 {
             end(cache, ImageRequest(url: "http://example.org/\(number)"), response())
@@ -123,6 +124,19 @@ import Testing
         let none = self.cache(0, stale: 3_600_000)
         end(none, request, response(bytes: 0))
         #expect(none.statistics.entries == 0)
+    }
+
+    /// Whoever sends long ones pays for them.
+    @Test func longTextsCount() {
+        let cache = cache(1 << 20, stale: 3_600_000)
+        for number in 0..<200 {
+            var request = ImageRequest(
+                url: "http://example.org/\(number)?" + String(repeating: "a", count: 8_000))
+            let cookie = String(repeating: "b", count: 8_000)
+            request.headers = [HTTPHeader(name: "Cookie", value: cookie)]
+            end(cache, request, response())
+        }
+        #expect((1...(1 << 20) / 16_000).contains(cache.statistics.entries))
     }
 
     @Test func whatWasRemovedIsNotKeptByALoadUnderWay() {

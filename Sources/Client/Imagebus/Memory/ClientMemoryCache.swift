@@ -141,7 +141,9 @@ public final class ClientMemoryCache: Sendable {
         response.bytes = own
         state.withLock { state in
             guard !state.isClosed, removals ?? state.removals == state.removals else { return }
-            let cost = own.heldBytes + MemoryCacheLimits.entryBytes
+            let cost =
+                own.heldBytes + MemoryCacheLimits.entryBytes + key.textBytes
+                + response.key.utf8.count
             let entry = Entry(response: response, end: end)
             guard let gone = state.entries.put(entry, under: key, cost: cost) else { return }
             state.statistics.stores += 1

@@ -15,7 +15,8 @@ public struct MemoryCacheLimits: Hashable, Sendable {
 
     /// A day.
     public static let staleMillisecondsMax = 86_400_000
-    /// What an entry costs beside the bytes of its image: its request, its head, and its place.
+    /// What an entry costs beside the bytes of its image and the texts of URL, headers and key: the
+    /// rest of its request, its head, and its place.
     public static let entryBytes = 1_024
 
     /// So many bytes; values below 0 are 0, with which nothing is kept.

@@ -6,6 +6,13 @@ struct RequestKey: Hashable {
 
     var url: String { request.url }
 
+    /// Bytes of its texts, as far as a stranger chooses how long they are.
+    var textBytes: Int {
+        request.headers.reduce(request.url.utf8.count) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count
+        }
+    }
+
     init(_ request: ImageRequest) {
         var request = request
         // How long somebody would wait does not matter to who does not wait.
@@ -19,5 +26,7 @@ struct RequestKey: Hashable {
         hasher.combine(request.steps)
         hasher.combine(request.thumbnail)
         hasher.combine(request.frame)
+        hasher.combine(request.headers)
+        hasher.combine(request.output.format)
     }
 }
