@@ -37,6 +37,8 @@ extension Deriver {
         let key = results[result].name.key.decode
         let suspect = suspect(sources[node].name.key, need, in: block)
         guard !isSuspected(suspect, for: results[result].name) else { return }
+        // A preview is other bytes: what becomes of it is no evidence against the image.
+        let accused = progress.isPreview ? nil : suspect
         let work = DecodeWork(
             source: arrived, frame: key.frame, need: need, keeps: key.keeps,
             limits: limits.image.narrowed(by: key.limits), isPartial: !progress.isPreview)
@@ -48,7 +50,7 @@ extension Deriver {
         results[result].partial = partial
         partials[partial].job = submit(
             .decode(work), for: .partial(partial), reading: block, urgency(of: partial),
-            suspect: suspect)
+            suspect: accused)
     }
 
     /// What is to be made of the bytes: pixels, where somebody wants to see them and they can be
