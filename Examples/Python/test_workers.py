@@ -11,7 +11,7 @@ import zmq.asyncio
 
 import imagebus_pb2 as pb
 from example_stack import SECONDS, png
-from imagebus import resize
+from imagebus import ImagebusError, resize
 from imagebus.line import KINDS, MAGIC
 from imagebus_worker import Cancelled, Failure, Loaded, Report
 from imagebus_worker.segments import Segments
@@ -71,6 +71,24 @@ class LoaderTests(WorkerTests):
             await self.assert_fails(3003, 3003, client.load("photos://album/big"))
             await self.assert_fails(1001, 1001, client.load("photos://album/empty"))
             self.assertTrue(worker._has_session)
+
+    async def test_zeros_and_long_texts_cost_no_session(self) -> None:
+        picture = png(16, 16, 3)
+
+        def load(url: str, report: Report) -> Loaded:
+            if url.endswith("/bad"):
+                details = {"a\0b": "c\0d" * 4_000, "e" * 9_000: "f"}
+                raise ImagebusError(pb.ERROR_CODE_BAD_IMAGE_DATA, "no\0image", details)
+            return Loaded(picture, content_type="image/png\0", etag="\0" * 5_000)
+
+        working = Working(Function(load), self.stack)
+        async with working, self.client() as client:
+            with self.assertRaises(ImagebusError) as caught:
+                await client.load("photos://album/bad")
+            self.assertEqual(caught.exception.code, pb.ERROR_CODE_BAD_IMAGE_DATA)
+            image = await client.load("photos://album/good")
+            self.assertTrue(image.data == picture)
+            self.assertEqual(working.welcomes, 1)
 
     async def test_progress_has_the_scale_of_the_author(self) -> None:
         told: list[tuple[int, int]] = []

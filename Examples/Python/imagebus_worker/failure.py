@@ -9,7 +9,7 @@ import imagebus_pb2 as pb
 from imagebus.errors import ImagebusError
 from imagebus.results import StaleError
 
-MESSAGE_MAX, DOMAIN_MAX = 1024, 128  # bytes (PROTOCOL §7)
+MESSAGE_MAX, DOMAIN_MAX, NAME_MAX, VALUE_MAX = 1024, 128, 128, 896  # bytes (PROTOCOL §7)
 CODE_RANGE = range(-(1 << 63), 1 << 63)
 log = logging.getLogger("imagebus.worker")
 
@@ -39,7 +39,8 @@ def error_of(failure: BaseException) -> pb.Error:
         code = pb.ERROR_CODE_FOREIGN_FAILURE
         return pb.Error(code=code, message=cut(failure.message), foreign=named)
     if isinstance(failure, ImagebusError):
-        details = [pb.Detail(name=n, value=v) for n, v in list(failure.details.items())[:16]]
+        texts = {cut(n, NAME_MAX): cut(v, VALUE_MAX) for n, v in failure.details.items()}
+        details = [pb.Detail(name=n, value=v) for n, v in list(texts.items())[:16]]
         return pb.Error(code=failure.code, message=cut(failure.message), details=details)
     if isinstance(failure, StaleError):
         return pb.Error(code=pb.ERROR_CODE_STALE, message=cut(str(failure)))
@@ -52,6 +53,6 @@ def error_of(failure: BaseException) -> pb.Error:
     return pb.Error(code=pb.ERROR_CODE_INTERNAL_ERROR, message=sentence)
 
 
-def cut(text: str) -> str:
-    """As much of a sentence as a message carries."""
-    return text.replace("\0", " ").encode(errors="replace")[:MESSAGE_MAX].decode(errors="ignore")
+def cut(text: str, most: int = MESSAGE_MAX) -> str:
+    """As many bytes of a text as a message carries."""
+    return text.replace("\0", " ").encode(errors="replace")[:most].decode(errors="ignore")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import imagebus_pb2 as pb
 from imagebus.errors import ImagebusError
+from imagebus_worker.failure import cut
 from imagebus_worker.formats import format_of
 from imagebus_worker.inputs import Inputs
 from imagebus_worker.report import Report
@@ -73,7 +74,7 @@ class Loader:
         for name in ("content_type", "etag", "last_modified", "cache_control"):
             text = getattr(loaded, name)
             if text is not None:
-                setattr(body, name, text.encode()[:ORIGIN_TEXT_MAX].decode(errors="ignore"))
+                setattr(body, name, cut(text, ORIGIN_TEXT_MAX))
         if (format := format_of(data)) is not None:
             body.format = format
         return pb.Outcome(fetched=body), data

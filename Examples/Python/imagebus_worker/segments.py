@@ -36,6 +36,7 @@ class Segments:
         self._folder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._incarnation = incarnation.hex()
         self._lock = threading.Lock()
+        self._folder_lock = threading.Lock()  # what one thread unlocks is unlocked for all
         self._last = 0
         self._files: dict[int, tuple[int, int]] = {}  # block: number of its segment, descriptor
 
@@ -131,13 +132,14 @@ class Segments:
 
     def _create(self, name: str) -> int:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        fcntl.flock(self._folder, fcntl.LOCK_SH)
-        try:
-            file = os.open(name, flags, 0o640, dir_fd=self._folder)
-            os.fchmod(file, 0o640)  # whatever the umask is
-            fcntl.flock(file, fcntl.LOCK_EX)
-        finally:
-            fcntl.flock(self._folder, fcntl.LOCK_UN)
+        with self._folder_lock:
+            fcntl.flock(self._folder, fcntl.LOCK_SH)
+            try:
+                file = os.open(name, flags, 0o640, dir_fd=self._folder)
+                os.fchmod(file, 0o640)  # whatever the umask is
+                fcntl.flock(file, fcntl.LOCK_EX)
+            finally:
+                fcntl.flock(self._folder, fcntl.LOCK_UN)
         return file
 
     @staticmethod
