@@ -323,7 +323,7 @@ import Testing
         ("presets: {a: {thumbnail: x}}", "f:1: thumbnail: expected WIDTHxHEIGHT"),
         (
             "presets: {a: {format: bmp}}",
-            "f:1: format: expected one of jpeg, png, gif, tiff, webp, avif, jxl, not 'bmp'"
+            "f:1: format: expected one of jpeg, png, gif, tiff, webp, avif, jxl, pam, not 'bmp'"
         ),
         ("presets: {a: {quality: 101}}", "f:1: quality: expected a number from 0 to 100"),
         ("presets: {a: {lossless: maybe}}", "f:1: lossless: expected yes or no, not 'maybe'"),

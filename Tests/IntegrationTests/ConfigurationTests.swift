@@ -394,7 +394,7 @@ extension RealProcesses {
             #expect(fine.exitStatus == 0)
             #expect(
                 fine.outputText == "\(good): ok, 2 sources, 4 caches, 3 presets, 1 key filter, "
-                    + "1 serializer, 2 profiles, 4 rules, 3 loaders, 3 pools\n")
+                    + "1 serializer, 2 profiles, 4 rules, 4 loaders, 4 pools\n")
             let bad = write("caches: [a b]\nsorces: []\n")
             let faults = try CommandLineRun(
                 ["config", "check"], environment: ["IMAGEBUS_CONFIG": bad]

@@ -88,7 +88,7 @@ import Vips
     func aFormatThatIsNotEncodedIsUnsupported(format: ImageFormat) {
         let error = failure(.quarters(8, 8), [], output: OutputOptions(format: format))
         #expect(error?.code == .unsupportedFormat)
-        let others = "jpeg, png, gif, tiff, webp, avif, jxl"
+        let others = "jpeg, png, gif, tiff, webp, avif, jxl, pam"
         #expect(error?.message == "this version does not encode \(format.name), but \(others)")
     }
 
