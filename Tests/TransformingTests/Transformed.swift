@@ -2,6 +2,7 @@ import ImageModel
 import Messages
 import StageContract
 import StageKit
+import TestKit
 import Testing
 import Transforming
 import Vips
@@ -91,11 +92,17 @@ func failure(
 }
 
 private func read(_ image: EncodedImage, _ bytes: [UInt8]) throws -> Transformed {
-    try VipsLibrary(loaders: [.jpeg, .png, .webp, .gif, .tiff, .heif, .jxl]).exclusively {
-        try bytes.withUnsafeBytes { input in
+    // libvips reads PPM, and no PAM.
+    let readable =
+        image.info.format == .pam
+        ? try Tool.run(
+            ["convert-im6.q16", "pam:-", image.info.hasAlpha ? "png32:-" : "png24:-"],
+            input: bytes) : bytes
+    return try VipsLibrary(loaders: [.jpeg, .png, .webp, .gif, .tiff, .heif, .jxl]).exclusively {
+        try readable.withUnsafeBytes { input in
             let decoded =
                 switch image.info.format {
-                case .png: try VipsImage.png(input)
+                case .png, .pam: try VipsImage.png(input)
                 case .webp: try VipsImage.webp(input)
                 case .gif: try VipsImage.gif(input)
                 case .tiff: try VipsImage.load(input, by: .tiff)
