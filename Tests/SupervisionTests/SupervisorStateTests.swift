@@ -33,7 +33,12 @@ import Testing
         #expect(script.does(.tick) == [.spawn(slot: 2, restarts: 3)])
         #expect(script.does(.welcomed(slot: 2, life(2))) == [])
         // Its segments are its own: nobody is told to remove them.
-        #expect(script.does(.ended(slot: 2, killed)) == [.spawn(slot: 2, restarts: 4)])
+        // That it was welcomed is its own word, and forgives nothing.
+        #expect(
+            script.does(.ended(slot: 2, killed))
+                == [.reportBackoff(slot: 2, milliseconds: 200)])
+        script.passes(milliseconds: 200)
+        #expect(script.does(.tick) == [.spawn(slot: 2, restarts: 4)])
         script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds)
         #expect(script.does(.tick) == [])
         #expect(script.does(.stopRequested).first == .reportDrain)

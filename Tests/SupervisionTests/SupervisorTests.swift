@@ -12,7 +12,8 @@ import Testing
 
     @Test func aStackGetsReadyAndDrainsFromTheCoordinatorOn() async throws {
         let folder = try SharedFolder()
-        // The worker ends by itself once its coordinator has: as it would when told to drain.
+        // The worker ends by itself once its coordinator has: as it would when told to drain. On a
+        // busy machine it may be told to end before it has looked, but never before that.
         let gone = programs.file("gone")
         let coordinator = programs.program(
             .coordinator,
@@ -27,8 +28,13 @@ import Testing
             .decode,
             """
             import time
+            def told(*_):
+                log('decode drained' if os.path.exists('\(gone)') else 'decode terminated')
+                os._exit(0)
+            signal.signal(signal.SIGTERM, told)
             welcome()
             while not os.path.exists('\(gone)'): time.sleep(0.01)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
             log('decode drained')
             """)
         let supervisor = try RunningSupervisor([coordinator, decode], root: folder.path)
