@@ -26,7 +26,8 @@ class SwiftTests(ExampleTests):
         cls.origin.pictures["/icon.png"] = png(180, 180, 1)
         cls.url = cls.origin.url("/icon.png")
         runtime = str(cls.stack.runtime_dir)
-        cls.origin.pictures["/tutorial.png"] = png(180, 180, 3)
+        for query in "", "?watched", "?unwanted":
+            cls.origin.pictures[f"/tutorial.png{query}"] = png(180, 180, 3)
         tutorial_url = cls.origin.url("/tutorial.png")
         cls.origin.pictures["/foundation.png"] = cls.foundation = png(180, 180, 4)
         foundation_url = cls.origin.url("/foundation.png")
@@ -45,9 +46,17 @@ class SwiftTests(ExampleTests):
         self.assertEqual(self.gets(self.url), 1)
 
     def test_the_tutorial_does_what_it_says(self) -> None:
-        said = outside.run(outside.PRODUCTS / "tutorial").splitlines()
+        lines = outside.run(outside.PRODUCTS / "tutorial").splitlines()
+        progress = [line for line in lines if line.startswith("progress ")]
+        said = [line for line in lines if line not in progress]
+        size = len(self.origin.pictures["/tutorial.png?watched"])
+        for line in progress:
+            received, expected = int(line.split()[1]), int(line.split()[3])
+            self.assertTrue(received <= size and expected in (0, size), line)
+        # It may have come before anybody could change their mind.
+        self.assertIn(said.pop(3), ("unwanted: cancelled", "unwanted: loaded"))
         expected = [
-            "original 180x180, png", "card 64x32, webp", "refused with 3005",
+            "original 180x180, png", "card 64x32, webp", "watched: loaded", "refused with 3005",
             "banner: a grey box", "banner: fades in", "prefetched 1 of 1, 0 failed",
             "card: is there", "1 images in this process",
         ]  # fmt: skip
