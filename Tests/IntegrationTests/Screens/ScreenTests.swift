@@ -58,7 +58,7 @@ extension RealProcesses {
                 #expect(screen.status == 0, "\(screen.text)")
                 let blocks = screen.lines.filter { $0.contains("▀") || $0.contains("▄") }
                 #expect(!blocks.isEmpty && blocks.count < 30)
-                #expect(blocks.allSatisfy { $0.count <= 100 })
+                #expect(blocks.allSatisfy { $0.count <= 100 && $0.count == blocks[0].count })
                 // The quarters have colours of their own.
                 let (width, height) = (9 * (blocks.first?.count ?? 0), 18 * blocks.count)
                 let corners = try [(2, 2), (width - 3, 2), (2, height - 20)].map { x, y in
