@@ -10,6 +10,8 @@ export class Player {
   #canvas;
   #decoder;
   #loops;
+  /** The file once more, until it is known how often it wants to be played. */
+  #whole;
   #onEnd;
   #index = 0;
   #loopsDone = 0;
@@ -19,15 +21,22 @@ export class Player {
 
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {{type: string, data: ReadableStream<Uint8Array> | ArrayBuffer}} file
+   * @param {{type: string, data: ReadableStream<Uint8Array>}} file
    * @param {{loops?: number, onEnd: () => void}} options `loops` is 0 for ever; without it the
    *   file says how often
    */
-  constructor(canvas, file, { loops, onEnd }) {
+  constructor(canvas, { type, data }, { loops, onEnd }) {
     this.#canvas = canvas;
     this.#loops = loops;
     this.#onEnd = onEnd;
-    this.#decoder = new ImageDecoder({ ...file, preferAnimation: true });
+    if (loops === undefined) {
+      const [played, kept] = data.tee();
+      data = played;
+      this.#whole = { type, data: new Response(kept).arrayBuffer() };
+      // Asked for at the end of a loop, if there is one.
+      this.#whole.data.catch(() => {});
+    }
+    this.#decoder = new ImageDecoder({ type, data, preferAnimation: true });
     // What goes wrong later is said by the frame that it concerns.
     this.#decoder.completed.catch(() => {});
   }
@@ -106,13 +115,27 @@ export class Player {
     // One picture is no animation.
     if (this.#index === 1) return undefined;
     this.#loopsDone += 1;
-    // Before all bytes are here the browser may not know how often the file wants to be played.
-    await this.#decoder.completed;
-    const said = (this.#decoder.tracks.selectedTrack?.repetitionCount ?? 0) + 1;
-    const loops = this.#loops ?? said;
+    const loops = (this.#loops ??= await this.#said());
     if (loops > 0 && this.#loopsDone >= loops) return undefined;
     this.#index = 0;
     return this.#frame();
+  }
+
+  /**
+   * How often the file wants to be played. Who is asked before all bytes are here may not know it,
+   * and Chromium forgets it where frames were decoded before that: so a decoder of its own reads
+   * the whole file.
+   */
+  async #said() {
+    const { type, data } = this.#whole;
+    const decoder = new ImageDecoder({ type, data: await data, preferAnimation: true });
+    try {
+      await decoder.tracks.ready;
+      return (decoder.tracks.selectedTrack?.repetitionCount ?? 0) + 1;
+    } finally {
+      decoder.close();
+      this.#whole = undefined;
+    }
   }
 
   async #frame() {
