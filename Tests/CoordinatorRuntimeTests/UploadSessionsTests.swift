@@ -28,15 +28,6 @@ struct UploadSessionsTests {
             return OutputBlock(id: id, arena: .stage, segment: 1, offset: 64, bytes: memory)
         }
 
-        func resize(
-            _ block: OutputBlock, to bytes: Int, keeping: Int
-        ) throws(ImageError) -> OutputBlock {
-            let larger = try reserve(bytes)
-            larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: block.bytes[..<keeping]))
-            discard(block)
-            return larger
-        }
-
         func discard(_ block: OutputBlock) { live.removeValue(forKey: block.id)?.deallocate() }
     }
 

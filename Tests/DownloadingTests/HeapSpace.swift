@@ -51,16 +51,6 @@ final class HeapSpace: SharingSpace {
         }
     }
 
-    func resize(
-        _ block: OutputBlock, to bytes: Int, keeping: Int
-    ) throws(ImageError) -> OutputBlock {
-        if block.bytes.count >= bytes { return block }
-        let larger = try reserve(bytes)
-        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: block.bytes[..<keeping]))
-        discard(block)
-        return larger
-    }
-
     func discard(_ block: OutputBlock) {
         let isLast = account.withLock { account in
             guard account.live.removeValue(forKey: block.id.value) != nil else {

@@ -52,17 +52,6 @@ public final class HeapSpace: OutputSpace {
         return block
     }
 
-    /// The block, or a larger one with its first bytes.
-    public func resize(_ block: OutputBlock, to bytes: Int, keeping: Int) throws(ImageError)
-        -> OutputBlock
-    {
-        guard bytes > block.bytes.count else { return block }
-        let larger = try reserve(bytes)
-        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: block.bytes[..<keeping]))
-        discard(block)
-        return larger
-    }
-
     /// Gives a block back, once.
     public func discard(_ block: OutputBlock) {
         var end = block.bytes.count

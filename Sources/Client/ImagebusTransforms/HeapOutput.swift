@@ -30,16 +30,6 @@ final class HeapOutput: OutputSpace {
         }
     }
 
-    func resize(
-        _ block: OutputBlock, to bytes: Int, keeping: Int
-    ) throws(ImageError) -> OutputBlock {
-        guard bytes > block.bytes.count else { return block }
-        let larger = try reserve(bytes)
-        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: block.bytes[..<keeping]))
-        discard(block)
-        return larger
-    }
-
     func discard(_ block: OutputBlock) {
         let known = state.withLock { $0.blocks.removeValue(forKey: block.id) }
         known?.bytes.deallocate()

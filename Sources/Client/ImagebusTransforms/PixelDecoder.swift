@@ -89,19 +89,6 @@ struct PixelDecoder {
     }
 }
 
-/// The bytes of a file, for as long as an image is made of them.
-private final class HeldBytes {
-    let bytes: UnsafeRawBufferPointer
-
-    init(_ array: [UInt8]) {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: array.count, alignment: 64)
-        copy.copyBytes(from: array)
-        bytes = UnsafeRawBufferPointer(copy)
-    }
-
-    deinit { bytes.deallocate() }
-}
-
 extension ImageError {
     /// What an error of libvips means for who decodes in this process.
     fileprivate init(inProcess error: VipsError) {

@@ -17,6 +17,19 @@ public protocol OutputSpace: AnyObject, Sendable {
     func discard(_ block: OutputBlock)
 }
 
+extension OutputSpace {
+    /// For spaces whose blocks do not grow where they are: the bytes are copied into another one.
+    public func resize(_ block: OutputBlock, to bytes: Int, keeping: Int) throws(ImageError)
+        -> OutputBlock
+    {
+        guard bytes > block.bytes.count else { return block }
+        let larger = try reserve(bytes)
+        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: block.bytes[..<keeping]))
+        discard(block)
+        return larger
+    }
+}
+
 /// An output space in which bytes can be handed over while more are written behind them.
 public protocol SharingSpace: OutputSpace {
     /// Another block of the same bytes, under an id of its own: each of the two is given back by

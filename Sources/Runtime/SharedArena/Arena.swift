@@ -41,17 +41,6 @@ public final class Arena: SharingSpace {
     }
 
     /// See `OutputSpace`.
-    public func resize(
-        _ block: OutputBlock, to bytes: Int, keeping: Int
-    ) throws(ImageError) -> OutputBlock {
-        if block.bytes.count >= bytes { return block }
-        let larger = try reserve(bytes)
-        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: block.bytes[..<keeping]))
-        free(block.id)
-        return larger
-    }
-
-    /// See `OutputSpace`.
     public func discard(_ block: OutputBlock) { free(block.id) }
 
     /// See `SharingSpace`.

@@ -32,7 +32,7 @@ struct PaintJob {
         let isOpaque = colour.alpha == UInt8.max
         let samples =
             [colour.red, colour.green, colour.blue] + (isOpaque ? [] : [colour.alpha])
-        let pixel = OwnedPixel(samples)
+        let pixel = HeldBytes(samples)
         let image = try VipsImage.pixels(
             pixel.bytes, width: 1, height: 1, bands: samples.count, owner: pixel
         ).extended(left: 0, top: 0, width: work.size.width, height: work.size.height)
@@ -41,20 +41,5 @@ struct PaintJob {
             width: Double(work.size.width), height: Double(work.size.height))
         return StepImage(
             image, size: work.size, active: active, isOpaque: isOpaque, sampler: sampler)
-    }
-}
-
-/// The samples of one pixel, for as long as an image refers to them.
-private final class OwnedPixel {
-    let bytes: UnsafeRawBufferPointer
-
-    init(_ samples: [UInt8]) {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: samples.count, alignment: 1)
-        copy.copyBytes(from: samples)
-        bytes = UnsafeRawBufferPointer(copy)
-    }
-
-    deinit {
-        bytes.deallocate()
     }
 }

@@ -15,15 +15,5 @@ final class HeapSpace: OutputSpace {
         return OutputBlock(id: BlockID(id), arena: .stage, segment: 0, offset: 0, bytes: memory)
     }
 
-    func resize(
-        _ block: OutputBlock, to bytes: Int, keeping: Int
-    ) throws(ImageError) -> OutputBlock {
-        guard bytes > block.bytes.count else { return block }
-        let larger = try reserve(bytes)
-        larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: block.bytes[..<keeping]))
-        discard(block)
-        return larger
-    }
-
     func discard(_ block: OutputBlock) { block.bytes.deallocate() }
 }
