@@ -24,6 +24,8 @@ pools:
   photos: {kind: download, trust: foreign, schemes: [photos], credit: 4}
   cards: {kind: decode, trust: foreign, formats-in: [qoi]}
   other: {kind: download, trust: foreign, schemes: [photos, other], credit: 4}
+  marks: {kind: transform, trust: foreign, steps: [test.step]}
+  watermark: {kind: transform, trust: foreign, steps: [examples.watermark]}
 loaders:
   other: {kind: pool, pool: other}
   photos: {kind: pool, pool: photos, match: "photos://album*/*"}

@@ -143,8 +143,11 @@ import Testing
         var raw = WorkerPool(name: try #require(PoolName("raw")), kind: .decode)
         raw.trust = .foreign
         raw.workers = 0
+        var steps = WorkerPool(name: try #require(PoolName("steps")), kind: .transform)
+        steps.trust = .foreign
+        steps.workers = 0
         let all = try options(["--decode", "1", "--transform", "1"])
-            .children(programs: "/p", pools: [vector, raw, WorkerPool(.decode)])
+            .children(programs: "/p", pools: [vector, raw, steps, WorkerPool(.decode)])
         let further = all.filter { $0.pool?.text == "vector" }
         #expect(further.count == 2 && all.count == 7)
         for child in further {
@@ -152,8 +155,8 @@ import Testing
             #expect(child.arguments.suffix(2) == ["--pool", "vector"])
         }
         let transform = try #require(all.first { $0.kind == .transform })
-        let inputs = ["--input-pool", "vector", "--input-pool", "raw"]
-        #expect(transform.arguments.suffix(4) == inputs[...])
+        let inputs = ["vector", "raw", "steps"].flatMap { ["--input-pool", $0] }
+        #expect(transform.arguments.suffix(6) == inputs[...])
         let plain = try #require(all.first { $0.pool == PoolName(.decode) })
         #expect(!plain.arguments.contains("--pool") && !plain.arguments.contains("--input-pool"))
         let alone = try options(["--only", "coordinator"])

@@ -24,7 +24,7 @@ import Testing
             """
             zebra: {kind: decode, formats-in: [gif, webp], workers: 3},
             raw: {kind: decode, trust: foreign, formats-in: raw, credit: 4, output-mebibytes: 64},
-            effects: {kind: transform, trust: foreign, steps: [sepia, my.step], formats-out: []},
+            effects: {kind: transform, trust: foreign, steps: [my.sepia, my.step]},
             download: {schemes: [https]}
             """)
         #expect(read.map(\.name.text) == ["zebra", "raw", "effects", "download"])
@@ -34,7 +34,9 @@ import Testing
         #expect(read[0].grant == WorkerCapabilities(formatsIn: ["gif", "webp"]))
         #expect(read[1].grant == WorkerCapabilities(formatsIn: ["raw"]))
         #expect(read[1].creditMax == 4 && read[1].outputBytesMax == 64 << 20)
-        #expect(read[2].grant == WorkerCapabilities(formatsOut: [], steps: ["sepia", "my.step"]))
+        #expect(
+            read[2].grant
+                == WorkerCapabilities(formatsOut: ["pam"], steps: ["my.sepia", "my.step"]))
         let all = WorkerPools(read)
         #expect(
             all.workers.map { all[$0].name.text } == [
@@ -117,8 +119,17 @@ import Testing
             "f:1: pools.a: 'formats-in' is missing: a foreign pool is granted what is named"
         ),
         (
-            "a: {kind: transform, trust: foreign, steps: [x]}",
-            "f:1: pools.a: 'formats-out' is missing"
+            "a: {kind: transform, trust: foreign}",
+            "f:1: pools.a: 'steps' is missing: a foreign pool is granted what is named"
+        ),
+        (
+            "a: {kind: transform, trust: foreign, steps: [my.x], formats-out: [webp]}",
+            "f:1: pools.a: 'formats-out' says nothing of a foreign pool: ours encode what it makes"
+        ),
+        (
+            "a: {kind: transform, trust: foreign, steps: [my.x, sepia]}",
+            "f:1: pools.a: 'steps' of a foreign pool are named VENDOR.STEP, in small letters, "
+                + "digits, '_' and '-': 'sepia' is not"
         ),
         (
             "a: {kind: download, trust: foreign, schemes: [s3], workers: 1}",

@@ -61,8 +61,10 @@ extension Deriver {
                 "a result is found by its name")
             check(!node.consumers.isEmpty || node.exists, "a result is waited for")
             check(
-                (node.decode != nil) == (!node.exists && node.canvas == nil),
-                "a result needs pixels until it exists, unless it is painted")
+                (node.decode != nil)
+                    == (!node.exists && node.canvas == nil && node.chain?.carried == nil),
+                "a result needs pixels until others have them or it exists, unless it is painted")
+            check(!node.exists || node.chain == nil, "a chain ends with its result")
             check(node.exists || node.canvas == nil || node.job != nil, "a canvas is painted")
             if let job = node.job, !node.consumers.isEmpty {
                 check(

@@ -28,11 +28,6 @@ struct FallbackTests {
     private static let notFound = ImageError(
         .invalidDownloadStatusCode, "as told", details: ["httpStatus": "404"])
 
-    private func failure(_ stack: Stack, _ token: Token) -> ImageError? {
-        guard case .failure(let error) = stack.reply(token)?.outcome else { return nil }
-        return error
-    }
-
     // MARK: - Another URL
 
     @Test func theFallbackHasTheStepsOfTheImageAndNoneOfItsHeaders() throws {
@@ -115,7 +110,7 @@ struct FallbackTests {
         #expect(stack.reply(token) == nil)
         stack.run(.query, .query)
         stack.finish(.fetch, .failed(Self.notFound))
-        #expect(failure(stack, token)?.details["fallback"] == "addressForbidden")
+        #expect(stack.failure(token)?.details["fallback"] == "addressForbidden")
         #expect(stack.isAtRest)
     }
 
@@ -190,7 +185,7 @@ struct FallbackTests {
         let (stack, _, token) = fallingBack(.colour(red)) {
             $0.steps = [.resize(PixelSize(width: 32_000, height: 32_000), .fit)]
         }
-        let error = try #require(failure(stack, token))
+        let error = try #require(stack.failure(token))
         #expect(error.code == .invalidDownloadStatusCode)
         #expect(error.details["fallback"] == "limitExceeded")
         #expect(stack.isAtRest)
@@ -203,7 +198,7 @@ struct FallbackTests {
                 repeating: .resize(PixelSize(width: .max, height: .max), .fit), count: 2)
         }
         let token = stack.load(image, by: client)
-        let error = try #require(failure(stack, token))
+        let error = try #require(stack.failure(token))
         #expect(error.code == .limitExceeded)
         #expect(error.details["fallback"] == "limitExceeded")
         #expect(stack.isAtRest)
@@ -224,7 +219,7 @@ struct FallbackTests {
         var (stack, _, token) = fallingBack(.url(other))
         stack.run(.query, .query)
         stack.fail(.fetch, .tlsFailed)
-        let error = try #require(failure(stack, token))
+        let error = try #require(stack.failure(token))
         #expect(error.code == .invalidDownloadStatusCode)
         #expect(error.details == ["httpStatus": "404", "fallback": "tlsFailed"])
         #expect(stack.replies[token]?.count == 1)
@@ -239,7 +234,7 @@ struct FallbackTests {
         let token = stack.load(request(.url(other)), by: client)
         stack.run(.query, .query)
         stack.finish(.fetch, .failed(Self.notFound))
-        #expect(failure(stack, token)?.details["fallback"] == "blacklisted")
+        #expect(stack.failure(token)?.details["fallback"] == "blacklisted")
         #expect(stack.gets[other] == 1)
         #expect(stack.isAtRest)
     }
@@ -251,8 +246,8 @@ struct FallbackTests {
         let image = request(.url(other)).with { $0.options = .fromCacheOnly }
         let token = stack.load(image, by: client)
         stack.run(.query, .query)
-        #expect(failure(stack, token)?.code == .blacklisted)
-        #expect(failure(stack, token)?.details["fallback"] == "miss")
+        #expect(stack.failure(token)?.code == .blacklisted)
+        #expect(stack.failure(token)?.details["fallback"] == "miss")
         #expect(stack.isAtRest)
     }
 
@@ -311,7 +306,7 @@ struct FallbackTests {
         stack.run(.query, .query)
         stack.send(.cancel(client, token))
         #expect(stack.error(token) == .cancelled)
-        #expect(failure(stack, token)?.details.isEmpty == true)
+        #expect(stack.failure(token)?.details.isEmpty == true)
         #expect(stack.allHeld.map(\.isCancelled) == [true])
         stack.finishAll()
         #expect(stack.replies[token]?.count == 1)
@@ -323,7 +318,7 @@ struct FallbackTests {
         stack.run(.query, .query)
         stack.pass(milliseconds: 500)
         #expect(stack.error(token) == .invalidDownloadStatusCode)
-        #expect(failure(stack, token)?.details["fallback"] == "deadlineExceeded")
+        #expect(stack.failure(token)?.details["fallback"] == "deadlineExceeded")
         stack.finishAll()
         #expect(stack.isAtRest)
     }

@@ -13,11 +13,6 @@ struct MissingWorkersTests {
             $0.trust = .foreign
         }
 
-    private func failure(_ stack: Stack, _ token: Token) -> ImageError? {
-        guard case .failure(let error)? = stack.replies[token]?.last?.outcome else { return nil }
-        return error
-    }
-
     @Test(arguments: [WorkerKind.download, .cache, .decode, .transform])
     func theErrorNamesThePoolThatIsMissing(kind: WorkerKind) throws {
         var stack = Stack()
@@ -26,9 +21,9 @@ struct MissingWorkersTests {
         let token = stack.load(.image("a", size: 5), by: client)
         stack.finishEverything()
         stack.pass(milliseconds: 29_000)
-        #expect(failure(stack, token) == nil, "a worker may come")
+        #expect(stack.failure(token) == nil, "a worker may come")
         stack.pass(milliseconds: 1_000)
-        let error = try #require(failure(stack, token))
+        let error = try #require(stack.failure(token))
         #expect(error.code == .deadlineExceeded)
         #expect(error.details["pool"] == kind.name)
         let said = "no worker of the pool '\(kind.name)' is connected: start one with imagebus "
@@ -54,7 +49,7 @@ struct MissingWorkersTests {
         let client = stack.connect()
         let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.pass(milliseconds: 30_000)
-        let error = try #require(failure(stack, token))
+        let error = try #require(stack.failure(token))
         #expect(error.message == "the request took longer than its timeout")
         #expect(error.details == [:])
     }

@@ -18,11 +18,6 @@ struct OverlayTests {
         }
     }
 
-    private func failure(_ stack: Stack, _ token: Token) -> ImageError? {
-        guard case .failure(let error) = stack.reply(token)?.outcome else { return nil }
-        return error
-    }
-
     private func urls(_ stack: Stack) -> [String] {
         stack.held(.fetch).compactMap { held in
             guard case .fetch(let work) = held.job.work else { return nil }
@@ -177,7 +172,7 @@ struct OverlayTests {
             .fetch,
             .failed(
                 ImageError(.invalidDownloadStatusCode, "no", details: ["httpStatus": "404"])))
-        let error = failure(stack, token)
+        let error = stack.failure(token)
         #expect(error?.code == .stepFailed)
         #expect(error?.details["overlay"] == ErrorCode.invalidDownloadStatusCode.rule.name)
         #expect(error?.details["httpStatus"] == "404")
@@ -199,7 +194,7 @@ struct OverlayTests {
         var (stack, client, token) = fetchingMark()
         stack.run(.fetch)
         stack.fail(.decode, .limitExceeded)
-        #expect(failure(stack, token)?.details["overlay"] == "limitExceeded")
+        #expect(stack.failure(token)?.details["overlay"] == "limitExceeded")
         let plain = stack.load(ImageRequest(url: mark), by: client)
         stack.finishAll()
         #expect(stack.image(plain) != nil)

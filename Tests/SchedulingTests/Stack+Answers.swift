@@ -91,10 +91,14 @@ extension Stack {
             guard let size = work.resultSize else {
                 return .failed(ImageError(.stepFailed, "a step makes nothing of the image"))
             }
+            let format = work.resultFormat(hasAlpha: false)
+            let length =
+                format == .pam
+                ? UInt64(PixelMapHeader.byteCount + 3 * size.width * size.height) : length
             return .transformed(
                 EncodedImage(
                     reference: block(of: worker, length: length),
-                    info: ImageInfo(format: work.resultFormat(hasAlpha: false), size: size)))
+                    info: ImageInfo(format: format, size: size)))
         case .paint(let work):
             return .transformed(
                 EncodedImage(

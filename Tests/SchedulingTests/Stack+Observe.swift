@@ -110,12 +110,12 @@ extension Stack {
         workers[worker]?.held[job.id] = Held(
             worker: worker, job: job, left: job.millisecondsLeft, priority: job.priority,
             wantsProgress: job.wantsProgress, wantsArrived: job.wantsArrived)
-        countShares(of: job, record.kind)
+        countShares(of: job, record.pool)
     }
 
-    /// Neither one host nor class low has more than its share of a kind, dying jobs included; what
+    /// Neither one host nor class low has more than its share of a pool, dying jobs included; what
     /// is expendable counts for itself.
-    private mutating func countShares(of job: Job, _ kind: WorkerKind) {
+    private mutating func countShares(of job: Job, _ pool: PoolID?) {
         if let host = HostName(job.work), scheduler.limits.dispatch.fetchesPerHostMax > 0 {
             let held = allHeld.count { HostName($0.job.work) == host }
             if held > scheduler.limits.dispatch.fetchesPerHostMax {
@@ -123,14 +123,13 @@ extension Stack {
             }
         }
         guard job.priority == .low else { return }
-        let taking = Set(
-            scheduler.report.workers.filter { $0.kind == kind && !$0.isDraining }.map(\.id))
-        let workers = workers.filter { taking.contains($0.key) }.values
+        let taking = Set(scheduler.report.workers.filter { !$0.isDraining }.map(\.id))
+        let workers = workers.filter { taking.contains($0.key) && $0.value.pool == pool }.values
         let credit = workers.reduce(0) { $0 + $1.window }
         let low = workers.flatMap(\.held.values).filter { $0.priority == .low }
         let expendable = low.count { isExpendable($0.job.id) }
         let share = max(1, credit / 4)
-        if isExpendable(job.id), kind != .cache {
+        if isExpendable(job.id), pool != PoolID(.cache) {
             if expendable > share { fault("\(expendable) of \(credit) are expendable") }
         } else if low.count - expendable > share {
             fault("class low has \(low.count - expendable) of \(credit)")

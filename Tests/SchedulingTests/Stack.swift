@@ -14,6 +14,8 @@ struct Stack {
         let kind: WorkerKind
         let incarnation: Incarnation
         var window: Int
+        /// That of every stack where nothing is said.
+        var pool: PoolID?
         var held: [JobID: Held] = [:]
         var lastBlock: UInt64 = 0
         /// Stage blocks that it handed over and that were not released.
@@ -162,13 +164,15 @@ struct Stack {
 
     /// A worker with one announced segment of each arena that it may have.
     @discardableResult
-    mutating func hire(_ kind: WorkerKind, credit: Int = 1) -> WorkerID {
+    mutating func hire(_ kind: WorkerKind, credit: Int = 1, pool: PoolID? = nil) -> WorkerID {
         lastWorker += 1
         let id = WorkerID(lastWorker)
         let incarnation = Incarnation(Identifier128(high: 7, low: lastWorker))
         workers[id] = Worker(kind: kind, incarnation: incarnation, window: credit)
         // Segments are announced before there is credit, as real workers do.
-        send(.workerJoined(id, kind: kind, incarnation: incarnation, credit: 0))
+        let pool = pool ?? PoolID(kind)
+        workers[id]?.pool = pool
+        send(.workerJoined(id, kind: kind, incarnation: incarnation, credit: 0, pool: pool))
         guard workers[id] != nil else { return id }
         var segments = [SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)]
         if kind == .cache {
@@ -280,9 +284,12 @@ struct Stack {
 
     func reply(_ token: Token) -> Reply? { replies[token]?.last }
 
-    func error(_ token: Token) -> ErrorCode? {
-        guard case .failure(let error) = reply(token)?.outcome else { return nil }
-        return error.code
+    func error(_ token: Token) -> ErrorCode? { failure(token)?.code }
+
+    /// How it failed, if it did.
+    func failure(_ token: Token) -> ImageError? {
+        guard case .failure(let error)? = replies[token]?.last?.outcome else { return nil }
+        return error
     }
 
     func image(_ token: Token) -> DeliveredImage? {

@@ -1,6 +1,7 @@
 import Messages
 
 @testable import Admission
+@testable import Dispatching
 
 extension Walk {
     /// Nobody asks any more and nobody lies any more: everything has to come to an end.
@@ -14,9 +15,10 @@ extension Walk {
         completeBatches()
         for _ in 0..<5_000 {
             // Who said before that bytes are missing may still be found out.
-            for kind in WorkerKind.workers
-            where !stack.workers.values.contains(where: { $0.kind == kind }) {
-                stack.hire(kind)
+            let pools = stack.scheduler.limits.dispatch.pools
+            for pool in pools.workers
+            where !stack.workers.values.contains(where: { $0.pool == pool }) {
+                stack.hire(pools.kind(of: pool), pool: pool)
             }
             if stack.scheduler.isIdle { break }
             if stack.allHeld.isEmpty {

@@ -10,6 +10,7 @@ extension Walk {
         swap(&random, &side)
         if random.oneIn(6) { vouch() }
         if random.oneIn(2_000) { stack.scheduler.reconfigured() }
+        if random.oneIn(30) { hireForSteps() }
         swap(&random, &side)
     }
 

@@ -62,6 +62,7 @@ struct Walk {
         let order: DispatchLimits.FetchOrder = random.oneIn(2) ? .lifo : .fifo
         stack = Stack { limits in
             if seed.isMultiple(of: 3) { limits.derivation.framesMax = 3 }
+            if seed % 4 == 1 { limits.dispatch.pools = .withSteps }
             limits.dispatch.fetchesPerHostMax = hostMax
             limits.dispatch.fetchOrder = order
             guard isTight else { return }
@@ -293,6 +294,7 @@ struct Walk {
         }
         request.context.fallback = fallback()
         addOverlays(to: &request)
+        addCustomSteps(to: &request)
         let timeouts = isCalm ? [30_000, 3_000] : [30_000, 30_000, 3_000, 300, 40, 1]
         request.timeoutMilliseconds = pick(timeouts) ?? 1
         return request

@@ -16,9 +16,9 @@ from imagebus.events import Event, Loaded, Preview, Progress
 from imagebus.images import Image
 from imagebus.pixels import Pixels
 from imagebus.prefetch import PrefetchReport
-from imagebus.steps import Step, crop, flip, resize, rotate
+from imagebus.steps import Step, crop, custom, flip, resize, rotate
 
 __all__ = [
     "Client", "Event", "Image", "ImagebusError", "Loaded", "Pixels", "PrefetchReport", "Preview",
-    "Progress", "Step", "aio", "crop", "errors", "flip", "new_token", "resize", "rotate",
+    "Progress", "Step", "aio", "crop", "custom", "errors", "flip", "new_token", "resize", "rotate",
 ]  # fmt: skip

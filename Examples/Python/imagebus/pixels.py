@@ -65,3 +65,13 @@ def pixels_of(owner: Owner) -> Pixels:
     if len(view) != HEADER + width * height * len(mode):
         raise ValueError(f"{len(view)} bytes are not {width}x{height} pixels of {mode}")
     return Pixels(view[HEADER:], width, height, mode, owner)
+
+
+def header_of(width: int, height: int, channels: int) -> bytes:
+    """The header of such pixels, `HEADER` bytes long whatever their size."""
+    kinds = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}
+    start = f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {channels}\nMAXVAL 255\n"
+    start += f"TUPLTYPE {kinds[channels]}\n"
+    end = "ENDHDR\n"
+    comment = "#".ljust(HEADER - len(start) - len(end) - 1)
+    return f"{start}{comment}\n{end}".encode()

@@ -33,6 +33,12 @@ def flip(horizontal: bool = False, vertical: bool = False) -> Step:
     return pb.Step(flip=pb.Flip(horizontal=horizontal, vertical=vertical))
 
 
+def custom(name: str, **parameters: str) -> Step:
+    """A step that a worker of the operator's does: `VENDOR.STEP`, with its parameters."""
+    details = [pb.Detail(name=key, value=value) for key, value in parameters.items()]
+    return pb.Step(named=pb.NamedStep(name=name, parameters=details))
+
+
 def request_for(
     steps: tuple[Step, ...],
     format: str | None,

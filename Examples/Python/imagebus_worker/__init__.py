@@ -1,4 +1,5 @@
-"""Loaders and coders for Imagebus by other programs: workers of a foreign pool (PROTOCOL §8.1.1).
+"""Loaders, coders and transformers for Imagebus by other programs: workers of a foreign pool
+(PROTOCOL §8.1.1).
 
 An author writes one function; this package speaks to the coordinator and hands the bytes over.
 
@@ -20,7 +21,9 @@ from imagebus_worker.loader import Loaded, Loader
 from imagebus_worker.program import run
 from imagebus_worker.report import Report
 from imagebus_worker.session import Worker
+from imagebus_worker.transformer import Transformer
 
 __all__ = [
-    "Cancelled", "Coder", "Failure", "Header", "Loaded", "Loader", "Report", "Worker", "run",
+    "Cancelled", "Coder", "Failure", "Header", "Loaded", "Loader", "Report", "Transformer",
+    "Worker", "run",
 ]  # fmt: skip

@@ -28,6 +28,7 @@ extension Scheduler {
             }
             try checkAdmission(of: load, terms)
             try upload?.check(terms.limits)
+            try checkCustomSteps(of: load.image)
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)
             if answerFromMemory(load, of: client, plan, names, in: batch) { return }
@@ -55,6 +56,15 @@ extension Scheduler {
         try load.checkSlot()
         if let refusal = terms.firstRefusal { throw refusal }
         try checkBlacklist(load.image, terms)
+    }
+
+    /// Steps that are none of ours are done by pools which are granted them; what is no step at all
+    /// was said before.
+    func checkCustomSteps(of image: ImageRequest) throws(ImageError) {
+        for case .custom(let step) in image.steps
+        where step.isValid && !limits.dispatch.pools.areGranted(step: step.name) {
+            throw step.notGranted
+        }
     }
 
     /// A request that never became one ends at once.

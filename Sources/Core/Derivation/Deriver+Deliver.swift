@@ -8,7 +8,9 @@ extension Deriver {
     /// Has the cache copy the result to where clients read, under its key unless no tier may keep
     /// it. It is finished even when nobody waits any more.
     mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
-        if results[node].isOriginal { transcodeBody(of: node, product) }
+        if results[node].isOriginal || results[node].chain != nil {
+            transcodeBody(of: node, product)
+        }
         removeOutdatedResult(of: node)
         let tiers = results[node].plainTiers
         let work = StoreWork(

@@ -61,7 +61,9 @@ extension Deriver {
         let wishes = results[result].consumers.members.reduce(into: Waiter.Wishes()) {
             $0.formUnion($1.wishes)
         }
-        if wishes.contains(.partials), format?.traits.input?.isShownPartially == true {
+        if wishes.contains(.partials), !results[result].name.key.hasCustomSteps,
+            format?.traits.input?.isShownPartially == true
+        {
             let need = results[result].name.key.decode.need
             return need == .header ? .full : need
         }
@@ -73,7 +75,7 @@ extension Deriver {
     /// says of itself is not said of the image to come.
     private func preview(of result: ResultNode.ID) -> DecodeNeed? {
         let isWanted = results[result].consumers.members.contains { $0.wishes.contains(.partials) }
-        guard isWanted else { return nil }
+        guard isWanted, !results[result].name.key.hasCustomSteps else { return nil }
         let need = results[result].name.key.decode.need
         return need == .header ? .full : need
     }

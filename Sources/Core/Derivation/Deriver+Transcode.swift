@@ -44,16 +44,19 @@ extension Deriver {
             }
     }
 
-    /// The same of a result that is the original.
+    /// The same of a result that is the original, or of whose steps workers of somebody else did
+    /// some: these are not asked a second time.
     mutating func transcodeBody(of node: ResultNode.ID, _ product: ResultNode.Product) {
         let policy = results[node].keptPolicy
+        let source = results[node].isOriginal ? results[node].source : nil
         guard let output = policy.output, results[node].transcode == nil,
-            results[node].transcoded.isEmpty, let source = results[node].source
+            results[node].transcoded.isEmpty, (source != nil) == results[node].isOriginal
         else { return }
         results[node].transcode = decodeAgain(
             product.block, product.reference,
             transcode(
-                of: node, policy, output, product.metadata, source, reading: product.block))
+                of: node, policy, output, product.metadata, source, steps: [],
+                reading: product.block))
     }
 
     /// A result that is to be kept in another encoding is encoded a second time out of the same
@@ -63,7 +66,9 @@ extension Deriver {
         guard let output = policy.output, let decode = results[node].decode,
             let pixels = decodes[decode].pixels
         else { return }
-        var transcode = transcode(of: node, policy, output, metadata, nil, reading: pixels.block)
+        var transcode = transcode(
+            of: node, policy, output, metadata, nil, steps: results[node].name.key.steps,
+            reading: pixels.block)
         transcode.overlays = overlays(of: node)
         guard let id = begin(transcode, metadata) else { return }
         results[node].transcode = id
@@ -72,7 +77,8 @@ extension Deriver {
 
     private func transcode(
         of node: ResultNode.ID, _ policy: StorePolicy, _ output: OutputOptions,
-        _ metadata: StoredMetadata, _ kept: SourceNode.ID?, reading block: BlockHandle
+        _ metadata: StoredMetadata, _ kept: SourceNode.ID?, steps: [TransformStep],
+        reading block: BlockHandle
     ) -> TranscodeNode {
         let result = results[node]
         return TranscodeNode(
@@ -81,7 +87,7 @@ extension Deriver {
                 key: result.name.key.decode.source, plainText: result.order.names.plainResult,
                 isRevalidation: result.name.origin.isRevalidation,
                 began: result.provenance.began, source: result.source),
-            steps: result.name.key.steps, output: output,
+            steps: steps, output: output,
             limits: result.name.key.decode.limits,
             replaces: result.name.origin.isRevalidation, result: node, keepsSource: kept != nil,
             urgency: result.consumers.urgency.unbounded, trace: result.order.trace, input: block)

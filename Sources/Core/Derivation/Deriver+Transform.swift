@@ -32,16 +32,47 @@ extension Deriver {
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
-        let overlays = overlays(of: node)
-        let work = transformWork(of: node, pixels.frame, pixels.info, over: overlays)
+        results[node].chain = StepChain(results[node].name.key.steps, of: pixels.info)
+        transform(node, pixels.frame, pixels.info, reading: pixels.block)
+    }
+
+    /// Steps and encode of such pixels, or the next link of them.
+    private mutating func transform(
+        _ node: ResultNode.ID, _ frame: DecodedImage.Frame, _ info: ImageInfo,
+        reading block: BlockHandle
+    ) {
+        let chain = results[node].chain
+        var overlays = overlays(of: node)
+        if let chain { overlays = chain.own(overlays, of: results[node].name.key.steps) }
+        var work = transformWork(of: node, frame, info, over: overlays)
+        if let chain { work = chain.link(of: work) }
         if let error = work.refusal(atMost: limits.encodingCostMax) {
             return tearDown(node, .fail(error))
         }
         let job = submit(
-            .transform(work), for: .transform(node), reading: pixels.block,
+            .transform(work), for: .transform(node), reading: block,
             beside: overlays.map(\.block), results[node].consumers.urgency,
             suspect: .transform(results[node].name.key))
         results[node].beganTransform(job)
+    }
+
+    /// A link is done: the next one reads its pixels, which its job holds from then on.
+    private mutating func goOn(
+        _ node: ResultNode.ID, with image: EncodedImage, in block: BlockHandle,
+        _ chain: StepChain
+    ) {
+        guard let layout = image.pixelMap else {
+            preconditionFailure("outcomes were checked against their jobs")
+        }
+        var (chain, info) = (chain, chain.source)
+        (info.size, info.hasAlpha) = (image.info.size, image.info.hasAlpha)
+        chain.goOn(with: block)
+        results[node].chain = chain
+        leaveProvider(of: node)
+        transform(
+            node, DecodedImage.Frame(reference: image.reference, layout: layout), info,
+            reading: block)
+        dispatcher.drop(block)
     }
 
     /// Only the header was needed: the result is the facts, or the source as it came.
@@ -80,10 +111,13 @@ extension Deriver {
     mutating func transformed(
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
+        let chain = results[node].chain
+        if let chain, !chain.isLast { return goOn(node, with: image, in: block, chain) }
         results[node].transformed = image.account
         let mark = results[node].provenance.mark
+        let source = chain?.source ?? results[node].decode.flatMap { decodes[$0].pixels?.info }
         var metadata = StoredMetadata(
-            info: image.info.made(of: results[node].decode.flatMap { decodes[$0].pixels?.info }),
+            info: image.info.made(of: source),
             etag: mark.etag, lastModified: mark.lastModified,
             expiry: results[node].provenance.expiry)
         metadata.tags = CacheTag.union(

@@ -13,7 +13,7 @@ extension Deriver {
         if departure.kind == .cache { cacheGone(worker) }
         giveUpPartials(after: departure)
         for node in results.ids
-        where results.contains(node) && results[node].product?.block.worker == worker {
+        where results.contains(node) && results[node].producer == worker {
             tearDown(node, .again)
         }
         // A result that ends takes the decodes of its overlays with it.

@@ -47,12 +47,15 @@ extension Dispatcher {
     /// A further pool has bounds of its own for what waits: at admission it was not known yet who
     /// would do the job. What its jobs read is output of an earlier stage that stays: all further
     /// pools together hold at most a quarter of its budget, and one job whatever it reads, so that
-    /// one without workers does not stop the earlier stage.
+    /// one without workers does not stop the earlier stage. What steps of somebody else read stops
+    /// nobody (`hasBudget`), and is as much as a stage may have made.
     private func checkRoom(in pool: PoolID, for submission: Submission) throws(ImageError) {
         let stage = submission.spec.stage
         let backlog = jobs.load(of: pool, stage).backlog
-        let others = jobs.bytesClaimedByFurtherPools
-        let fits = others == 0 || others + submission.inputBytes <= inputBytesMax(of: stage)
+        let isStep = limits.pools[pool].doesSteps
+        let others = isStep ? jobs.bytesClaimedForSteps : jobs.bytesClaimedByFurtherPools
+        let most = isStep ? limits.outputBytesMax.transform : inputBytesMax(of: stage)
+        let fits = others == 0 || others + submission.inputBytes <= most
         guard fits, jobs.queued(in: pool) < limits.queuedJobsMax,
             backlog < limits.queuedCostMax[stage]
         else { throw .busy("too much waits for the pool '\(limits.pools[pool].name)'") }

@@ -17,11 +17,18 @@ extension Dispatcher {
     }
 
     /// Bytes that the pool has made and that later stages use up. Of several pools of decoders each
-    /// may have made all of the pixels apart: none of them waits for those.
+    /// may have made all of the pixels apart: none of them waits for those. Likewise no pool of
+    /// transformers waits for what those of somebody else read: that becomes less only where the
+    /// jobs behind theirs find space, and these are done by the same pools.
     private func usableBytes(of pool: PoolID) -> UInt64 {
         let live = ledger.liveBytes(of: pool)
-        guard limits.pools.kind(of: pool) == .decode else { return live }
-        return live > pixelBytesApart ? live - pixelBytesApart : 0
+        let apart =
+            switch limits.pools.kind(of: pool) {
+            case .decode: pixelBytesApart
+            case .transform: jobs.bytesClaimedForSteps
+            case .download, .cache, .coordinator: UInt64(0)
+            }
+        return live > apart ? live - apart : 0
     }
 
     // MARK: - Parked jobs

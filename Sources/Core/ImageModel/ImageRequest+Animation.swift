@@ -1,9 +1,10 @@
 extension ImageRequest {
     /// Whether all frames of an animation are wanted: the result may be in a format that holds
-    /// them, and nobody names one frame. What a still image becomes is the same.
+    /// them, nobody names one frame, and all steps are ours. What a still image becomes is the
+    /// same.
     package var animates: Bool {
         guard options.contains(.transformAnimatedImage), frame == nil, !infoOnly, !wantsOriginal,
-            !options.contains(.decodeFirstFrameOnly)
+            !options.contains(.decodeFirstFrameOnly), !hasCustomSteps
         else { return false }
         if let format = output.format { return format.holdsFrames }
         return output.accepted.isEmpty || output.accepted.contains(where: \.holdsFrames)

@@ -81,6 +81,10 @@ public struct ImageRequest: Hashable, Sendable {
     /// All steps that change pixels, the thumbnail first.
     public var allSteps: [TransformStep] { (thumbnail.map { [$0.step] } ?? []) + steps }
 
+    /// Whether workers of somebody else do some of them. Nothing but pixels as they are shown goes
+    /// from one worker to another then.
+    package var hasCustomSteps: Bool { steps.contains(where: \.isCustom) }
+
     /// The class in all queues; high wins (SEMANTICS §13.3).
     public var priority: Priority {
         get {

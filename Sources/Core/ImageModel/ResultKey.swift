@@ -12,6 +12,9 @@ public struct ResultKey: Hashable, Sendable {
     /// Whose bytes are laid over them, in the order of the steps.
     public let overlays: [SourceKey]
 
+    /// Whether workers of somebody else do some of the steps.
+    package var hasCustomSteps: Bool { steps.contains(where: \.isCustom) }
+
     /// The key of a request and of what is laid over its image.
     public init(_ request: ImageRequest, overlays: [SourceKey] = []) {
         self.init(request, of: SourceKey(request), overlays: overlays)

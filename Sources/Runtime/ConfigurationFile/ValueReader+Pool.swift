@@ -156,6 +156,7 @@ private struct PoolReader {
         pool.grant = draft.grant
         pool.grant.formatsIn = draft.grant.formatsIn ?? usual?.grant.formatsIn
         try check(pool, draft)
+        if pool.doesSteps { pool.grant.formatsOut = [ImageFormat.pam.name] }
         pool.command = draft.command
         let isStarted = pool.trust == .own ? !pool.isBuiltIn : pool.command != nil
         pool.workers = isStarted ? draft.workers ?? 1 : 0
@@ -176,6 +177,20 @@ private struct PoolReader {
         }
     }
 
+    /// Workers of somebody else get pixels and give pixels back.
+    private func check(steps draft: PoolDraft) throws(Fault) {
+        guard draft.grant.formatsOut == nil else {
+            throw Fault(
+                "'formats-out' says nothing of a foreign pool: ours encode what it makes")
+        }
+        guard let name = draft.grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
+            return
+        }
+        throw Fault(
+            "'steps' of a foreign pool are named VENDOR.STEP, in small letters, digits, '_' and "
+                + "'-': '\(name)' is not")
+    }
+
     /// The lists that a kind has, and those that a foreign pool has to name.
     private func check(_ pool: WorkerPool, _ draft: PoolDraft) throws(Fault) {
         let lists: [(key: String, isNamed: Bool, kind: WorkerKind)] = [
@@ -188,10 +203,12 @@ private struct PoolReader {
             if list.isNamed, list.kind != pool.kind {
                 throw Fault("'\(list.key)' says nothing of a pool of kind \(pool.kind.name)")
             }
-            if !list.isNamed, list.kind == pool.kind, pool.trust == .foreign {
+            let isNeeded = list.kind == pool.kind && list.key != "formats-out"
+            if !list.isNamed, isNeeded, pool.trust == .foreign {
                 throw Fault("'\(list.key)' is missing: a foreign pool is granted what is named")
             }
         }
+        if pool.doesSteps { try check(steps: draft) }
         if pool.trust == .foreign, draft.workers != nil, draft.command == nil {
             throw Fault(
                 "'workers' is for own programs and for those with a 'command': others of a foreign "

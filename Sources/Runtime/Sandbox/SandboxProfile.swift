@@ -13,7 +13,7 @@ public import SharedArena
 /// are, and have a limit of memory.
 ///
 /// A pool has an arena and a control directory of its own. Where there are further pools of a kind
-/// that it reads, their arenas are named (`inputs`).
+/// that it reads, their arenas are named (`inputs`): for transformers those of others' steps, too.
 ///
 /// The first column is the table of who opens what (SEMANTICS §14.2).
 public struct SandboxProfile: Hashable, Sendable {

@@ -108,6 +108,11 @@ extension RequestNames {
                 .invalidRequest, "a frame is a number from 0 to \(RequestLimits.framesMax - 1)")
         }
         for step in request.allSteps { try step.form.check(pixelsMax: limits.pixelsMax) }
+        guard !request.hasCustomSteps || KeptParts(request.output).isEmpty else {
+            throw ImageError(
+                .invalidRequest,
+                "a custom step is given pixels and nothing else: leave out metadata and profile")
+        }
         guard request.overlays.count <= RequestLimits.overlaysMax else {
             throw ImageError(
                 .invalidRequest, "at most \(RequestLimits.overlaysMax) overlays are accepted")

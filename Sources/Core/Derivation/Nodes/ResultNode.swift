@@ -6,6 +6,7 @@ import Tables
 /// One result, for all its waiters.
 ///
 ///     awaitingPixels ──pixels──► transforming ──bytes──► delivering ──► gone
+///                                (one job, or the links of a chain one after another)
 ///           └─────────the result is the original────────────┘
 ///
 /// An image of one colour needs no pixels, and begins with `transforming`.
@@ -47,6 +48,8 @@ struct ResultNode: ClosableNode {
     var knownMissing: CacheTypes = .none
     /// Its pixels, as long as it needs them.
     var need: Need<DecodeNode>?
+    /// Where workers of somebody else do some of its steps: how far that is.
+    var chain: StepChain?
     /// What is laid over the pixels, in the order of the steps, until it is.
     var overlays: [Need<DecodeNode>] = []
     /// Whether it is only for present waiters: others find no result of the name.
@@ -92,6 +95,9 @@ struct ResultNode: ClosableNode {
         return nil
     }
 
+    /// Whose block it is made of, or that has it.
+    var producer: WorkerID? { (product?.block ?? chain?.carried)?.worker }
+
     /// Whether the result exists, so that a cancel stops no work.
     var exists: Bool { product != nil }
 
@@ -136,6 +142,7 @@ struct ResultNode: ClosableNode {
     /// A store does what is wanted at its begin. A waiter that comes later and wants more gets
     /// another store.
     mutating func beganDelivery(_ job: JobID, of product: Product) {
+        chain = nil
         state = .delivering(job, product, policy)
     }
 

@@ -42,6 +42,7 @@ extension EncodedImage {
     /// was said, the cache reads in them.
     fileprivate func has(framesAtMost most: Int) -> Bool {
         reference.length > 0 && (1...most).contains(info.pages)
+            && (info.format != .pam || pixelMap != nil)
     }
 }
 

@@ -10,6 +10,9 @@ struct JobTable: Sendable {
     private let severalEntriesMilliseconds: Int
     private let overdueMilliseconds: Int
 
+    /// The pools that do steps of somebody else, by index.
+    private let poolsOfSteps: [Int]
+
     private var jobs: [JobID: ActiveJob] = [:]
     private var last: UInt64 = 0
     /// By pool.
@@ -37,6 +40,7 @@ struct JobTable: Sendable {
         }
         loads = (0..<JobStage.allCases.count + limits.pools.further.count).map { _ in StageLoad() }
         claims = limits.pools.all.map { _ in 0 }
+        poolsOfSteps = limits.pools.all.indices.filter { limits.pools.all[$0].doesSteps }
     }
 
     // MARK: - What is there
@@ -67,10 +71,13 @@ struct JobTable: Sendable {
         return further < 0 ? Int(stage.rawValue) : JobStage.allCases.count + further
     }
 
-    /// Bytes that the jobs of all further pools read.
+    /// Bytes that the jobs of all further pools read but for `bytesClaimedForSteps`.
     var bytesClaimedByFurtherPools: UInt64 {
-        claims[WorkerKind.count...].reduce(0, +)
+        claims[WorkerKind.count...].reduce(0, +) - bytesClaimedForSteps
     }
+
+    /// Bytes that the jobs read which are steps of somebody else.
+    var bytesClaimedForSteps: UInt64 { poolsOfSteps.reduce(0) { $0 + claims[$1] } }
 
     /// Whether there is no job, and nothing is counted that was.
     var isIdle: Bool {

@@ -8,6 +8,8 @@ struct JobNeeds: Hashable, Sendable {
     private var formatIn: ImageFormat?
     private var formatsOut: [String] = []
     private var steps: [String] = []
+    /// Whether it is a step that is none of ours.
+    private(set) var isCustom = false
 
     /// `input` is what the bytes that it reads are said to be.
     init(_ work: JobWork, input: ImageFormat?) {
@@ -19,6 +21,7 @@ struct JobNeeds: Hashable, Sendable {
             let formats = [false, true].map { work.resultFormat(hasAlpha: $0).name }
             formatsOut = formats[0] == formats[1] ? [formats[0]] : formats
             steps = Set(work.steps.map(\.name)).sorted()
+            isCustom = work.steps.contains(where: \.isCustom)
         case .paint(let work): formatsOut = [work.resultFormat.name]
         case .query, .store, .entry: break
         }
@@ -42,6 +45,9 @@ struct JobNeeds: Hashable, Sendable {
         }
         return Self.first(of: steps, notIn: capabilities.steps).map(Missing.step)
     }
+
+    /// The refusal of a custom step that no pool is granted.
+    var missingStep: Missing? { isCustom ? steps.first.map(Missing.step) : nil }
 
     private static func first(of names: [String], notIn granted: Set<String>?) -> String? {
         guard let granted else { return nil }

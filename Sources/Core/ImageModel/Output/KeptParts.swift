@@ -29,6 +29,7 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
     /// take them.
     package init(_ request: ImageRequest) {
         self.init(request.output)
+        if request.hasCustomSteps { self = [] }
         guard request.allSteps.allSatisfy(\.form.takesDepth) else { return }
         let output = request.output
         if output.depth ?? 8 > 8 { insert(.depth) }

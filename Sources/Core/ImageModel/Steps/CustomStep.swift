@@ -48,7 +48,6 @@ extension CustomStep: NamedStep {
                     + "parameters, \(RequestLimits.nameBytesMax) bytes of each name and "
                     + "\(RequestLimits.parameterBytesMax) of each value")
         }
-        throw notGranted
     }
 
     /// Why it is not done.

@@ -79,6 +79,11 @@ public enum TransformStep: Hashable, Sendable {
         }
     }
 
+    /// Whether a worker of somebody else does it.
+    package var isCustom: Bool {
+        if case .custom = self { true } else { false }
+    }
+
     /// All that is known of it, apart from its pixels.
     package var form: any StepForm {
         switch self {

@@ -60,6 +60,10 @@ public struct WorkerPool: Hashable, Sendable {
         }
     }
 
+    /// Whether its workers do steps of their own, one of them a job, from pixels to pixels; others
+    /// that transform do steps of ours and encode.
+    public var doesSteps: Bool { kind == .transform && trust == .foreign }
+
     /// Jobs that one of its workers takes at a time at most.
     public var creditMax: UInt32 { credit ?? kind.creditMax }
 

@@ -60,6 +60,13 @@ public struct WorkerPools: Hashable, Sendable {
     /// its grant.
     public func kind(of id: PoolID) -> WorkerKind { all[id.index].kind }
 
+    /// Whether workers of somebody else are granted that step.
+    public func areGranted(step name: String) -> Bool {
+        pools(of: .transform).contains {
+            self[$0].doesSteps && self[$0].grant.steps?.contains(name) == true
+        }
+    }
+
     /// Those that configuration added, in its order.
     public var further: [WorkerPool] { all.filter { !$0.isBuiltIn } }
 

@@ -47,13 +47,13 @@ extension ServeOptions {
     /// Its pool, where not every stack has it, and the pools whose segments it reads besides those
     /// of every stack.
     private static func place(of pool: WorkerPool, among pools: [WorkerPool]) -> [String] {
-        let producer: WorkerKind? =
+        let inputs = pools.filter { other in
             switch pool.kind {
-            case .decode: .download
-            case .transform: .decode
-            case .coordinator, .download, .cache: nil
+            case .decode: other.kind == .download
+            case .transform: other.kind == .decode || other.doesSteps
+            case .coordinator, .download, .cache: false
             }
-        let inputs = pools.filter { $0.kind == producer }
+        }
         return (pool.isBuiltIn ? [] : ["--pool", pool.name.text])
             + inputs.flatMap { ["--input-pool", $0.name.text] }
     }

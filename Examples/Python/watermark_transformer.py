@@ -1,0 +1,76 @@
+"""Writes a word over pictures: the step examples.watermark, with the parameters text (letters,
+digits and some signs), opacity (0 to 1, 0.5) and size (the height of its letters as a part of that
+of the picture, 0.1).
+
+    python watermark_transformer.py --runtime-dir /run/imagebus --pool watermark
+
+It needs Pillow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import PIL.Image
+import PIL.ImageDraw
+import PIL.ImageFont
+
+from imagebus import Pixels
+from imagebus_worker import Report, Transformer, run
+
+WHITE = (255, 255, 255)
+LETTERS_MAX = 512  # pixels of a letter's height
+
+
+class Watermark(Transformer):
+    """Writes a word over pictures, at the bottom right."""
+
+    steps = ("examples.watermark",)
+
+    def transform(
+        self, step: str, parameters: Mapping[str, str], pixels: Pixels, report: Report
+    ) -> bytes:
+        text = parameters.get("text", "draft")
+        opacity = number(parameters, "opacity", 0.5)
+        letters = min(LETTERS_MAX, round(pixels.height * number(parameters, "size", 0.1)))
+        if unknown := parameters.keys() - {"text", "opacity", "size"}:
+            raise ValueError(f"there is no parameter {min(unknown)!r}")
+        picture = PIL.Image.frombuffer(pixels.mode, pixels.size, pixels.data, "raw", pixels.mode)
+        if letters < 1:
+            return picture.tobytes()
+        report.check()
+        mask = mask_of(text, letters, opacity)
+        edge = letters // 2
+        corner = (picture.width - mask.width - edge, picture.height - mask.height - edge)
+        colour = WHITE if "RGB" in pixels.mode else 255
+        bands = picture.convert("RGB" if "RGB" in pixels.mode else "L")
+        bands.paste(colour, corner, mask)
+        if pixels.mode.endswith("A"):
+            # What the word covers is seen, as far as the word is.
+            alpha = picture.getchannel("A")
+            alpha.paste(255, corner, mask)
+            bands.putalpha(alpha)
+        return bands.tobytes()
+
+
+def number(parameters: Mapping[str, str], name: str, usual: float) -> float:
+    value = float(parameters.get(name, usual))
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} is a number from 0 to 1")
+    return value
+
+
+@lru_cache(maxsize=64)
+def mask_of(text: str, height: int, opacity: float) -> PIL.Image.Image:
+    """How much of each pixel the word covers."""
+    font = PIL.ImageFont.load_default()
+    left, top, right, bottom = font.getbbox(text)
+    mask = PIL.Image.new("L", (max(1, right - left), max(1, bottom - top)))
+    PIL.ImageDraw.Draw(mask).text((-left, -top), text, fill=round(255 * opacity), font=font)
+    width = max(1, mask.width * height // mask.height)
+    return mask.resize((width, height), PIL.Image.Resampling.BILINEAR)
+
+
+if __name__ == "__main__":
+    run(Watermark())

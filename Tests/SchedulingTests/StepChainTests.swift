@@ -1,0 +1,266 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Admission
+@testable import Derivation
+@testable import Dispatching
+
+/// Steps of somebody else, with those of ours before and behind them.
+struct StepChainTests {
+    private static let mark = TransformStep.custom(
+        CustomStep("acme.mark", parameters: ["text": "draft"]))
+    private static let tone = TransformStep.custom(CustomStep("acme.tone"))
+    private static let turn = TransformStep.rotate(Rotation(degreesClockwise: 90))
+
+    private static func staffed(
+        _ change: (inout SchedulerLimits) -> Void = { _ in }
+    ) -> (Stack, ClientID, WorkerID) {
+        var stack = Stack {
+            $0.dispatch.pools = .withSteps
+            change(&$0)
+        }
+        stack.hireAll()
+        let worker = stack.hire(.transform, credit: 2, pool: .steps)
+        let client = stack.connect()
+        return (stack, client, worker)
+    }
+
+    private static func image(_ steps: [TransformStep], name: String = "a") -> ImageRequest {
+        .image(name, size: 20).with {
+            $0.steps += steps
+            $0.output.format = .webp
+        }
+    }
+
+    /// The only transform that is under way.
+    private static func transform(_ stack: Stack) -> (work: TransformWork, worker: WorkerID)? {
+        let held = stack.held(.transform)
+        guard held.count == 1, case .transform(let work) = held[0].job.work else { return nil }
+        return (work, held[0].worker)
+    }
+
+    @Test func eachLinkGoesToWhoDoesIt() throws {
+        var (stack, client, theirs) = Self.staffed()
+        let token = stack.load(Self.image([Self.mark, Self.tone, Self.turn]), by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode)
+        let ours = stack.worker(.transform)
+
+        var link = try #require(Self.transform(stack))
+        #expect(link.work.steps.map(\.name) == ["resize"] && link.worker == ours)
+        #expect(link.work.output == OutputOptions(format: .pam))
+        #expect(link.work.sourceInfo.size == PixelSize(width: 40, height: 30))
+        stack.run(.transform)
+        for name in ["acme.mark", "acme.tone"] {
+            link = try #require(Self.transform(stack))
+            #expect(link.work.steps.map(\.name) == [name] && link.worker == theirs)
+            #expect(link.work.sourceInfo.size == PixelSize(width: 20, height: 15))
+            let plane = try #require(link.work.layout.planes.first)
+            #expect((plane.bands, plane.offset, plane.stride) == (.rgb, 128, 60))
+            #expect(link.work.layout.byteCount == 128 + 900)
+            #expect(Int(link.work.source.length) == 128 + 900)
+            stack.run(.transform)
+        }
+        link = try #require(Self.transform(stack))
+        #expect(link.work.steps == [Self.turn] && link.worker == ours)
+        #expect(link.work.output.format == .webp && link.work.sourceInfo.format == .jpeg)
+        stack.finishAll()
+        #expect(stack.image(token)?.info.size == PixelSize(width: 15, height: 20))
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// Whatever was decoded becomes PAM first, and what a client gets was encoded by ours.
+    @Test func oursBeginAndEnd() throws {
+        var (stack, client, theirs) = Self.staffed()
+        let request = ImageRequest.image().with { $0.steps = [Self.mark] }
+        let token = stack.load(request, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode)
+        var workers: [WorkerID] = []
+        for _ in 0..<3 {
+            workers.append(try #require(Self.transform(stack)).worker)
+            stack.run(.transform)
+        }
+        let ours = stack.worker(.transform)
+        #expect(workers == [ours, theirs, ours])
+        stack.finishAll()
+        #expect(stack.image(token)?.info.format == .jpeg, "that of the source")
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    @Test func aStepThatNobodyIsGrantedFailsBeforeAnythingIsLoaded() {
+        var (stack, client, _) = Self.staffed()
+        let step = TransformStep.custom(CustomStep("nobody.step"))
+        let token = stack.load(Self.image([Self.mark, step]), by: client)
+        #expect(stack.error(token) == .stepFailed)
+        #expect(stack.failure(token)?.details["step"] == "nobody.step")
+        #expect(stack.allHeld.isEmpty && stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// They go to whom they were granted by name.
+    @Test func ourWorkersDoNoStepOfSomebodyElse() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(Self.image([Self.mark]), by: client)
+        #expect(stack.error(token) == .stepFailed)
+        #expect(stack.allHeld.isEmpty && stack.faults == [])
+    }
+
+    @Test(arguments: [(127, 0), (129, 0), (128 + 899, 0), (128 + 900, 1), (128 + 1_500, 0)])
+    func whoMakesMoreOrLessThanThePixelsIsGone(length: Int, alpha: Int) throws {
+        var (stack, client, theirs) = Self.staffed()
+        let token = stack.load(Self.image([Self.mark]), by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode, .transform)
+        let held = try #require(stack.held(.transform).first)
+        let info = ImageInfo(
+            format: .pam, size: PixelSize(width: 20, height: 15), hasAlpha: alpha == 1)
+        let reference = stack.block(of: theirs, length: UInt64(length))
+        stack.finish(held, .transformed(EncodedImage(reference: reference, info: info)))
+        #expect(stack.workers[theirs] == nil, "its session ended")
+        #expect(stack.image(token) == nil)
+        stack.hire(.transform, pool: .steps)
+        stack.finishAll()
+        #expect(stack.image(token) != nil, "another one did it")
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// With alpha, or grey, as the length says.
+    @Test(arguments: [(1, false), (2, true), (3, false), (4, true)])
+    func theLengthSaysHowManySamplesThereAre(bands: Int, hasAlpha: Bool) throws {
+        var (stack, client, theirs) = Self.staffed()
+        stack.load(Self.image([Self.mark]), by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode, .transform)
+        let held = try #require(stack.held(.transform).first)
+        let info = ImageInfo(
+            format: .pam, size: PixelSize(width: 20, height: 15), hasAlpha: hasAlpha)
+        let reference = stack.block(of: theirs, length: UInt64(128 + 300 * bands))
+        stack.finish(held, .transformed(EncodedImage(reference: reference, info: info)))
+        let next = try #require(Self.transform(stack))
+        #expect(next.work.layout.planes.map { Int($0.bands.rawValue) } == [bands])
+        #expect(next.work.sourceInfo.hasAlpha == hasAlpha)
+        stack.finishAll()
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    @Test func aLostWorkerCostsItsLinkAndLostPixelsTheWholeResult() {
+        var (stack, client, theirs) = Self.staffed()
+        let token = stack.load(Self.image([Self.mark]), by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode, .transform)
+        stack.kill(theirs)
+        #expect(stack.held(.decode).isEmpty && stack.held(.transform).isEmpty)
+        stack.hire(.transform, pool: .steps)
+        #expect(stack.held(.transform).count == 1, "the same pixels, another worker")
+
+        // Those that ours made for it.
+        let ours = stack.worker(.transform)
+        stack.kill(ours)
+        #expect(stack.held(.transform).isEmpty, "\(stack.held(.transform))")
+        stack.hire(.transform, credit: 4)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    @Test func eachLinkGetsWhatItLaysOver() throws {
+        var (stack, client, _) = Self.staffed()
+        let overlays = ["b", "c"].map {
+            TransformStep.overlay(Overlay(url: ImageRequest.image($0).url))
+        }
+        let request = Self.image([overlays[0], Self.mark, overlays[1]])
+        let token = stack.load(request, by: client)
+        var counts: [Int] = []
+        repeat {
+            while let held = stack.allHeld.first {
+                if case .transform(let work) = held.job.work { counts.append(work.overlays.count) }
+                stack.finish(held)
+            }
+            stack.goOn()
+        } while !stack.allHeld.isEmpty
+        #expect(counts == [1, 0, 1])
+        #expect(stack.image(token) != nil)
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// What waits for somebody else's workers is no output that ours wait for: whatever the budget,
+    /// a chain gets on as long as its jobs are done.
+    @Test func linksFindSpaceWhateverOthersHold() {
+        var (stack, client, _) = Self.staffed {
+            $0.dispatch.outputBytesMax.transform = 1_000
+            $0.dispatch.outputBytesMax.decode = 1 << 20
+        }
+        let tokens = (0..<40).map { number in
+            stack.load(
+                Self.image([Self.mark, Self.turn, Self.tone], name: "n\(number)"), by: client)
+        }
+        stack.finishAll()
+        let codes = tokens.map { stack.error($0) }
+        #expect(codes.allSatisfy { $0 == nil || $0 == .busy }, "\(codes)")
+        #expect(codes.contains(nil))
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// One without workers holds what its stage may have made, and the others go on.
+    @Test func aPoolWithoutWorkersKeepsNobodyElseWaiting() {
+        var (stack, client, theirs) = Self.staffed {
+            $0.dispatch.outputBytesMax.transform = 4_000
+            $0.dispatch.outputBytesMax.decode = 1 << 20
+        }
+        stack.kill(theirs)
+        let marked = (0..<12).map {
+            stack.load(Self.image([Self.mark], name: "m\($0)"), by: client)
+        }
+        let plain = (0..<12).map { stack.load(Self.image([], name: "p\($0)"), by: client) }
+        stack.finishAll()
+        #expect(plain.allSatisfy { stack.image($0) != nil })
+        #expect(marked.count { stack.error($0) == .busy } == 9)
+        stack.hire(.transform, credit: 2, pool: .steps)
+        stack.finishAll()
+        #expect(marked.count { stack.image($0) != nil } == 3)
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    // MARK: - What is not asked of them
+
+    @Test func animationsBecomeStillsAndNothingIsKeptBesideThePixels() {
+        var request = ImageRequest.image().with {
+            $0.options = .transformAnimatedImage
+            $0.output.format = .webp
+        }
+        #expect(request.animates)
+        request.steps = [Self.mark]
+        #expect(!request.animates)
+        #expect(KeptParts(request).isEmpty)
+    }
+
+    @Test func whatWouldBeLostIsRefused() {
+        var (stack, client, _) = Self.staffed()
+        let request = Self.image([Self.mark]).with { $0.output.keepsProfile = true }
+        let token = stack.load(request, by: client)
+        #expect(stack.error(token) == .invalidRequest)
+        #expect(stack.allHeld.isEmpty && stack.faults == [])
+    }
+
+    @Test func aSerializerEncodesWhatTheyMade() {
+        var (stack, client, _) = Self.staffed()
+        let request = Self.image([Self.mark]).with {
+            $0.context.serializer = .transcode(.png, quality: nil)
+        }
+        let token = stack.load(request, by: client)
+        var links = 0
+        repeat {
+            while let held = stack.allHeld.first {
+                if case .transform(let work) = held.job.work, work.steps.contains(Self.mark) {
+                    links += 1
+                }
+                stack.finish(held)
+            }
+            stack.goOn()
+        } while !stack.allHeld.isEmpty
+        #expect(links == 1, "it was asked once")
+        #expect(stack.image(token) != nil)
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+}

@@ -1,0 +1,48 @@
+import ImageModel
+import Messages
+
+@testable import Admission
+@testable import Dispatching
+
+extension Walk {
+    /// Steps of somebody else between those of ours, sometimes one that nobody does. A seed without
+    /// them says the same as before.
+    mutating func addCustomSteps(to request: inout ImageRequest) {
+        guard hasCustomSteps else { return }
+        swap(&random, &side)
+        defer { swap(&random, &side) }
+        guard random.oneIn(3), !request.infoOnly else { return }
+        for _ in 0..<draw(1...3) {
+            let name = random.oneIn(30) ? "nobody.step" : pick(["acme.mark", "acme.tone"]) ?? ""
+            request.steps.insert(
+                .custom(CustomStep(name)), at: draw(0...request.steps.count))
+        }
+    }
+
+    /// There are none at times.
+    mutating func hireForSteps() {
+        guard hasCustomSteps, !stack.workers.values.contains(where: { $0.pool == .steps }) else {
+            return
+        }
+        stack.hire(.transform, credit: draw(1...2), pool: .steps)
+    }
+
+    private var hasCustomSteps: Bool { !stack.scheduler.limits.dispatch.pools.further.isEmpty }
+}
+
+extension WorkerPools {
+    /// With one of somebody else that does two steps.
+    static var withSteps: WorkerPools {
+        guard let name = PoolName("steps") else { preconditionFailure("it is a name") }
+        var pool = WorkerPool(name: name, kind: .transform)
+        pool.trust = .foreign
+        pool.credit = 1_000
+        pool.grant = WorkerCapabilities(formatsOut: ["pam"], steps: ["acme.mark", "acme.tone"])
+        return WorkerPools([pool])
+    }
+}
+
+extension PoolID {
+    /// The further pool of `WorkerPools.withSteps`.
+    static var steps: PoolID? { PoolName("steps").flatMap { WorkerPools.withSteps.id(of: $0) } }
+}
