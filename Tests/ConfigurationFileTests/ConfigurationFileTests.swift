@@ -370,7 +370,7 @@ import Testing
             "f:1: options: this version does not have handle-cookies"
         ),
         (rule("context: {image-scale-factor: 0}"), "f:1: image-scale-factor: is a number from 1"),
-        (rule("context: {image-coder: x}"), "f:1: image-coder: this version does not have it"),
+        (rule("context: {image-coder: x}"), "f:1: there is no pool of kind decode 'x'"),
         (rule("context: {custom-manager: x}"), "f:1: custom-manager: a rule belongs to"),
         (rule("context: {image-cache: x}"), "f:1: there is no cache 'x'"),
         (rule("context: {image-transformer: x}"), "f:1: there is no preset 'x'"),

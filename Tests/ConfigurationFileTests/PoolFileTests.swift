@@ -232,6 +232,16 @@ import Testing
         }
     }
 
+    @Test func codersArePoolsOfDecoders() {
+        let profile = "a: {kind: decode}, b: {kind: download}}\nprofiles: {p: {coders: "
+        #expect(problems(profile + "[decode, a, vector]}") == [])
+        for name in ["b", "transform", "c"] {
+            #expect(
+                problems(profile + "[a, \(name)]}").first?.hasPrefix(
+                    "f:2: there is no pool of kind decode '\(name)'") == true)
+        }
+    }
+
     @Test func thereAreLimits() {
         let many = (0...WorkerPools.furtherMax).map { "p\($0): {kind: decode}" }
         #expect(

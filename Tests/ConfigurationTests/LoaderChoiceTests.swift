@@ -1,4 +1,5 @@
 import ImageModel
+import Messages
 import Testing
 
 @testable import Configuration
@@ -168,5 +169,31 @@ import Testing
         configuration.profiles["default"]?.rules = [rule]
         #expect(
             try terms(configuration, "file:///photos/a").loader == .file(FileRoot(path: "/2")))
+    }
+
+    // MARK: - Coders
+
+    @Test func aRequestNamesItsCoderAndAProfileTheirOrder() throws {
+        var configuration = Configuration()
+        configuration.pools = [
+            WorkerPool(name: try #require(PoolName("qoi")), kind: .decode),
+            WorkerPool(name: try #require(PoolName("photos")), kind: .download),
+        ]
+        var request = ImageRequest(url: "http://h/a")
+        #expect(try configuration.resolve(request).terms.coders == [])
+        configuration.profiles["default"] = Profile()
+        configuration.profiles["default"]?.coders = ["decode", "qoi"]
+        #expect(try configuration.resolve(request).terms.coders == ["decode", "qoi"])
+        request.context.coder = "qoi"
+        let resolution = try configuration.resolve(request)
+        #expect(resolution.terms.coders == ["qoi"])
+        #expect(resolution.request.context.isEmpty)
+        for name in ["photos", "other"] {
+            request.context.coder = name
+            let error = #expect(throws: ImageError.self) { try configuration.resolve(request) }
+            #expect(error?.code == .invalidRequest)
+            let names = "decode, qoi, vector"
+            #expect(error?.message.contains(names) == true, "\(String(describing: error))")
+        }
     }
 }

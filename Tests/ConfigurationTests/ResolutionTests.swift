@@ -320,7 +320,7 @@ import Testing
     }
 
     @Test func whatIsWrongWithAContextIsSaidBeforeAnythingElse() {
-        let error = refusal(configuration()) { $0.context.others["image-coder"] = "x" }
+        let error = refusal(configuration()) { $0.context.others["download-decryptor"] = "x" }
         #expect(error?.code == .notSupported)
         #expect(refusal(configuration()) { $0.context.key = .text("a\u{1F}b") } != nil)
     }

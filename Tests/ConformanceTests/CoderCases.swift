@@ -50,6 +50,35 @@ extension Conformance {
             }
         }
 
+        /// Whom a request names is asked, and nobody else; a profile says whom where it names
+        /// nobody.
+        @Test func case038_aRequestNamesItsCoder() async throws {
+            let command = try PythonExample.command("qoi_coder.py").joined(separator: ", ")
+            let text = """
+                pools:
+                  qoi: {kind: decode, trust: foreign, formats-in: [qoi], command: [\(command)]}
+                profiles: {ours: {coders: [decode]}}
+
+                """
+            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let qoi = try QOIFile.bytes(hasAlpha: false)
+            gallery.origin.route("/named.qoi", .bytes(qoi, contentType: "image/qoi"))
+            let cases = [
+                ("image-coder=decode", "unsupportedFormat"), ("image-coder=png", "invalidRequest"),
+                ("custom-manager=ours", "unsupportedFormat"), ("image-coder=qoi", nil),
+            ]
+            try await withStack(
+                ["--allow-private-networks", "--config", path], decoders: 1
+            ) { stack in
+                for (context, error) in cases {
+                    let answer = try stack.answer(
+                        gallery.url("/named.qoi"),
+                        ["--resize", "7x7", "--format", "png", "--context", context])
+                    #expect(answer["error"]?["name"]?.text == error, "\(context): \(answer)")
+                }
+            }
+        }
+
         /// What every reader has to see in the file: a run, small steps, colours again, and alpha
         /// where there is any.
         private static func samples(hasAlpha: Bool) -> [UInt8] {

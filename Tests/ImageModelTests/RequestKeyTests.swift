@@ -107,6 +107,14 @@ import Testing
         #expect(Set(requests.map { ResultKey($0) }).count == outputs.count)
     }
 
+    @Test func whoDecodesIsNobodyElsesWork() {
+        let source = SourceKey(request())
+        let keys = [[], ["decode"], ["qoi", "decode"], ["decode", "qoi"]].map {
+            ResultKey(request(), of: source, overlays: [], coders: $0)
+        }
+        #expect(Set(keys).count == 4 && Set(keys.map(\.decode.source)).count == 1)
+    }
+
     @Test func stepsAndTheirOrderMakeTheResult() {
         let flip = TransformStep.flip(horizontal: true, vertical: false)
         let turn = TransformStep.rotate(Rotation(degreesClockwise: 90))

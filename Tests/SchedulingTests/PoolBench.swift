@@ -105,7 +105,9 @@ struct PoolBench {
             .fetch(FetchWork(url: url, headers: [], bodyBytesMax: 1 << 20, loader: loader)), nil)
     }
 
-    mutating func decode(_ format: ImageFormat?, _ priority: Priority = .normal) -> JobID {
+    mutating func decode(
+        _ format: ImageFormat?, _ priority: Priority = .normal, by coders: [String] = []
+    ) -> JobID {
         lastBlock += 1
         let reference = BlockReference(
             segment: 0, offset: lastBlock * 64, length: 64, block: BlockID(lastBlock))
@@ -114,7 +116,7 @@ struct PoolBench {
         }
         defer { dispatcher.drop(taken.block) }
         let work = DecodeWork(source: taken.reference, need: .header, limits: ImageLimits())
-        return submit(.decode(work), taken.block, priority)
+        return submit(.decode(work), taken.block, priority, by: coders)
     }
 
     mutating func transform(_ steps: [TransformStep], _ format: ImageFormat) -> JobID {
@@ -128,12 +130,14 @@ struct PoolBench {
     }
 
     private mutating func submit(
-        _ work: JobWork, _ input: BlockHandle?, _ priority: Priority = .normal
+        _ work: JobWork, _ input: BlockHandle?, _ priority: Priority = .normal,
+        by coders: [String] = []
     ) -> JobID {
         let urgency = Urgency(
             priority: priority, deadline: Instant(nanoseconds: .max), flows: Flows(.house))
         var submission = Submission(JobSpec(work), urgency)
         submission.input = input
+        submission.coders = coders
         let id = dispatcher.submit(submission)
         settle()
         return id

@@ -59,6 +59,27 @@ struct PoolTests {
         #expect(bench.assignments() == [] && bench.faults == [])
     }
 
+    /// Names say who is asked, in their order, and nobody else.
+    @Test func namedCodersAreTheOnlyOnesAsked() throws {
+        let png = WorkerCapabilities(formatsIn: ["png"])
+        var bench = PoolBench([Self.pool("mine", .decode, png), Self.pool("other", .decode, png)])
+        let workers = ["mine", "other", "decode"].map { bench.hire($0, credit: 8) }
+        let wanted = [
+            bench.decode(.png), bench.decode(.png, by: ["other"]),
+            bench.decode(.png, by: ["decode", "mine"]), bench.decode(.gif, by: ["mine", "decode"]),
+        ]
+        let homes = [0, 1, 2, 2].map { workers[$0] }
+        #expect(bench.assignments() == zip(wanted, homes).map { .init($0, $1) })
+        let refused = [
+            bench.decode(.gif, by: ["mine", "other"]), bench.decode(nil, by: ["mine"]),
+            bench.decode(.png, by: ["transform", "nobody"]),
+        ]
+        let failures = bench.failures()
+        #expect(refused.allSatisfy { failures[$0]?.code == .unsupportedFormat }, "\(failures)")
+        #expect(failures[refused[0]]?.details == ["coders": "mine, other"])
+        #expect(bench.faults == [])
+    }
+
     @Test func aJobWaitsForItsPoolWhileOthersGo() {
         var bench = PoolBench([Self.vector])
         let plain = bench.hire("decode", credit: 8)

@@ -153,6 +153,7 @@ extension Configuration {
         terms.cache = try cacheText(of: context.cache)
         terms.originalCache = try cacheText(of: context.originalCache ?? context.cache)
         if !isUpload { terms.base = try base(context.key, url) }
+        terms.coders = try coders(context.coder.map { [$0] } ?? draft.coders)
         terms.mayDownload = isUpload || draft.mayDownload
         terms.ignoresCacheControl = draft.ignoresCacheControl
         terms.sources = sourceTexts

@@ -8,6 +8,9 @@ public struct Profile: Hashable, Sendable {
     public var originalCache: String?
     /// Who obtains the bytes; `nil`: the last loader that takes the URL.
     public var loader: String?
+    /// Pools of decoders, which are asked in this order and no others; empty: all that there are,
+    /// in the order of the file.
+    public var coders: [String] = []
     /// The preset of requests without steps.
     public var transformer: String?
     /// The filter that makes the key.

@@ -18,6 +18,8 @@ struct ResolutionDraft {
     private(set) var blocks: [BlockCause: Bool] = [:]
     private(set) var headers: [RuleHeader] = []
     private(set) var identity: String?
+    /// Who decodes where the context names nobody.
+    let coders: [String]
     /// What rules say of the transfer; `nil`: nothing.
     private(set) var transfer: TransferRule?
     /// What is left of the context: what the reply needs, and what is refused by name.
@@ -40,6 +42,7 @@ struct ResolutionDraft {
         remainder.scaleFactor = asked.scaleFactor
         remainder.wantsExtendedData = asked.wantsExtendedData
         let hasOwn = !request.steps.isEmpty || asked.preset != nil || asked.withoutTransformer
+        coders = profile.coders
         if !hasOwn, !request.infoOnly { defaultTransformer = profile.transformer }
     }
 

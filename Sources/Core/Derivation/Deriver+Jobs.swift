@@ -36,7 +36,10 @@ extension Deriver {
         case .source(let node):
             submission.wantsProgress = sources[node].hasListeners
             submission.wantsArrived = sources[node].early.isWanted
-        case .partial: submission.isExpendable = true
+        case .decode(let node): submission.coders = decodes[node].name.key.coders
+        case .partial(let node):
+            submission.isExpendable = true
+            submission.coders = results[partials[node].result].name.key.decode.coders
         default: break
         }
         let id = dispatcher.submit(submission)

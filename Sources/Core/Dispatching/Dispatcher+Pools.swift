@@ -10,11 +10,11 @@ extension Dispatcher {
         if case .fetch(let work) = submission.spec.work, case .pool(let name) = work.loader {
             return try pool(ofLoader: name, for: submission)
         }
-        guard !pools.isOpen(kind) else { return PoolID(kind) }
+        guard !pools.isOpen(kind) || !submission.coders.isEmpty else { return PoolID(kind) }
         let needs = needs(of: submission)
-        guard let pool = pools.pool(of: kind, for: needs) else {
-            throw pools.refusal(of: kind, needs)
-        }
+        let pool =
+            submission.coders.isEmpty
+            ? try pools.pool(of: kind, for: needs) : try pools.coder(submission.coders, for: needs)
         guard pool != PoolID(kind) else { return pool }
         try checkRoom(in: pool, for: submission)
         return pool

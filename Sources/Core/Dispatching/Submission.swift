@@ -18,6 +18,8 @@ package struct Submission: Sendable {
     /// What made the bytes that the cache is to take: evidence against it, if they are not the
     /// image that was said.
     package var maker: Suspect?
+    /// The pools that may do a decode, in the order in which they are asked; empty: all.
+    package var coders: [String] = []
     /// Of the request that began the work.
     package var trace: TraceContext?
     /// Whether it waits for space outside, where there is none: what no reply waits for does not.

@@ -11,7 +11,7 @@ public enum ContextKey: String, Hashable, Sendable, CaseIterable {
     case imageCache = "image-cache"
     /// The loader.
     case imageLoader = "image-loader"
-    /// The coder.
+    /// Who decodes.
     case imageCoder = "image-coder"
     /// The steps, or `none` against the configuration's.
     case imageTransformer = "image-transformer"
@@ -58,7 +58,7 @@ public enum ContextKey: String, Hashable, Sendable, CaseIterable {
 
     /// Those that this version refuses with `notSupported`.
     public static let notSupported: Set<ContextKey> = [
-        .imageCoder, .downloadRequestModifier, .downloadResponseModifier, .downloadDecryptor,
+        .downloadRequestModifier, .downloadResponseModifier, .downloadDecryptor,
     ]
 
     /// Those that are taken, whatever their value, and change nothing: pixels are made where they

@@ -82,6 +82,7 @@ public struct ContextSetting: Hashable, Sendable {
         case .imageCache: context.cache = try name()
         case .originalImageCache: context.originalCache = try name()
         case .imageLoader: context.loader = try name()
+        case .imageCoder: context.coder = try name()
         case .imageTransformer:
             let none = try name() == "none"
             context.withoutTransformer = none

@@ -14,6 +14,8 @@ public struct DecodeKey: Hashable, Sendable {
     public let facts: WantedFacts
     /// Whether they are laid over others: such images are smaller, or refused.
     public let isOverlay: Bool
+    /// Who may decode, in the order in which they are asked; empty: all that there are.
+    public let coders: [String]
     /// The limits that the configuration sets: who may have less waits for no decode of more.
     public let limits: LimitSettings
 
@@ -22,9 +24,11 @@ public struct DecodeKey: Hashable, Sendable {
 
     /// The same, where the key of its source is known.
     public init(
-        _ request: ImageRequest, of source: SourceKey, limits: LimitSettings = LimitSettings()
+        _ request: ImageRequest, of source: SourceKey, limits: LimitSettings = LimitSettings(),
+        coders: [String] = []
     ) {
         self.source = source
+        self.coders = coders
         frame = request.frame
         wantsAllFrames = request.animates
         need = DecodeNeed(request)
@@ -37,6 +41,7 @@ public struct DecodeKey: Hashable, Sendable {
     /// The key of an image that is laid over others, as it is.
     public init(overlay source: SourceKey, limits: LimitSettings = LimitSettings()) {
         self.source = source
+        coders = []
         frame = nil
         wantsAllFrames = false
         need = .full

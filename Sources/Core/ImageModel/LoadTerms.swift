@@ -11,6 +11,8 @@ public struct LoadTerms: Hashable, Sendable {
     public var originalCache: String
     /// Who obtains the bytes.
     public var loader: FetchLoader
+    /// Pools of decoders, which are asked in this order and no others; empty: all that there are.
+    public var coders: [String]
     /// Whether the loader may be asked (SEMANTICS §13.2, shouldDownload).
     public var mayDownload: Bool
     /// Whether what origins say of keeping their answers is not looked at.
@@ -54,6 +56,7 @@ public struct LoadTerms: Hashable, Sendable {
         cache = ""
         originalCache = ""
         loader = .http
+        coders = []
         mayDownload = true
         ignoresCacheControl = false
         sources = []

@@ -37,6 +37,7 @@ extension RequestContext {
             throw ImageError(.invalidRequest, "a context option is unknown to this version")
         }
         if ContextKey.withoutEffect.contains(key) { return }
+        if key == .imageCoder { return try check(name: value, "coder") }
         guard ContextKey.notSupported.contains(key) else {
             throw ImageError(.invalidRequest, "a context option has a field of its own: \(name)")
         }

@@ -37,7 +37,13 @@ public struct RequestContext: Hashable, Sendable {
     public var extendedData: ExtendedData?
     /// Whether the reply has the extended data of the entry that answers.
     public var wantsExtendedData: Bool
-    /// Options of SDWebImage that have no field here; admission refuses each by name.
+    /// Who decodes (`imageCoder`): a pool of kind decode; `nil`: the profile's coders.
+    public var coder: String? {
+        get { others[ContextKey.imageCoder.rawValue] }
+        set { others[ContextKey.imageCoder.rawValue] = newValue }
+    }
+    /// Options of SDWebImage that have no field here, by name; admission refuses those that it
+    /// does not know.
     public var others: [String: String]
 
     /// Says nothing.

@@ -23,9 +23,9 @@ public struct ResultKey: Hashable, Sendable {
     /// The same, where the key of its source is known.
     public init(
         _ request: ImageRequest, of source: SourceKey, overlays: [SourceKey],
-        limits: LimitSettings = LimitSettings()
+        limits: LimitSettings = LimitSettings(), coders: [String] = []
     ) {
-        decode = DecodeKey(request, of: source, limits: limits)
+        decode = DecodeKey(request, of: source, limits: limits, coders: coders)
         steps = request.allSteps
         output = request.output
         infoOnly = request.infoOnly

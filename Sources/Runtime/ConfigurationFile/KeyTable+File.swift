@@ -40,6 +40,7 @@ extension KeyTable where Target == Profile {
         Row("cache", .reference(.cache), \.cache),
         Row("original-cache", .reference(.cache), \.originalCache),
         Row("loader", .reference(.loader), \.loader),
+        Row("coders", .list(of: .reference(.coder)), \.coders),
         Row("transformer", .referenceOrNone(.preset)) { $0.transformer = $1.name },
         Row("key-filter", .referenceOrNone(.keyFilter)) { $0.keyFilter = $1.name },
         Row("serializer", .serializerName, \.serializer),

@@ -7,7 +7,7 @@ import YAML
 struct Reading {
     /// What a name in one place of the file refers to in another.
     enum Kind: Hashable {
-        case cache, preset, keyFilter, serializer, profile, loader, downloadPool
+        case cache, preset, keyFilter, serializer, profile, loader, coder, downloadPool
 
         var word: String {
             switch self {
@@ -17,6 +17,7 @@ struct Reading {
             case .serializer: "serializer"
             case .profile: "profile"
             case .loader: "loader"
+            case .coder: "pool of kind decode"
             case .downloadPool: "foreign pool of kind download"
             }
         }
@@ -31,6 +32,7 @@ struct Reading {
             case .profile:
                 Set(configuration.profiles.keys).union([Configuration.defaultName])
             case .loader: configuration.loaderNames
+            case .coder: configuration.coderNames
             case .downloadPool: Set(configuration.loaderPools.map(\.name.text))
             }
         }

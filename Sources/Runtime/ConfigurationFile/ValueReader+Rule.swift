@@ -91,7 +91,8 @@ extension ValueReader where Value == [ContextSetting] {
     ) {
         let kinds: [ContextKey: Reading.Kind] = [
             .imageCache: .cache, .originalImageCache: .cache, .imageLoader: .loader,
-            .imageTransformer: .preset, .cacheKeyFilter: .keyFilter, .cacheSerializer: .serializer,
+            .imageCoder: .coder, .imageTransformer: .preset, .cacheKeyFilter: .keyFilter,
+            .cacheSerializer: .serializer,
         ]
         guard let kind = kinds[setting.key], !["none", "as-is"].contains(setting.text),
             !setting.isText

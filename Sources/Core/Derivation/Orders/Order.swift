@@ -36,7 +36,7 @@ package final class Order: Sendable {
         self.trace = trace
         key = ResultKey(
             image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) },
-            limits: terms.limits)
+            limits: terms.limits, coders: terms.coders)
         self.plan = plan ?? JobPlan(image, terms, names, distrustsMemory: distrustsMemory)
     }
 }

@@ -2,17 +2,35 @@ import ImageModel
 import Messages
 
 extension WorkerPools {
-    /// The first pool of the kind that is granted all that the job needs, and is no loader's. Steps
-    /// of ours are done by ours, and custom ones by others.
-    func pool(of kind: WorkerKind, for needs: JobNeeds) -> PoolID? {
-        pools(of: kind).first {
+    /// The first pool of the kind that is granted all that the job needs, and is no loader's.
+    /// Throws why there is none: what the last pool of the kind, that of every stack, is not
+    /// granted, or else another one.
+    func pool(of kind: WorkerKind, for needs: JobNeeds) throws(ImageError) -> PoolID {
+        if let pool = first(of: pools(of: kind), for: needs) { return pool }
+        throw refusal(of: kind, needs)
+    }
+
+    /// The first of the pools of decoders of these names that is granted what the job needs.
+    func coder(_ names: [String], for needs: JobNeeds) throws(ImageError) -> PoolID {
+        let named = names.compactMap { PoolName($0).flatMap(id) }
+            .filter { kind(of: $0) == .decode }
+        if let pool = first(of: named, for: needs) { return pool }
+        let names = names.joined(separator: ", ")
+        throw ImageError(
+            .unsupportedFormat,
+            "no coder of this request decodes the image: it names \(names)",
+            details: ["coders": names])
+    }
+
+    /// Steps of ours are done by ours, and custom ones by others.
+    private func first(of pools: [PoolID], for needs: JobNeeds) -> PoolID? {
+        pools.first {
             !all[$0.index].isLoader && all[$0.index].doesSteps == needs.isCustom
                 && needs.areMet(by: self[$0].grant)
         }
     }
 
-    /// Why there is none: what the last pool of the kind, that of every stack, is not granted, or
-    /// else another one.
+    /// Why no pool of the kind does it.
     func refusal(of kind: WorkerKind, _ needs: JobNeeds) -> ImageError {
         if let step = needs.missingStep { return step.refusal(of: kind) }
         let missing = pools(of: kind).reversed().lazy.compactMap {
