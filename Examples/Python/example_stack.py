@@ -12,6 +12,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -63,17 +64,36 @@ class SlowPicture:
         return self._inside in readable
 
 
+class TaggedPicture:
+    """Has an entity tag: who has it already is told that it is the same (304)."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.tag = f'"{zlib.crc32(data):08x}"'
+
+
+Picture = bytes | SlowPicture | TaggedPicture
+
+
 class Handler(BaseHTTPRequestHandler):
     server: Origin
 
     def do_GET(self) -> None:
         with self.server.lock:
             self.server.gets[self.path] += 1
+            self.server.headers[self.path] = dict(self.headers)
         picture = self.server.pictures.get(self.path)
         if picture is None:
             return self.send_error(404)
-        data = picture.data if isinstance(picture, SlowPicture) else picture
+        data = picture if isinstance(picture, bytes) else picture.data
+        tag = picture.tag if isinstance(picture, TaggedPicture) else None
+        if tag is not None and self.headers["If-None-Match"] == tag:
+            self.send_response(304)
+            self.send_header("ETag", tag)
+            return self.end_headers()
         self.send_response(200)
+        if tag is not None:
+            self.send_header("ETag", tag)
         self.send_header("Content-Type", "image/png")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -95,14 +115,20 @@ class Origin(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.pictures: dict[str, bytes | SlowPicture] = {}
+        self.pictures: dict[str, Picture] = {}
         self.gets: Counter[str] = Counter()
+        self.headers: dict[str, dict[str, str]] = {}  # of the last request
         self.lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever)
         self._thread.start()
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.server_port}{path}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Who is cancelled goes while something is sent: that is no error of the tests."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def stop(self) -> None:
         self.shutdown()
@@ -186,11 +212,18 @@ class ExampleTests(unittest.IsolatedAsyncioTestCase):
     def client(self, delivery: str = "mapped") -> Client:
         return Client(self.stack.runtime_dir, delivery)
 
-    def serve(self, picture: bytes | SlowPicture) -> str:
+    def serve(self, picture: Picture) -> str:
         """A URL that no other test has."""
         path = f"/{self.id()}-{len(self.origin.pictures)}.png"
         self.origin.pictures[path] = picture
         return self.origin.url(path)
+
+    def replace(self, url: str, picture: Picture) -> None:
+        """What the origin has there from now on."""
+        self.origin.pictures[self.path(url)] = picture
+
+    def path(self, url: str) -> str:
+        return url.removeprefix(self.origin.url(""))
 
     def serve_slowly(self, data: bytes) -> tuple[str, SlowPicture]:
         picture = SlowPicture(data)
@@ -198,7 +231,7 @@ class ExampleTests(unittest.IsolatedAsyncioTestCase):
         return self.serve(picture), picture
 
     def gets(self, url: str) -> int:
-        return self.origin.gets[url.removeprefix(self.origin.url(""))]
+        return self.origin.gets[self.path(url)]
 
     async def until_asked(self, picture: SlowPicture) -> None:
         asked = await asyncio.to_thread(picture.asked.acquire, timeout=SECONDS)

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import unittest
 import venv
 from pathlib import Path
 
 import imagebus
-from example_stack import ExampleTests, png
+from example_stack import SECONDS, ExampleTests, png
 from imagebus import aio
 
 HERE = Path(__file__).resolve().parent
@@ -24,12 +25,13 @@ PATIENCE = 300  # seconds for pip, which is slow where others are busy
 
 PROGRAM = """
 import asyncio, sys
+from contextlib import aclosing
 from importlib import metadata, resources
 from pathlib import Path
 import imagebus, imagebus_pb2, imagebus_worker
-from imagebus import Client, aio, errors, resize
+from imagebus import Client, Loaded, Options, Progress, Tiers, aio, errors, new_token, resize
 
-runtime, url = sys.argv[1:]
+runtime, url, gated, hanging, missing = sys.argv[1:]
 for module in imagebus, imagebus_pb2, imagebus_worker:
     assert Path(module.__file__).is_relative_to(sys.prefix), module.__file__
 for package in imagebus, imagebus_worker:
@@ -48,6 +50,45 @@ async def main():
     async with aio.Client(runtime, patience=60) as client:
         pixels = (await client.load(url, format="pam")).pixels
         print(pixels.size, pixels.mode, pixels.stride)
+        await prefetch(client)
+        await show_progress(client)
+        await cancel(client)
+
+async def prefetch(client):
+    report = await client.prefetch([url, missing], resize(32, 32), format="webp")
+    print(report.finished, report.skipped, report.errors)
+    tiny = await client.load(url, resize(32, 32), format="webp", options=Options.FROM_CACHE_ONLY)
+    print(tiny.cache_type is Tiers.MEMORY, tiny.width, tiny.height)
+    try:
+        await client.load(url, resize(31, 31), options=Options.FROM_CACHE_ONLY, query=Tiers.MEMORY)
+    except errors.CacheMiss:
+        print("not there")
+
+async def show_progress(client):
+    was_told = False
+    async with aclosing(client.events(gated, previews=False)) as events:
+        async for event in events:
+            match event:
+                case Progress(received, expected) if 0 < received < expected and not was_told:
+                    was_told = True
+                    print(f"some of {expected} bytes", flush=True)
+                case Loaded(image):
+                    print(f"all {len(image.data)} bytes", flush=True)
+
+async def cancel(client):
+    token, has_begun = new_token(), asyncio.Event()
+    def note(received, expected):
+        if received:
+            has_begun.set()
+    load = asyncio.create_task(client.load(hanging, token=token, progress=note))
+    await has_begun.wait()
+    client.cancel(token)
+    try:
+        await load
+    except errors.Cancelled as error:
+        print(error.name, flush=True)
+    sys.stdin.readline()  # the client is open still
+    print((await client.load(url, info_only=True)).format)
 
 asyncio.run(main())
 """
@@ -66,7 +107,7 @@ def copied_to(folder: Path) -> Path:
 class InterfaceTests(unittest.TestCase):
     def test_what_is_public_has_types_and_sentences(self) -> None:
         public = [getattr(imagebus, name) for name in imagebus.__all__]
-        kinds = [value for value in public if inspect.isclass(value)] + [aio.Client]
+        kinds = [value for value in public if inspect.isclass(value)] + [aio.Client, aio.Operator]
         functions = [value for value in public if inspect.isfunction(value)]
         for kind in kinds:
             members = inspect.getmembers(kind, inspect.isfunction)
@@ -83,10 +124,12 @@ class InterfaceTests(unittest.TestCase):
                         self.assertIsNot(parameter.annotation, inspect.Parameter.empty, name)
 
     def test_both_clients_take_the_same(self) -> None:
-        for name in "__init__", "load", "upload", "events", "prefetch", "cancel":
+        shared = "__init__", "load", "upload", "events", "prefetch", "cancel"
+        operators = "put", "tiers", "remove", "clear", "counts"
+        for name in shared + operators:
             with self.subTest(name):
-                waiting = inspect.signature(getattr(imagebus.Client, name)).parameters
-                asynchronous = inspect.signature(getattr(aio.Client, name)).parameters
+                waiting = inspect.signature(getattr(imagebus.Operator, name)).parameters
+                asynchronous = inspect.signature(getattr(aio.Operator, name)).parameters
                 self.assertEqual(list(waiting.values()), list(asynchronous.values()))
 
 
@@ -123,12 +166,40 @@ class PackageTests(ExampleTests):
         )  # fmt: skip
         program = self.folder / "program.py"
         program.write_text(PROGRAM)
-        url = self.serve(png(320, 200, 1))
-        said = self.run_command(python, program, self.stack.runtime_dir, url)
+        url, missing = self.serve(png(320, 200, 1)), self.origin.url("/gone.png")
+        gated, gate = self.serve_slowly(data := png(320, 200, 2))
+        hanging, picture = self.serve_slowly(png(320, 200, 3))
+        process = subprocess.Popen(
+            [python, program, self.stack.runtime_dir, url, gated, hanging, missing],
+            cwd=self.folder, env=self.environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        watch = threading.Timer(PATIENCE, process.kill)
+        self.addCleanup(watch.cancel)
+        watch.start()
+        with process:
+            assert process.stdin is not None and process.stdout is not None
+            said: list[str] = []
+            for line in process.stdout:
+                said.append(line.rstrip("\n"))
+                if line.startswith("some of "):
+                    gate.open()  # without progress the rest never comes
+                elif line == "cancelled\n":
+                    self.assertTrue(picture.broken.wait(SECONDS), "the transfer goes on")
+                    process.stdin.write("\n")
+                    process.stdin.flush()
+            assert process.stderr is not None
+            errors = process.stderr.read()
         self.assertEqual(
-            said.splitlines(),
-            ["0.1.0 ['pillow']", "png (64, 40)", "addressForbidden", "(320, 200) RGB 960"],
-        )
+            said,
+            [
+                "0.1.0 ['pillow']", "png (64, 40)", "addressForbidden", "(320, 200) RGB 960",
+                "2 1 {'invalidDownloadStatusCode': 1}", "True 32 20", "not there",
+                f"some of {len(data)} bytes", f"all {len(data)} bytes", "cancelled", "png",
+            ],
+            errors,
+        )  # fmt: skip
+        self.assertEqual((process.returncode, self.gets(url)), (0, 1), errors)
 
     def test_a_distribution_of_sources_builds_without_the_repository(self) -> None:
         sources = copied_to(self.folder / "checkout")

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 /// `CASES.md` has every case of SDWebImage's tests, once, with tests that exist or a reason.
@@ -37,6 +38,22 @@ import Testing
             func third() {}
             """
         #expect(NamedTests.tests(in: source) == ["first", "second", "third"])
+    }
+
+    /// The head names the rows that the client in Python runs too: each has a test of its number
+    /// there, and there is no other.
+    @Test func everyRowThatIsSaidToBeRunInPythonHasItsTest() {
+        let head = FileBytes.text(RepositoryRoot.file("Tests/ConformanceTests/CASES.md")) ?? ""
+        let line = head.split(separator: "\n").first { $0.hasPrefix("Rows of both languages: ") }
+        let named = (line ?? "").split { !$0.isNumber }.compactMap { Int($0) }
+        #expect(named.count >= 20 && named == Set(named).sorted())
+        let file = RepositoryRoot.file("Examples/Python/test_conformance.py")
+        let tests = (FileBytes.text(file) ?? "").split(separator: "\n").compactMap { line -> Int? in
+            guard let range = line.firstRange(of: "def test_case") else { return nil }
+            return Int(line[range.upperBound...].prefix { $0.isNumber })
+        }
+        #expect(tests.sorted() == named)
+        #expect(named.allSatisfy { (1...rows.count).contains($0) })
     }
 
     /// A test with a number is that of its row, and the only one there.

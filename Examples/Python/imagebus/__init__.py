@@ -10,15 +10,17 @@
 
 from imagebus import aio, errors
 from imagebus.aio import new_token
-from imagebus.blocking import Client
+from imagebus.blocking import Client, Operator
 from imagebus.errors import ImagebusError
-from imagebus.events import Event, Loaded, Preview, Progress
+from imagebus.events import Cached, Event, Loaded, Preview, Progress
 from imagebus.images import Image
+from imagebus.options import Options, Tiers
 from imagebus.pixels import Pixels
 from imagebus.prefetch import PrefetchReport
 from imagebus.steps import Step, crop, custom, flip, resize, rotate
 
 __all__ = [
-    "Client", "Event", "Image", "ImagebusError", "Loaded", "Pixels", "PrefetchReport", "Preview",
-    "Progress", "Step", "aio", "crop", "custom", "errors", "flip", "new_token", "resize", "rotate",
+    "Cached", "Client", "Event", "Image", "ImagebusError", "Loaded", "Operator", "Options",
+    "Pixels", "PrefetchReport", "Preview", "Progress", "Step", "Tiers", "aio", "crop", "custom",
+    "errors", "flip", "new_token", "resize", "rotate",
 ]  # fmt: skip

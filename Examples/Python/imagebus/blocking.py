@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 
 import imagebus_pb2 as pb
 from imagebus import aio
+from imagebus.caches import Count
 from imagebus.errors import ImagebusError
 from imagebus.events import Event
 from imagebus.images import Image
+from imagebus.options import Options, Tiers
 from imagebus.prefetch import PrefetchReport, Report
 from imagebus.request import OnProgress
 from imagebus.steps import Step
@@ -34,13 +36,15 @@ class Client:
     Arguments and errors are those of `imagebus.aio.Client`. What is called back (`progress`,
     `report`) is called in the client's thread, and has to be short."""
 
+    _kind: type[aio.Client] = aio.Client
+
     def __init__(
         self,
         runtime_dir: str | os.PathLike[str] | None = None,
         delivery: str = "auto",
         patience: float = 5,
     ) -> None:
-        self._client = aio.Client(runtime_dir, delivery, patience)
+        self._client = self._kind(runtime_dir, delivery, patience)
         self._live: Live | None = None
         # What was given to the loop before it was told to end is ended by it; after that nothing
         # may be, since nobody would.
@@ -84,12 +88,16 @@ class Client:
         progress: OnProgress | None = None,
         token: bytes | None = None,
         traceparent: str = "",
+        options: Options = Options(0),
+        query: Tiers | None = None,
+        store: Tiers | None = None,
     ) -> Image:
         """The picture at `url` after `steps`: `imagebus.aio.Client.load`."""
         return self._wait(
             lambda client: client.load(
                 url, *steps, format=format, quality=quality, headers=headers, info_only=info_only,
                 timeout=timeout, progress=progress, token=token, traceparent=traceparent,
+                options=options, query=query, store=store,
             )  # fmt: skip
         )
 
@@ -122,13 +130,14 @@ class Client:
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
         traceparent: str = "",
+        options: Options = Options(0),
     ) -> Iterator[Event]:
         """What a load tells, one after another: `imagebus.aio.Client.events`. A caller that leaves
         the loop cancels the load."""
         loop, client, _ = self._opened()
         stream = client.events(
             url, *steps, previews=previews, format=format, quality=quality, headers=headers,
-            timeout=timeout, traceparent=traceparent,
+            timeout=timeout, traceparent=traceparent, options=options,
         )  # fmt: skip
 
         async def step() -> Event | None:
@@ -159,12 +168,13 @@ class Client:
         timeout: float = 30.0,
         concurrency: int = 3,
         report: Report | None = None,
+        options: Options = Options(0),
     ) -> PrefetchReport:
         """Loads a list into the caches: `imagebus.aio.Client.prefetch`."""
         return self._wait(
             lambda client: client.prefetch(
                 urls, *steps, format=format, quality=quality, headers=headers, timeout=timeout,
-                concurrency=concurrency, report=report,
+                concurrency=concurrency, report=report, options=options,
             )  # fmt: skip
         )
 
@@ -207,6 +217,39 @@ class Client:
         except BaseException:
             future.cancel()  # of one that has ended: nothing
             raise
+
+
+class Operator(Client):
+    """A client at the operators' socket: `imagebus.aio.Operator`."""
+
+    _kind = aio.Operator
+
+    def put(self, key: str, data: bytes, cache: str = "", tiers: Tiers = Tiers.ALL) -> Tiers:
+        """Stores an image under a key: `imagebus.aio.Operator.put`."""
+        return self._ask(lambda operator: operator.put(key, data, cache, tiers))
+
+    def tiers(self, key: str, cache: str = "") -> Tiers:
+        """Those that have the entry: `imagebus.aio.Operator.tiers`."""
+        return self._ask(lambda operator: operator.tiers(key, cache))
+
+    def remove(self, key: str, cache: str = "", tiers: Tiers = Tiers.ALL) -> Tiers:
+        """Removes an entry: `imagebus.aio.Operator.remove`."""
+        return self._ask(lambda operator: operator.remove(key, cache, tiers))
+
+    def clear(self, tiers: Tiers = Tiers.ALL) -> Tiers:
+        """Removes all entries: `imagebus.aio.Operator.clear`."""
+        return self._ask(lambda operator: operator.clear(tiers))
+
+    def counts(self) -> dict[Tiers, Count]:
+        """What all caches have: `imagebus.aio.Operator.counts`."""
+        return self._ask(lambda operator: operator.counts())
+
+    def _ask(self, work: Callable[[aio.Operator], Coroutine[Any, Any, Result]]) -> Result:
+        def ask(client: aio.Client) -> Coroutine[Any, Any, Result]:
+            assert isinstance(client, aio.Operator)
+            return work(client)
+
+        return self._wait(ask)
 
 
 def end_when_ready(ready: Future[Live]) -> None:

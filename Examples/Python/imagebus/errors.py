@@ -58,6 +58,17 @@ class ImagebusError(Exception):
         return f"{self.name} ({self.code}): {self.message}"
 
 
+class CacheMiss(LookupError):
+    """Under `Options.FROM_CACHE_ONLY`: no cache has it. No error of the stack, and none of its
+    numbers."""
+
+    key: str  # under which it was looked for
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"no cache has {key}")
+        self.key = key
+
+
 def error_from(error: pb.Error) -> ImagebusError:
     """What a message says, as an exception."""
     details = {detail.name: detail.value for detail in error.details}

@@ -26,13 +26,21 @@ class Preview:
 
 
 @dataclass(frozen=True)
+class Cached:
+    """The image that a cache has, while the origin is asked (`Options.REFRESH_CACHED`). `Loaded`
+    brings this very image again where the origin says that nothing changed."""
+
+    image: Image
+
+
+@dataclass(frozen=True)
 class Loaded:
     """The image that was asked for: the last event."""
 
     image: Image
 
 
-Event = Progress | Preview | Loaded
+Event = Progress | Preview | Cached | Loaded
 
 
 class Mailbox:
@@ -40,11 +48,11 @@ class Mailbox:
     less, and nothing piles up."""
 
     def __init__(self) -> None:
-        self._unread: dict[type, Progress | Preview] = {}
+        self._unread: dict[type, Progress | Preview | Cached] = {}
         self._changed = asyncio.Event()
         self._is_closed = False
 
-    def put(self, event: Progress | Preview) -> None:
+    def put(self, event: Progress | Preview | Cached) -> None:
         older = self._unread.pop(type(event), None)
         if isinstance(older, Preview):
             older.image.release()
@@ -68,7 +76,7 @@ class Mailbox:
                 event.image.release()
         self._unread.clear()
 
-    async def next(self) -> Progress | Preview | None:
+    async def next(self) -> Progress | Preview | Cached | None:
         """The oldest; `None` where no more will come."""
         while not self._unread:
             if self._is_closed:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import imagebus_pb2 as pb
+from imagebus.options import Tiers
 from imagebus.pixels import Pixels, pixels_of
 
 if TYPE_CHECKING:
@@ -27,9 +28,10 @@ class Image:
     height: int  # pixels
     pages: int  # or frames; at least 1
     has_alpha: bool
-    cache_type: int  # the tier that had it: 0 none, 1 disk, 2 memory
+    cache_type: Tiers  # the tier that had it, or the original; `NONE`: it was fetched
     key: str  # of the cache
     timings: dict[str, float]  # milliseconds by stage
+    stored: Tiers = Tiers.NONE  # under `Options.WAIT_STORE_CACHE`: the tiers that have it
     give_back: Callable[[], object] = lambda: None
 
     def release(self) -> None:
@@ -78,7 +80,8 @@ def image_from(reply: pb.Reply, data: bytes | memoryview) -> Image:
         height=info.height,
         pages=info.pages,
         has_alpha=info.has_alpha,
-        cache_type=delivered.cache_type,
+        cache_type=Tiers(delivered.cache_type),
         key=delivered.key,
         timings={stage.name: value for stage, value in reply.timings.ListFields()},
+        stored=Tiers(delivered.stored_tiers),
     )

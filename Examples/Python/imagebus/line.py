@@ -31,10 +31,15 @@ KINDS: dict[type[Message], int] = {  # PROTOCOL §6
     pb.Reply: 41,
     pb.Prefetch: 47,
     pb.PrefetchReport: 48,
+    pb.CacheCommand: 49,
+    pb.CacheReport: 50,
     pb.Used: 54,
 }
 Kinds = dict[int, type[Message]]
-SENT_ONLY = {pb.Release, pb.Goodbye, pb.ClientHello, pb.Load, pb.Cancel, pb.Prefetch, pb.Used}
+SENT_ONLY = {
+    pb.Release, pb.Goodbye, pb.ClientHello, pb.Load, pb.Cancel, pb.Prefetch, pb.CacheCommand,
+    pb.Used,
+}  # fmt: skip
 RECEIVED: Kinds = {kind: message for message, kind in KINDS.items() if message not in SENT_ONLY}
 
 

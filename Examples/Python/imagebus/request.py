@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import imagebus_pb2 as pb
-from imagebus.events import Preview
+from imagebus.events import Cached, Preview
 from imagebus.images import Image
 
 OnProgress = Callable[[int, int], object]  # bytes that have come and are expected (0: unknown)
-OnPreview = Callable[[Preview], object]
+OnImage = Callable[[Preview | Cached], object]  # before the end
 
 
 def new_token() -> bytes:
@@ -29,9 +29,10 @@ class Request:
     deadline: float
     upload: bytes
     progress: OnProgress | None
-    preview: OnPreview | None
+    early: OnImage | None
     key: bytes  # what its answer is known by; empty where it is not to be repeated
     is_sent: bool = False
     is_cancelled: bool = False
+    cached: Image | None = None  # of one that is refreshed
     uploaded: int = 0
     body: bytearray = field(default_factory=bytearray)  # what has come in pieces

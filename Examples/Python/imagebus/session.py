@@ -19,12 +19,14 @@ from typing import Any, Self
 from google.protobuf.message import Message
 
 import imagebus_pb2 as pb
-from imagebus.errors import ImagebusError, error_from
-from imagebus.events import Preview
+from imagebus.caches import Commands
+from imagebus.errors import CacheMiss, ImagebusError, error_from
+from imagebus.events import Cached, Preview
 from imagebus.images import Image, image_from
 from imagebus.line import Line
+from imagebus.options import Options
 from imagebus.prefetch import Batches
-from imagebus.request import OnPreview, OnProgress, Request, new_token
+from imagebus.request import OnImage, OnProgress, Request, new_token
 from imagebus.results import StaleError, can_open, is_lent, read_result, results_folder
 from imagebus.trust import default_runtime_dir
 from imagebus.vouchers import RepeatedAnswers
@@ -41,6 +43,8 @@ log = logging.getLogger("imagebus")
 class Session:
     """The requests of one client: sent within the windows, sent again in a session that follows one
     that broke, and answered."""
+
+    _place = "front/front.sock"  # below the runtime directory
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class Session:
         self._broken: ImagebusError | None = None
         self._answers = RepeatedAnswers()
         self._batches = Batches(lambda message: self._line.send(message))
+        self._commands = Commands(lambda message: self._line.send(message))
         self._used_due = math.inf  # when the coordinator is to be told of answers given again
         self._handlers: dict[type[Message], Callable[[Any], None]] = {
             pb.Event: self._on_event,
@@ -72,13 +77,14 @@ class Session:
             pb.Piece: self._on_piece,
             pb.Taken: self._on_taken,
             pb.PrefetchReport: self._batches.on_report,
+            pb.CacheReport: self._commands.on_report,
         }
 
     async def __aenter__(self) -> Self:
         """Raises `unavailable` where nobody welcomes this client within `patience` seconds."""
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._line = Line(
-            self._runtime_dir / "front" / "front.sock",
+            self._runtime_dir / self._place,
             self._greet, self._end_session, self._receive, self._break,
         )  # fmt: skip
         try:
@@ -128,7 +134,7 @@ class Session:
         traceparent: str,
         progress: OnProgress | None = None,
         upload: bytes = b"",
-        preview: OnPreview | None = None,
+        early: OnImage | None = None,
     ) -> Image:
         self._check_open()
         load = pb.Load(token=token or new_token(), image=image, upload_bytes=len(upload))
@@ -136,14 +142,14 @@ class Session:
         load.traceparent = traceparent
         if load.token in self._requests:
             raise ImagebusError(pb.ERROR_CODE_TOKEN_IN_USE, "this token names another load")
-        is_asked_for = upload or traceparent or preview is not None
+        is_asked_for = upload or traceparent or early is not None
         key = b"" if is_asked_for else image.SerializeToString(deterministic=True)
         if key and (again := self._answers.find(key, load.token)) is not None:
             await self._note_used()
             return again
         deadline = time.monotonic() + timeout
         done = self._loop.create_future()
-        request = Request(load, done, deadline, upload, progress, preview, key)
+        request = Request(load, done, deadline, upload, progress, early, key)
         self._requests[load.token] = request
         self._waiting.append(request)
         self._pump()
@@ -224,7 +230,7 @@ class Session:
             self._in_flight -= 1
         self._pump()
 
-    def _fail(self, request: Request, error: ImagebusError) -> None:
+    def _fail(self, request: Request, error: Exception) -> None:
         if not request.done.done():
             request.done.set_exception(error)
         self._forget(request)
@@ -260,6 +266,8 @@ class Session:
         self._has_session = False
         self._answers.end()
         self._batches.end()
+        ended = "the session ended before the answer"
+        self._commands.fail_all(ImagebusError(pb.ERROR_CODE_UNAVAILABLE, ended))
 
     def _greet(self) -> None:
         self._end_session()
@@ -267,7 +275,12 @@ class Session:
         hello.wants_pieces = self._delivery == "pieces" or (
             self._delivery == "auto" and not can_open(results_folder(self._runtime_dir))
         )
+        hello.secret = self._secret()
         self._line.send(hello)
+
+    def _secret(self) -> bytes:
+        """What the socket asks for, where it asks."""
+        return b""
 
     def _on_welcome(self, welcome: pb.ClientWelcome) -> None:
         """Sends all again under whatever epoch: with a connection its requests have ended."""
@@ -317,6 +330,8 @@ class Session:
         request = self._requests.get(refused.token)
         if request is not None:
             self._fail(request, error_from(refused.error))
+        elif not refused.token:
+            self._commands.fail_all(error_from(refused.error))
         elif not self._batches.on_refused(refused):
             log.warning("a message was refused: %s", error_from(refused.error))
 
@@ -346,20 +361,25 @@ class Session:
         if request is None:
             if case == "image" and is_lent(reply.image):  # it crossed a cancel
                 self._release(reply.image.reference.block, self._session)
-        elif case == "image" and reply.HasField("arrived_bytes"):
-            self._on_preview(request, reply)
+        elif case == "image" and (reply.is_refreshing or reply.HasField("arrived_bytes")):
+            self._on_early(request, reply)
         elif case == "image":
             self._on_image(request, reply)
         elif reply.failure.code == pb.ERROR_CODE_SHUTTING_DOWN and not request.is_cancelled:
             self._rewind(request)  # for the next coordinator
         elif case == "failure":
             self._fail(request, error_from(reply.failure))
+        elif case == "miss":
+            self._fail(request, CacheMiss(reply.miss))
+        elif case == "not_modified":
+            self._on_unmodified(request)
         else:
             sentence = f"an outcome that was not asked for: {case}"
             self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
 
-    def _on_preview(self, request: Request, reply: pb.Reply) -> None:
-        """One that cannot be read is left out: the next comes soon, and then the image."""
+    def _on_early(self, request: Request, reply: pb.Reply) -> None:
+        """A preview, or what a cache has. One that cannot be read is left out: after a preview the
+        next comes soon, and then the image; the end of a refresh makes up for what was cached."""
         try:
             image = image_from(reply, self._bytes_of(request, reply.image))
         except (StaleError, OSError):
@@ -369,9 +389,28 @@ class Session:
             return self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, str(error)))
         if is_lent(reply.image):
             self._lend(image, reply.image.reference.block)
-        if request.preview is None or request.is_cancelled:
-            return image.release()
-        self._loop.call_soon(request.preview, Preview(image, reply.arrived_bytes))
+        event: Preview | Cached = Preview(image, reply.arrived_bytes)
+        if reply.is_refreshing:
+            was_told = request.cached is not None
+            request.cached = image  # of the newest coordinator
+            if was_told:
+                return
+            event = Cached(image)
+        if request.early is not None and not request.is_cancelled:
+            self._loop.call_soon(request.early, event)
+        elif not reply.is_refreshing:
+            image.release()
+
+    def _on_unmodified(self, request: Request) -> None:
+        """The cached image is the newest. Where it did not arrive it is asked for once more, and
+        the origin is not."""
+        if request.cached is None:
+            request.load.image.options &= ~Options.REFRESH_CACHED
+            request.key = b""
+            return self._send_again(request)
+        if not request.done.done():
+            request.done.set_result(request.cached)
+        self._forget(request)
 
     def _on_image(self, request: Request, reply: pb.Reply) -> None:
         try:

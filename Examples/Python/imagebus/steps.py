@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 
 import imagebus_pb2 as pb
+from imagebus.options import Options, Tiers
 
 Step = pb.Step  # at most 32 in a request
-PROGRESSIVE_LOAD = 1 << 2  # one of SDWebImage's options (PROTOCOL §8.5)
 
 
 def resize(width: int, height: int, mode: str = "fit") -> Step:
@@ -45,9 +45,16 @@ def request_for(
     quality: int | None,
     info_only: bool,
     headers: Mapping[str, str] | None = None,
+    options: Options = Options(0),
+    query: Tiers | None = None,
+    store: Tiers | None = None,
 ) -> pb.ImageRequest:
     """Raises `ValueError` for a format without a number."""
-    image = pb.ImageRequest(steps=steps, info_only=info_only)
+    image = pb.ImageRequest(steps=steps, info_only=info_only, options=options)
+    if query is not None:
+        image.query_cache_types = image.original_query_cache_types = query
+    if store is not None:
+        image.store_cache_types = image.original_store_cache_types = store
     if format is not None:
         image.output.format = pb.ImageFormat.Value(f"IMAGE_FORMAT_{format.upper()}")
     if quality is not None:
