@@ -61,7 +61,7 @@ extension Conformance {
         @Test func identitiesShareNeitherATransferNorAnEntry() async throws {
             let stack = try SharedStack.current
             route("/private.png")
-            let client = try stack.client()
+            let client = try stack.client(sharesLoads: false)
             let waiting = (Self.identities + Self.identities).map {
                 ($0, client.load(request("/private.png", $0, .waitStoreCache)))
             }

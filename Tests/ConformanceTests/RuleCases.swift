@@ -200,7 +200,7 @@ extension Conformance {
             try await withConfiguration(
                 "profiles: {ann: \(profile(ann)), ben: \(profile(ben))}\n"
             ) { stack in
-                let client = try stack.client()
+                let client = try stack.client(sharesLoads: false)
                 let tasks = ["ann", "ben", "ann"].map { name in
                     var request = ImageRequest(url: url)
                     request.context.profile = name

@@ -82,6 +82,17 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(sent(pending.welcomed(welcome, at: at(20))).sorted() == [2, 3])
     }
 
+    /// Else the next coordinator gets more than its window, and refuses some as busy.
+    @Test func whatWasCancelledWhenTheSessionEndedWidensNoWindow() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        for number in 1...5 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
+        for number in 1...2 { _ = pending.cancelled(request(UInt64(number)).token) }
+        #expect(failed(pending.sessionEnded(at: at(10))).count == 2)
+        #expect(sent(pending.welcomed(welcome, at: at(20))) == [3, 4])
+        #expect(pending.sentCount == 2)
+    }
+
     @Test func whatACoordinatorThatShutsDownRefusesGoesToTheNextOne() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.welcomed(welcome, at: at(0))

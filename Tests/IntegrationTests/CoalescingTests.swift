@@ -15,7 +15,7 @@ extension RealProcesses {
             let alone = try await loadedAlone(origin.url("/one.jpg"), sides: [200])
             #expect(origin.requestCount("/one.jpg") == 1)
             try await withStack { stack in
-                let client = try stack.client()
+                let client = try stack.client(sharesLoads: false)
                 let tasks = (0..<1000).map { _ in
                     client.load(ImageRequest(origin.url("/one.jpg"), fit: 200))
                 }

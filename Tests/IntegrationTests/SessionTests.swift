@@ -10,7 +10,7 @@ extension RealProcesses {
         /// The coordinator grants 4,096 loads without a reply; the library keeps the others back.
         @Test func moreLoadsThanTheWindowAllEndOnce() async throws {
             try await withStack { stack in
-                let client = try stack.client()
+                let client = try stack.client(sharesLoads: false)
                 var miss = ImageRequest(url: "http://127.0.0.1:9/none.png")
                 miss.options = .fromCacheOnly
                 let tasks = (0..<10_000).map { number in
@@ -28,7 +28,7 @@ extension RealProcesses {
 
         @Test func failuresAloneMakeRoomInTheWindow() async throws {
             try await withStack { stack in
-                let client = try stack.client()
+                let client = try stack.client(sharesLoads: false)
                 let tasks = (0..<6_000).map { _ in
                     client.load(ImageRequest(url: "ftp://127.0.0.1/none.png"))
                 }

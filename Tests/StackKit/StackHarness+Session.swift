@@ -21,12 +21,16 @@ public func withStack<Result>(
 }
 
 extension StackHarness {
-    /// A client of this stack; it ends with its last reference.
-    public func client(asOperator: Bool = false) throws -> ImagebusClient {
-        try ImagebusClient(
-            ClientConfiguration(
-                runtimeDirectory: runtimeDirectory, isOperator: asOperator,
-                connectTimeoutMilliseconds: 20_000))
+    /// A client of this stack; it ends with its last reference. Without `sharesLoads` each of its
+    /// loads is a message.
+    public func client(
+        asOperator: Bool = false, sharesLoads: Bool = true
+    ) throws -> ImagebusClient {
+        var configuration = try ClientConfiguration(
+            runtimeDirectory: runtimeDirectory, isOperator: asOperator,
+            connectTimeoutMilliseconds: 20_000)
+        configuration.sharesLoads = sharesLoads
+        return try ImagebusClient(configuration)
     }
 
     /// Runs `imagebus get` with this stack to its end.

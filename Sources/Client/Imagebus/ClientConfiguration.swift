@@ -22,6 +22,10 @@ public struct ClientConfiguration: Hashable, Sendable {
     /// Whether answers of the memory tier are given again without asking, for as long as the
     /// coordinator says that they stand (SEMANTICS §5.24).
     public var repeatsAnswers = true
+    /// Whether loads that ask for the same before the first of them was sent are one message: each
+    /// ends by itself, and the stack is asked, counts and logs once (SEMANTICS §3.6). Without it
+    /// each is a message, which the stack has share the work.
+    public var sharesLoads = true
     /// What the client keeps in its own process, so that it is given again without a copy
     /// (`ImagebusClient.memory`); `nil`: nothing. Without `repeatsAnswers`, and where the
     /// coordinator issues no vouchers, nothing is given of it but what may be stale.

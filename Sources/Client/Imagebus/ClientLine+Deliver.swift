@@ -15,8 +15,10 @@ extension ClientLine {
             case .send(let message): enqueue(message, at: now)
             case .advance(let progress): tasks[progress.token]?.advance(progress)
             case .fail(let token, let error):
-                forget(token)
+                // What others share goes on.
+                if !pending.isShared(token) { forget(token) }
                 tasks.removeValue(forKey: token)?.finish(.failure(error))
+            case .forget(let token): forget(token)
             case .deliver(let reply): deliver(reply, at: now)
             }
         }
@@ -33,7 +35,8 @@ extension ClientLine {
             }
             response.isRefreshed = task?.cachedResponse != nil
             if !response.isRefreshed { response.voucher = learn(reply, response, at: now) }
-            end(reply.token, with: response, at: now)
+            countMembers(reply)
+            end(reply.token, with: .success(response), at: now)
         } catch {
             if error.code == .stale {
                 return foundStale(reply, at: now)
@@ -42,18 +45,28 @@ extension ClientLine {
                 release(reply)
                 return perform(pending.foundUnreadable(reply.token, error, at: now), at: now)
             }
-            tasks[reply.token] = nil
-            forget(reply.token)
-            perform(pending.delivered(reply.token, at: now), at: now)
-            task?.finish(.failure(error))
+            end(reply.token, with: .failure(error), at: now)
         }
     }
 
-    private mutating func end(_ token: Token, with response: ImageResponse, at now: Instant) {
+    /// For all who share it.
+    private mutating func end(
+        _ token: Token, with result: Result<ImageResponse, ImageError>, at now: Instant
+    ) {
+        let members = pending.members(of: token)
         let task = tasks.removeValue(forKey: token)
         forget(token)
         perform(pending.delivered(token, at: now), at: now)
-        task?.finish(.success(response))
+        task?.finish(result)
+        for member in members ?? [] { tasks.removeValue(forKey: member)?.finish(result) }
+    }
+
+    /// Each load that shared a hit counts as one (SEMANTICS §5.24).
+    private func countMembers(_ reply: Reply) {
+        guard case .image(let image) = reply.outcome, let voucher = image.voucher,
+            let members = pending.members(of: reply.token)
+        else { return }
+        for _ in members.dropFirst() where !answers.count(voucher.number) { return }
     }
 
     /// A cached image comes before the end. Where it cannot be had, the end makes up for it.
@@ -71,7 +84,9 @@ extension ClientLine {
         do throws(ImageError) {
             guard var response = try response(reply) else { return release(reply) }
             response.arrivedBytes = reply.arrivedBytes
-            tasks[reply.token]?.show(response)
+            for token in pending.members(of: reply.token) ?? [reply.token] {
+                tasks[token]?.show(response)
+            }
         } catch {
             release(reply)
         }
@@ -82,7 +97,7 @@ extension ClientLine {
         guard let known = tasks[reply.token]?.unmodified else {
             return perform(pending.foundUnmodified(reply.token, at: now), at: now)
         }
-        end(reply.token, with: known, at: now)
+        end(reply.token, with: .success(known), at: now)
     }
 
     /// The bytes were reused before they could be taken; we are their receiver all the same.

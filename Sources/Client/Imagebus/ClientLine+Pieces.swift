@@ -40,7 +40,7 @@ extension ClientLine {
         // Of a session that has ended.
         guard isWelcome else { return }
         do throws(ImageError) {
-            try pieces.take(piece, isWanted: tasks[piece.token] != nil)
+            try pieces.take(piece, isWanted: isAwaited(piece.token))
         } catch {
             perform(pending.abandoned(piece.token, error, at: now), at: now)
         }
@@ -53,6 +53,11 @@ extension ClientLine {
             guard try transmit(message) else { return }
             uploads.sent(step)
         }
+    }
+
+    /// Whether anybody waits for what comes under a token: who shares it does, too.
+    func isAwaited(_ token: Token) -> Bool {
+        tasks[token] != nil || pending.isShared(token)
     }
 
     /// A load has ended: what it brought along and what has come for it.

@@ -113,7 +113,7 @@ extension ClientLine {
             sayHello()
         case .progress(let progress): perform(pending.progressed(progress), at: now)
         case .reply(let reply):
-            if tasks[reply.token] == nil { release(reply) }
+            if !isAwaited(reply.token) { release(reply) }
             perform(pending.replied(reply, at: now), at: now)
         case .status, .blacklist, .draining, .cache: inquiries.received(message)
         case .prefetched(let report): perform(prefetches.reported(report))

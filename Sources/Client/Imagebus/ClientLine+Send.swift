@@ -23,6 +23,7 @@ extension ClientLine {
             sent += 1
         }
         outbox.removeFirst(sent)
+        pending.flushed()
         if outbox.isEmpty { try sendUploads() }
         if outbox.isEmpty { try sendPrefetches() }
     }

@@ -90,7 +90,8 @@ struct ClientLine: ~Copyable {
         self.configuration = configuration
         pending = PendingRequests(
             connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds,
-            mayAskForPieces: configuration.delivery != .mapped)
+            mayAskForPieces: configuration.delivery != .mapped,
+            sharesLoads: configuration.sharesLoads)
         prefetches = PendingPrefetches(
             connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds)
         inquiries = OpenInquiries(

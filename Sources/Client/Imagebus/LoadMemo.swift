@@ -41,7 +41,7 @@ struct LoadMemo {
 
 extension LoadRequest {
     /// Everything but the token.
-    fileprivate func saysTheSame(as other: LoadRequest) -> Bool {
+    func saysTheSame(as other: LoadRequest) -> Bool {
         image == other.image && group == other.group && wantsProgress == other.wantsProgress
             && wantsInfo == other.wantsInfo && staleRetries == other.staleRetries
             && detach == other.detach

@@ -45,7 +45,8 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Names it on the bus, in logs and for operators.
+    /// Names it on the bus, in logs and for operators; loads that are one message go there by the
+    /// token of the first of them (`ClientConfiguration.sharesLoads`).
     public let token: Token
     /// How far it is, where progress was asked for; ends with the load. The newest events are kept
     /// for a slow reader.

@@ -17,9 +17,11 @@ struct PendingRequests {
         case deliver(Reply)
         /// Tell the caller that it failed.
         case fail(Token, ImageError)
+        /// What came in pieces under this token is wanted no more; its caller was told before.
+        case forget(Token)
     }
 
-    private struct Entry {
+    struct Entry {
         var request: LoadRequest
         var deadline: Instant
         var unservedUntil: Instant
@@ -28,11 +30,14 @@ struct PendingRequests {
         /// Grows with every request.
         let serial: UInt64
         let slot: String?
+        /// What those have in common that may share it; `nil`: it is one message by itself.
+        let sharingHash: Int?
     }
 
+    private let sharesLoads: Bool
     private let connectTimeoutMilliseconds: Int
     private let mayAskForPieces: Bool
-    private var entries: [Token: Entry] = [:]
+    var entries: [Token: Entry] = [:]
     /// Not sent yet, in order.
     private var queue: [Token] = []
     /// Refused by a coordinator that shuts down: for the next one.
@@ -40,7 +45,7 @@ struct PendingRequests {
     /// The newest request of each slot that has one.
     private var slots: [String: Token] = [:]
     private var lastSerial: UInt64 = 0
-    private var isWelcome = false
+    var isWelcome = false
     /// Why there is no session, where the coordinator said so.
     private var refusal: ImageError?
     private var window = 0
@@ -48,11 +53,17 @@ struct PendingRequests {
     private var knowsPieces = false
     /// How many are sent and have not ended.
     private(set) var sentCount = 0
+    /// Who is one message with whom. Only those who lead are sent, and are in the queue.
+    var shares = SharedLoads()
     /// Nothing is overdue before: the next deadline, or a moment before it.
     private var earliest: Instant?
 
     /// `mayAskForPieces`: what cannot be read in shared memory is asked for in pieces.
-    init(connectTimeoutMilliseconds: Int, mayAskForPieces: Bool = true) {
+    /// `sharesLoads`: those that ask for the same before it was sent are one message.
+    init(
+        connectTimeoutMilliseconds: Int, mayAskForPieces: Bool = true, sharesLoads: Bool = true
+    ) {
+        self.sharesLoads = sharesLoads
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
         self.mayAskForPieces = mayAskForPieces
     }
@@ -66,17 +77,25 @@ struct PendingRequests {
     /// The caller wants an image.
     mutating func submitted(_ request: LoadRequest, at now: Instant) -> [Action] {
         guard entries[request.token] == nil else { return [] }
+        let hash = sharesLoads && request.mayBeShared ? request.sharingHash : nil
+        if let hash, let joined = join(request, hash, at: now) { return joined }
         let superseded = supersede(by: request)
+        enter(request, hash, at: now)
+        if let hash { shares.open(hash, request.token) }
+        if let slot = request.slot { slots[slot] = request.token }
+        queue.append(request.token)
+        return superseded + sendQueued(at: now)
+    }
+
+    mutating func enter(_ request: LoadRequest, _ hash: Int?, at now: Instant) {
         lastSerial += 1
-        entries[request.token] = Entry(
+        let entry = Entry(
             request: request,
             deadline: now.adding(milliseconds: request.image.timeoutMilliseconds),
             unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds),
-            serial: lastSerial, slot: request.slot)
-        if let slot = request.slot { slots[slot] = request.token }
-        queue.append(request.token)
-        if let entry = entries[request.token] { expect(due(entry)) }
-        return superseded + sendQueued(at: now)
+            serial: lastSerial, slot: request.slot, sharingHash: hash)
+        entries[request.token] = entry
+        expect(due(entry, request.token))
     }
 
     /// The caller wants something else in a slot: the older request of it ends before. The
@@ -91,7 +110,11 @@ struct PendingRequests {
 
     /// The caller wants it more or less than before.
     mutating func reprioritised(_ token: Token, _ priority: Priority) -> [Action] {
-        guard let entry = entries[token] else { return [] }
+        guard let entry = entries[token], !shares.hasLeft(token) else { return [] }
+        if let leader = shares.leader(of: token) {
+            shares.set(priority, of: token)
+            return settle(leader)
+        }
         entries[token]?.request.image.priority = priority
         return entry.isSent ? [.send(.reprioritise(token, priority))] : []
     }
@@ -99,26 +122,44 @@ struct PendingRequests {
     /// The caller wants a whole group more or less than before.
     mutating func reprioritised(_ group: GroupID, _ priority: Priority) -> [Action] {
         let members = entries.filter { $0.value.request.group == group }
-        for token in members.keys { entries[token]?.request.image.priority = priority }
+        for token in members.keys {
+            shares.set(priority, of: token)
+            entries[token]?.request.image.priority = priority
+        }
         let isSent = members.values.contains { $0.isSent }
         return isSent ? [.send(.reprioritiseGroup(group, priority))] : []
     }
 
-    /// The caller no longer wants it. What was not sent ends here.
+    /// The caller no longer wants it. What was not sent ends here, and so does what others share.
     mutating func cancelled(_ token: Token) -> [Action] {
-        guard let entry = entries[token], !entry.isCancelled else { return [] }
-        guard entry.isSent else { return [end(token, .cancelled, "cancelled before it was sent")] }
+        guard let entry = entries[token], !entry.isCancelled, !shares.hasLeft(token) else {
+            return []
+        }
+        guard let leader = shares.leader(of: token) else { return cancel(token) }
+        guard entries[leader]?.isCancelled == false else { return [] }
+        if shares.count(of: leader) == 1 { return cancel(leader) }
+        return left(token, ImageError(.cancelled, "cancelled; others wait for the same"))
+    }
+
+    /// For all who share it.
+    private mutating func cancel(_ token: Token) -> [Action] {
+        guard let entry = entries[token], entry.isSent else {
+            return endAll(token, .cancelledUnsent)
+        }
         entries[token]?.isCancelled = true
         return [.send(.cancel(token))]
     }
 
-    /// The caller no longer wants a whole group.
+    /// The caller no longer wants a whole group. All who share something are of one group.
     mutating func cancelledGroup(_ group: GroupID) -> [Action] {
-        let members = entries.filter { $0.value.request.group == group && !$0.value.isCancelled }
+        let members = entries.filter { token, entry in
+            entry.request.group == group && !entry.isCancelled
+                && shares.leader(of: token) ?? token == token
+        }
         let unsent = members.filter { !$0.value.isSent }.map(\.key)
         let sent = members.filter { $0.value.isSent }.map(\.key)
         for token in sent { entries[token]?.isCancelled = true }
-        return unsent.map { end($0, .cancelled, "cancelled before it was sent") }
+        return unsent.flatMap { endAll($0, .cancelledUnsent) }
             + (sent.isEmpty ? [] : [.send(.cancelGroup(group))])
     }
 
@@ -135,15 +176,16 @@ struct PendingRequests {
     /// The session has ended. What was sent is queued again, before what was not.
     mutating func sessionEnded(at now: Instant) -> [Action] {
         isWelcome = false
-        sentCount = 0
         let sent = entries.filter { $0.value.isSent }.map(\.key)
         let unserved = now.adding(milliseconds: connectTimeoutMilliseconds)
         for token in entries.keys { entries[token]?.unservedUntil = unserved }
         if !entries.isEmpty { expect(unserved) }
         var actions: [Action] = []
         for token in sent where entries[token]?.isCancelled == true {
-            actions.append(end(token, .cancelled, "cancelled; the connection ended meanwhile"))
+            let error = ImageError(.cancelled, "cancelled; the connection ended meanwhile")
+            actions += endAll(token, error)
         }
+        sentCount = 0
         // In their order: who cancels whom in a slot depends on it.
         let again = sent.compactMap { token in entries[token].map { (token, $0.serial) } }
             .sorted { $0.1 < $1.1 }.map(\.0)
@@ -154,7 +196,14 @@ struct PendingRequests {
 
     /// How far a request is.
     mutating func progressed(_ progress: RequestProgress) -> [Action] {
-        entries[progress.token] == nil ? [] : [.advance(progress)]
+        guard let members = shares.members(of: progress.token) else {
+            return entries[progress.token] == nil ? [] : [.advance(progress)]
+        }
+        return members.map { member in
+            var its = progress
+            its.token = member
+            return .advance(its)
+        }
     }
 
     /// A request has ended, as far as the coordinator is concerned.
@@ -165,7 +214,7 @@ struct PendingRequests {
             postpone(reply.token)
             return sendQueued(at: now)
         }
-        return [end(reply.token, error)] + sendQueued(at: now)
+        return endAll(reply.token, error) + sendQueued(at: now)
     }
 
     /// The coordinator finishes what it has admitted, and is replaced: the next one gets the load,
@@ -179,7 +228,11 @@ struct PendingRequests {
 
     /// The bytes of a reply were taken: the request has ended, and the next one may be sent.
     mutating func delivered(_ token: Token, at now: Instant) -> [Action] {
-        remove(token)
+        if let members = shares.members(of: token) {
+            removeAll(token, members)
+        } else {
+            remove(token)
+        }
         return sendQueued(at: now)
     }
 
@@ -191,7 +244,7 @@ struct PendingRequests {
             let error = ImageError(.stale, "the result was evicted faster than it could be read")
             return foundUnreadable(token, error, at: now)
         }
-        if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
+        if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
         entries[token]?.request.staleRetries += 1
         return sendAgain(token, at: now)
     }
@@ -200,7 +253,7 @@ struct PendingRequests {
     /// earlier session. It is asked for without asking the origin again.
     mutating func foundUnmodified(_ token: Token, at now: Instant) -> [Action] {
         guard let entry = entries[token] else { return [] }
-        if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
+        if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
         entries[token]?.request.image.options.remove(.refreshCached)
         return sendAgain(token, at: now)
     }
@@ -210,9 +263,9 @@ struct PendingRequests {
         _ token: Token, _ error: ImageError, at now: Instant
     ) -> [Action] {
         guard let entry = entries[token] else { return [] }
-        if entry.isCancelled { return [end(token, .cancelled, "cancelled")] + sendQueued(at: now) }
+        if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
         guard mayAskForPieces, knowsPieces, !entry.request.wantsPieces else {
-            return [end(token, error)] + sendQueued(at: now)
+            return endAll(token, error) + sendQueued(at: now)
         }
         entries[token]?.request.wantsPieces = true
         return sendAgain(token, at: now)
@@ -229,55 +282,71 @@ struct PendingRequests {
     mutating func abandoned(_ token: Token, _ error: ImageError, at now: Instant) -> [Action] {
         guard let entry = entries[token] else { return [] }
         let cancel: [Action] = entry.isSent && isWelcome ? [.send(.cancel(token))] : []
-        return [end(token, error)] + cancel + sendQueued(at: now)
+        return endAll(token, error) + cancel + sendQueued(at: now)
     }
 
     /// The coordinator does not accept a request.
     mutating func refused(_ error: ImageError, _ token: Token?, at now: Instant) -> [Action] {
         guard let token, entries[token] != nil else { return [] }
-        return [end(token, error)] + sendQueued(at: now)
+        return endAll(token, error) + sendQueued(at: now)
     }
 
     /// The coordinator has no place for a session: what waits for one ends, and what comes before
     /// there is one ends with the same error in its time.
     mutating func sessionRefused(_ error: ImageError) -> [Action] {
         refusal = error
-        return entries.keys.map { end($0, error) }
+        return endEverything(error)
     }
 
     /// Ends what is overdue.
     mutating func expire(at now: Instant) -> [Action] {
         guard let due = earliest, due <= now else { return [] }
         var actions: [Action] = []
-        for (token, entry) in entries {
+        for (token, entry) in entries where entries[token] != nil && !shares.hasLeft(token) {
             if !isWelcome, entry.unservedUntil <= now {
-                actions.append(end(token, refusal ?? Self.nobodyServes))
-            } else if now
-                >= entry.deadline.adding(milliseconds: entry.isSent ? Self.graceMilliseconds : 0)
-            {
-                actions.append(end(token, .deadlineExceeded, "the deadline passed"))
-                if entry.isSent, isWelcome { actions.append(.send(.cancel(token))) }
+                actions += left(token, refusal ?? Self.nobodyServes)
+            } else if now >= lastMoment(of: entry, token) {
+                actions += left(token, ImageError(.deadlineExceeded, "the deadline passed"))
             }
         }
         actions += sendQueued(at: now)
-        earliest = entries.values.map { self.due($0) }.min()
+        earliest = entries.compactMap { token, entry in
+            shares.hasLeft(token) ? nil : self.due(entry, token)
+        }.min()
         return actions
     }
 
     /// When something may be overdue next.
     var nextDeadline: Instant? { entries.isEmpty ? nil : earliest }
 
+    private func due(_ entry: Entry, _ token: Token) -> Instant {
+        let last = lastMoment(of: entry, token)
+        return isWelcome ? last : min(last, entry.unservedUntil)
+    }
+
     /// A request that was sent has a moment more: the coordinator ends it by itself, if it can.
-    private func due(_ entry: Entry) -> Instant {
-        let due = entry.deadline.adding(milliseconds: entry.isSent ? Self.graceMilliseconds : 0)
-        return isWelcome ? due : min(due, entry.unservedUntil)
+    private func lastMoment(of entry: Entry, _ token: Token) -> Instant {
+        let leader = shares.leader(of: token)
+        let isSent = leader.flatMap { entries[$0]?.isSent } ?? entry.isSent
+        return entry.deadline.adding(milliseconds: isSent ? Self.graceMilliseconds : 0)
     }
 
     private mutating func expect(_ due: Instant) { earliest = earliest.map { min($0, due) } ?? due }
 
     /// Ends everything: the client is closed.
     mutating func closed(with error: ImageError = .clientClosed) -> [Action] {
-        entries.keys.map { end($0, error) }
+        endEverything(error)
+    }
+
+    private mutating func endEverything(_ error: ImageError) -> [Action] {
+        let waiting = entries.keys.filter { !shares.hasLeft($0) }
+        entries.removeAll()
+        shares = SharedLoads()
+        slots.removeAll()
+        queue.removeAll()
+        postponed.removeAll()
+        sentCount = 0
+        return waiting.map { .fail($0, error) }
     }
 
     private static let nobodyServes = ImageError(
@@ -304,22 +373,23 @@ struct PendingRequests {
         guard var entry = entries[token] else { return nil }
         entry.isSent = true
         entries[token] = entry
-        entry.request.image.timeoutMilliseconds = max(1, entry.deadline.milliseconds(since: now))
+        if let hash = entry.sharingHash { shares.isLeaving(hash, token) }
+        // The longest deadline among those who wait for it (SEMANTICS §3.4).
+        let members = shares.members(of: token) ?? []
+        let deadline = members.compactMap { entries[$0]?.deadline }.max() ?? entry.deadline
+        entry.request.image.timeoutMilliseconds = max(1, deadline.milliseconds(since: now))
         return .send(.load(entry.request))
     }
 
-    private mutating func end(_ token: Token, _ code: ErrorCode, _ message: String) -> Action {
-        end(token, ImageError(code, message))
-    }
-
-    private mutating func end(_ token: Token, _ error: ImageError) -> Action {
+    mutating func end(_ token: Token, _ error: ImageError) -> Action {
         remove(token)
         return .fail(token, error)
     }
 
-    private mutating func remove(_ token: Token) {
+    mutating func remove(_ token: Token) {
         guard let entry = entries.removeValue(forKey: token) else { return }
         if let slot = entry.slot, slots[slot] == token { slots[slot] = nil }
+        if let hash = entry.sharingHash { shares.close(hash, token) }
         if entry.isSent {
             sentCount -= 1
         } else {
@@ -327,4 +397,10 @@ struct PendingRequests {
             postponed.removeAll { $0 == token }
         }
     }
+}
+
+extension ImageError {
+    fileprivate static let cancelledUnsent = ImageError(
+        .cancelled, "cancelled before it was sent")
+    fileprivate static let cancelledByCaller = ImageError(.cancelled, "cancelled")
 }

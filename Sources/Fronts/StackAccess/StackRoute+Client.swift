@@ -6,7 +6,7 @@ extension StackRoute {
     /// A client of the stack: of its `admin/` socket for operators, else of `front/`.
     package func client(
         asOperator: Bool = false, delivery: Delivery = .automatic, repeatsAnswers: Bool = true,
-        connectMilliseconds: Int
+        sharesLoads: Bool = true, connectMilliseconds: Int
     ) throws(ImageError) -> ImagebusClient {
         var configuration = ClientConfiguration(
             endpoint: asOperator ? paths.adminSocket : paths.frontSocket,
@@ -14,6 +14,7 @@ extension StackRoute {
             connectTimeoutMilliseconds: connectMilliseconds)
         configuration.delivery = delivery
         configuration.repeatsAnswers = repeatsAnswers
+        configuration.sharesLoads = sharesLoads
         configuration.servers = servers
         configuration.awaitsCoordinator = isSupervised
         return try ImagebusClient(configuration)

@@ -23,7 +23,8 @@ enum BenchTool {
                 options, origin,
                 connect: { () throws(ImageError) in
                     try route.client(
-                        repeatsAnswers: !options.byMessage, connectMilliseconds: connect)
+                        repeatsAnswers: !options.byMessage, sharesLoads: false,
+                        connectMilliseconds: connect)
                 },
                 watcher: route.client(asOperator: true, connectMilliseconds: connect))
             let report = try measure(kind, setting, interruption, isOwn: stack.isOwn)

@@ -18,7 +18,9 @@ extension RealProcesses {
                 origin.route(path, .bytes(image, contentType: "image/jpeg"))
             }
             try await withStack { stack in
-                let clients = try (0..<Self.clients).map { _ in try stack.client() }
+                let clients = try (0..<Self.clients).map { _ in
+                    try stack.client(sharesLoads: false)
+                }
                 let coordinator = try stack.child(
                     #require(await stack.awaitIdle().processes(.coordinator).first))
                 var alone = ImageRequest(origin.url("/first.jpg"), fit: 200)

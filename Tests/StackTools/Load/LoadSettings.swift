@@ -57,8 +57,11 @@ struct LoadSettings: Sendable {
     /// Where the client connects.
     func client() throws(ImageError) -> ClientConfiguration {
         do {
-            return try ClientConfiguration(
+            var configuration = try ClientConfiguration(
                 runtimeDirectory: runtimeDirectory, connectTimeoutMilliseconds: connectTimeout)
+            // What is counted are the requests of the stack.
+            configuration.sharesLoads = false
+            return configuration
         } catch {
             throw ImageError(.invalidRequest, "\(error)")
         }
