@@ -24,6 +24,8 @@ build_images() {
         quietly env DOCKER_BUILDKIT=0 docker build --file "$dockerfile" --target "$target" \
             --tag "imagebus-$target" "$context"
     done
+    say "building watermark"
+    build_extension
     say "images took $((SECONDS - start)) s"
 }
 

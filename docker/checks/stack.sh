@@ -71,7 +71,7 @@ begin_stack() {
 remove_left_stacks() {
     local left
     for left in $(docker ps --all --format '{{.Label "com.docker.compose.project"}}' |
-        grep '^imagebus-test-[0-9]*$' | sort -u); do
+        grep -E '^imagebus-test(-extension)?-[0-9]*$' | sort -u); do
         kill -0 "${left##*-}" 2>/dev/null || remove_stack "$left" >"$work/left.log" 2>&1 || true
     done
 }
@@ -104,6 +104,7 @@ clean_up() {
     if [[ -n $stack_is_up ]]; then
         remove_stack "$project" || true
     fi
+    remove_stack "$extension_project" || true
     end_machine
     rm -rf "$work"
     exit "$status"
