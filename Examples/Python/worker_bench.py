@@ -36,13 +36,14 @@ class WorkerTests(unittest.IsolatedAsyncioTestCase):
     origin: Origin
     stack: Stack
     folder: Path
+    configuration = CONFIGURATION
 
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         configuration = cls.folder / "imagebus.yaml"
-        configuration.write_text(CONFIGURATION)
+        configuration.write_text(cls.configuration)
         cls.origin = Origin()
         cls.addClassCleanup(cls.origin.stop)
         cls.stack = Stack(cls.origin, "--config", str(configuration))

@@ -17,6 +17,7 @@ extension Deriver {
         auditTranscodes(check)
         auditPartials(check)
         auditPurposes(check)
+        auditErrands(check)
         auditBlocks(uploads: uploads, check)
         auditOverlays(check)
         auditRefreshes(check)
@@ -51,7 +52,7 @@ extension Deriver {
             check(same == [id], "a lookup is found by its query")
             check(!node.consumers.isEmpty, "a lookup is waited for")
             check(
-                node.job.flatMap { dispatcher.jobs[$0] }?.urgency == node.consumers.urgency,
+                node.job.flatMap(urgency) == node.consumers.urgency,
                 "a query is as urgent")
         }
         for id in results.ids {
@@ -68,7 +69,7 @@ extension Deriver {
             check(node.exists || node.canvas == nil || node.job != nil, "a canvas is painted")
             if let job = node.job, !node.consumers.isEmpty {
                 check(
-                    dispatcher.jobs[job]?.urgency.priority == node.consumers.urgency.priority,
+                    urgency(of: job)?.priority == node.consumers.urgency.priority,
                     "a transform or delivery has the class of its waiters")
             }
         }
@@ -110,7 +111,7 @@ extension Deriver {
                 check(decodes[decode].source == id, "a decode knows its source")
             }
             if let job = node.job {
-                let (known, wanted) = (dispatcher.jobs[job]?.urgency, node.consumers.urgency)
+                let (known, wanted) = (urgency(of: job), node.consumers.urgency)
                 check(known?.priority == wanted.priority, "a fetch has the class of its waiters")
                 check(
                     known?.deadline == wanted.deadline || dispatcher.jobs[job]?.stage == .store,
@@ -137,12 +138,37 @@ extension Deriver {
     }
 
     func auditPurposes(_ check: (Bool, String) -> Void) {
-        let wanted = dispatcher.jobs.values.filter { $0.isWanted && $0.probe == nil }
+        let wanted = dispatcher.jobs.values.filter {
+            $0.isWanted && $0.probe == nil && errands.owner(of: $0.id) == nil
+        }
+        let several = errands.ids.filter { errands[$0]?.isTail == false }
         check(
-            Set(wanted.map(\.id)) == Set(purposes.keys), "a job that is wanted is for something")
+            Set(wanted.map(\.id) + several) == Set(purposes.keys),
+            "a job that is wanted is for something")
         for (job, purpose) in purposes {
             check(isWanted(job, for: purpose), "a job is the one that its node waits for")
         }
+    }
+
+    private func urgency(of job: JobID) -> Urgency? {
+        errands[job]?.urgency ?? dispatcher.jobs[job]?.urgency
+    }
+
+    /// Errands have the jobs that they wait for, and are woken.
+    func auditErrands(_ check: (Bool, String) -> Void) {
+        var jobs: [JobID] = []
+        for id in errands.ids {
+            guard let errand = errands[id] else { continue }
+            check(errand.isUnderWay, "an errand waits for something")
+            let foreign = errand.running.values.contains { $0.isForeign } || errand.held != nil
+            check(!foreign || errand.alarm != nil, "nobody waits for others for ever")
+            jobs += Array(errand.running.keys) + (errand.copying.map { [$0.job] } ?? [])
+        }
+        for job in jobs {
+            check(dispatcher.jobs[job]?.isWanted == true, "an errand waits for jobs that are there")
+        }
+        let owned = dispatcher.jobs.values.filter { errands.owner(of: $0.id) != nil }
+        check(Set(jobs) == Set(owned.map(\.id)), "each job of an errand is known")
     }
 
     private func isWanted(_ job: JobID, for purpose: JobPurpose) -> Bool {
@@ -183,6 +209,9 @@ extension Deriver {
         var holds: [BlockHandle: Int] = [:]
         for job in dispatcher.jobs.values {
             for input in job.inputs { holds[input, default: 0] += 1 }
+        }
+        for id in errands.ids {
+            if let input = errands[id]?.submission.input { holds[input, default: 0] += 1 }
         }
         for upload in uploads { holds[upload, default: 0] += 1 }
         for id in sources.ids {

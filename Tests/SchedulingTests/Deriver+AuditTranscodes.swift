@@ -12,7 +12,8 @@ extension Deriver {
         for id in transcodes.ids {
             let node = transcodes[id]
             check(
-                dispatcher.jobs[node.job]?.submission.input == node.input,
+                (errands[node.job]?.submission ?? dispatcher.jobs[node.job]?.submission)?.input
+                    == node.input,
                 "a transcode has a job that reads")
             check(node.entry.tiers.contains(.disk), "only what goes to the disk is encoded anew")
             check(dispatcher.jobs[node.job]?.place != .parked, "a transcode waits for no space")

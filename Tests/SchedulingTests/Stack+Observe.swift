@@ -322,7 +322,7 @@ extension Stack {
             !request.options.isDisjoint(with: [.refreshCached, .respectCacheControl])
             && image.storedTiers == CacheTypes.none
         if image.cacheType == .none, waits, !request.infoOnly, vary == nil, cacheControl == nil,
-            !transcodes, !isOvertaken,
+            !transcodes, !isOvertaken, !scheduler.deriver.layout.hasForeign,
             !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
         {
             fault("a reply came before its stores")

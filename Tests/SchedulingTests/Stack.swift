@@ -22,6 +22,9 @@ struct Stack {
         var live: Set<BlockID> = []
         /// Large blocks of `results/`; whether they were evicted.
         var large: [BlockID: Bool] = [:]
+
+        /// Whether its pool is a further one, which is somebody else's here.
+        var isForeign: Bool { pool.map { $0 != PoolID(kind) } ?? false }
     }
 
     /// A job at a worker.
@@ -168,14 +171,14 @@ struct Stack {
         lastWorker += 1
         let id = WorkerID(lastWorker)
         let incarnation = Incarnation(Identifier128(high: 7, low: lastWorker))
+        let pool = pool ?? PoolID(kind)
         workers[id] = Worker(kind: kind, incarnation: incarnation, window: credit)
         // Segments are announced before there is credit, as real workers do.
-        let pool = pool ?? PoolID(kind)
         workers[id]?.pool = pool
         send(.workerJoined(id, kind: kind, incarnation: incarnation, credit: 0, pool: pool))
         guard workers[id] != nil else { return id }
         var segments = [SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)]
-        if kind == .cache {
+        if pool == PoolID(.cache) {
             publishedTexts = [:]
             segments.append(SegmentAnnouncement(arena: .results, number: 0, size: 1 << 30))
         }
@@ -210,7 +213,9 @@ struct Stack {
     }
 
     func worker(_ kind: WorkerKind) -> WorkerID {
-        guard let id = workers.keys.sorted().first(where: { workers[$0]?.kind == kind }) else {
+        guard let id = workers.keys.sorted().first(where: {
+            workers[$0]?.kind == kind && workers[$0]?.isForeign == false
+        }) else {
             preconditionFailure("no \(kind.name) is there")
         }
         return id

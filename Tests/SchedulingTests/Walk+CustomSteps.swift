@@ -27,7 +27,9 @@ extension Walk {
         stack.hire(.transform, credit: draw(1...2), pool: .steps)
     }
 
-    private var hasCustomSteps: Bool { !stack.scheduler.limits.dispatch.pools.further.isEmpty }
+    private var hasCustomSteps: Bool {
+        stack.scheduler.limits.dispatch.pools.further.contains(where: \.doesSteps)
+    }
 }
 
 extension WorkerPools {

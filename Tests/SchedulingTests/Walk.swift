@@ -62,7 +62,8 @@ struct Walk {
         let order: DispatchLimits.FetchOrder = random.oneIn(2) ? .lifo : .fifo
         stack = Stack { limits in
             if seed.isMultiple(of: 3) { limits.derivation.framesMax = 3 }
-            if seed % 4 == 1 { limits.dispatch.pools = .withSteps }
+            if seed % 4 == 2 { limits.dispatch.pools = .withSteps }
+            if Self.hasForeignCaches(seed) { limits.dispatch.pools = Self.poolsWithCache }
             limits.dispatch.fetchesPerHostMax = hostMax
             limits.dispatch.fetchOrder = order
             guard isTight else { return }
@@ -101,6 +102,7 @@ struct Walk {
             stack.hire(kind, credit: Int.random(in: 1...3, using: &random))
         }
         drawComposites(seed: seed)
+        drawForeignCaches(seed: seed)
     }
 
     mutating func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -312,10 +314,11 @@ struct Walk {
 
     private mutating func hire() {
         let kind = pick(WorkerKind.workers) ?? .decode
-        let count = stack.workers.values.count { $0.kind == kind }
+        let count = stack.workers.values.count { $0.kind == kind && !$0.isForeign }
         guard count < (kind == .cache ? 1 : 3) else { return }
         stack.hire(kind, credit: draw(1...3))
         if kind == .cache { published = [] }
+        hireForeignCache()
     }
 
     private mutating func finish() {
@@ -412,7 +415,7 @@ struct Walk {
     }
 
     private mutating func publish() {
-        guard stack.workers.values.contains(where: { $0.kind == .cache }) else { return }
+        guard stack.workers.values.contains(where: { $0.kind == .cache && !$0.isForeign }) else { return }
         let name = pick(["a", "b", "c"]) ?? "a"
         let request = ImageRequest.image(name, size: random.oneIn(2) ? nil : draw(1...3))
         guard let url = try? SourceURL(request.url) else { return }
@@ -426,7 +429,9 @@ struct Walk {
     }
 
     private mutating func evict() {
-        guard let cache = stack.workers.first(where: { $0.value.kind == .cache })?.value else {
+        guard let cache = stack.workers.first(where: {
+            $0.value.kind == .cache && !$0.value.isForeign
+        })?.value else {
             return
         }
         let blocks = cache.large.filter { !$0.value }.keys.sorted { $0.value < $1.value }

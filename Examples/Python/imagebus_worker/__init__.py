@@ -1,5 +1,5 @@
-"""Loaders, coders and transformers for Imagebus by other programs: workers of a foreign pool
-(PROTOCOL §8.1.1).
+"""Loaders, coders, transformers and caches for Imagebus by other programs: workers of a foreign
+pool (PROTOCOL §8.1.1).
 
 An author writes one function; this package speaks to the coordinator and hands the bytes over.
 
@@ -15,6 +15,7 @@ An author writes one function; this package speaks to the coordinator and hands 
 What such a process has to keep, and what it may trust, is in Examples/ForeignWorkers.md.
 """
 
+from imagebus_worker.cache import Cache
 from imagebus_worker.coder import Coder, Header
 from imagebus_worker.failure import Cancelled, Failure
 from imagebus_worker.loader import Loaded, Loader
@@ -24,6 +25,6 @@ from imagebus_worker.session import Worker
 from imagebus_worker.transformer import Transformer
 
 __all__ = [
-    "Cancelled", "Coder", "Failure", "Header", "Loaded", "Loader", "Report", "Transformer",
-    "Worker", "run",
+    "Cache", "Cancelled", "Coder", "Failure", "Header", "Loaded", "Loader", "Report",
+    "Transformer", "Worker", "run",
 ]  # fmt: skip

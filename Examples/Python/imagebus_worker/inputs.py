@@ -28,10 +28,7 @@ class Inputs:
         """The bytes of a reference, which stay as they are until the job has its outcome. Raises
         `StaleError` where they are not there any more, and `PermissionError` where they lie
         outside of their segment."""
-        producer = reference.producer
-        folder = self._arenas / (producer.pool or KINDS[producer.kind])
-        name = f"{producer.incarnation.hex()}.{reference.segment}"
-        file = open_segment(folder, name)
+        file = open_segment(*self._place(reference))
         try:
             size, end = os.fstat(file).st_size, reference.offset + reference.length
             if not BLOCK_HEADER <= reference.offset <= end <= size:
@@ -42,3 +39,22 @@ class Inputs:
         finally:
             os.close(file)
         return memoryview(mapping)[reference.offset : end]
+
+    def _place(self, reference: pb.Reference) -> tuple[Path, str]:
+        producer = reference.producer
+        folder = self._arenas / (producer.pool or KINDS[producer.kind])
+        return folder, f"{producer.incarnation.hex()}.{reference.segment}"
+
+    def read(self, reference: pb.Reference) -> bytes:
+        """A copy of the bytes, for whoever keeps them. Raises as `view` does."""
+        file = open_segment(*self._place(reference))
+        try:
+            size, end = os.fstat(file).st_size, reference.offset + reference.length
+            if not BLOCK_HEADER <= reference.offset <= end <= size:
+                raise PermissionError(f"the reference {reference} lies outside its segment")
+            data = os.pread(file, reference.length, reference.offset)
+        finally:
+            os.close(file)
+        if len(data) != reference.length:
+            raise StaleError(f"block {reference.block} is not there as a whole")
+        return data

@@ -9530,7 +9530,7 @@ const ProtobufCMessageDescriptor imagebus__v1__certificate__descriptor =
   (ProtobufCMessageInit) imagebus__v1__certificate__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[7] =
 {
   {
     "key",
@@ -9581,6 +9581,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[6] 
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "bytes_max",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Query, bytes_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "caches",
     20,
     PROTOBUF_C_LABEL_REPEATED,
@@ -9606,18 +9618,19 @@ static const ProtobufCFieldDescriptor imagebus__v1__query__field_descriptors[6] 
   },
 };
 static const unsigned imagebus__v1__query__field_indices_by_name[] = {
-  4,   /* field[4] = caches */
+  4,   /* field[4] = bytes_max */
+  5,   /* field[5] = caches */
   2,   /* field[2] = destination */
   0,   /* field[0] = key */
-  5,   /* field[5] = memory_first */
+  6,   /* field[6] = memory_first */
   3,   /* field[3] = promotes */
   1,   /* field[1] = tiers */
 };
 static const ProtobufCIntRange imagebus__v1__query__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 20, 4 },
-  { 0, 6 }
+  { 20, 5 },
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__query__descriptor =
 {
@@ -9627,7 +9640,7 @@ const ProtobufCMessageDescriptor imagebus__v1__query__descriptor =
   "Imagebus__V1__Query",
   "imagebus.v1",
   sizeof(Imagebus__V1__Query),
-  6,
+  7,
   imagebus__v1__query__field_descriptors,
   imagebus__v1__query__field_indices_by_name,
   2,  imagebus__v1__query__number_ranges,

@@ -10,7 +10,7 @@ extension Scheduler {
     public var nextDeadline: Instant? {
         let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
-        return (deadlines.first?.at).orEarlier(deriver.dispatcher.nextDeadline)
+        return (deadlines.first?.at).orEarlier(deriver.nextDeadline)
             .orEarlier(touched).orEarlier(work)
     }
 
@@ -36,7 +36,7 @@ extension Scheduler {
     var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
 
     private var nextAlarm: Instant? {
-        (deadlines.first?.at).orEarlier(deriver.dispatcher.nextAlarm)
+        (deadlines.first?.at).orEarlier(deriver.nextAlarm)
     }
 
     /// `false` where the request has ended before.

@@ -30,7 +30,8 @@ extension Scheduler {
                 SchedulerReport.Worker(
                     id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
                     isDraining: worker.isDraining)
-            }, pools: deriver.dispatcher.pools, transferTimes: transferTimes)
+            }, pools: deriver.dispatcher.pools, transferTimes: transferTimes,
+            foreignCaches: deriver.foreignCacheCounters)
     }
 
     private var transferTimes: [StatusReport.TransferTimes] {

@@ -45,6 +45,8 @@ public struct SchedulerReport: Hashable, Sendable {
     public var pools: [StatusReport.PoolStatus]
     /// How long the phases of transfers took.
     public var transferTimes: [StatusReport.TransferTimes]
+    /// What became of what caches of others were asked, as counters of the status.
+    public var foreignCaches: [StatusReport.Counter]
 
     /// What waits in one stage.
     public struct Queue: Hashable, Sendable {

@@ -10,6 +10,7 @@ extension Configuration {
         if sources != old.sources { parts.append("sources") }
         if caches != old.caches || cacheSettings != old.cacheSettings
             || composites != old.composites || readOnly != old.readOnly
+            || foreignCaches != old.foreignCaches
         {
             parts.append("caches")
         }

@@ -215,7 +215,7 @@ extension Configuration {
                 var composite = composite
                 composite.caches = composite.caches.map { $0 == Self.defaultName ? "" : $0 }
                 return composite
-            })
+            }, foreign: foreignCaches)
     }
 
     private func base(_ key: BaseKey?, _ url: SourceURL) throws(ImageError) -> KeyBase {

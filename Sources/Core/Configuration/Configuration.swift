@@ -16,6 +16,8 @@ public struct Configuration: Hashable, Sendable {
     public var caches: Set<String> = []
     /// What those stand for, by name.
     public var composites: [String: CompositeCache] = [:]
+    /// Those that workers of somebody else's hold, by name.
+    public var foreignCaches: [String: ForeignCache] = [:]
     /// What is set of caches, by name; that of `defaultName` is of all that say nothing themselves.
     public var cacheSettings: [String: CacheSettings] = [:]
     /// Directories in which caches look for what they do not have themselves, by the name of the

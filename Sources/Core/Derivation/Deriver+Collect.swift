@@ -20,11 +20,13 @@ extension Deriver {
             if case .source(let node) = purposes[job] { sources[node].freshness.began(serial) }
         case .progressed(let progress, let block): progressed(progress, block)
         case .done(let job, let result, let blocks):
+            if errandAnswered(job, .success(result), blocks) { return }
             guard let purpose = purposes.removeValue(forKey: job.id) else {
                 return abandoned(result, blocks, at: job.worker)
             }
             succeeded(purpose, job, result, blocks)
         case .failed(let job, let error):
+            if errandAnswered(job, .failure(error)) { return }
             if let purpose = purposes.removeValue(forKey: job.id) { failed(purpose, job, error) }
         case .workerGone(let departure): workerGone(departure)
         case .unclaimed(let reference, let cache): tell(.noticed(reference, cache))

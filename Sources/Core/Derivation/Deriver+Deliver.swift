@@ -69,6 +69,6 @@ extension Deriver {
     /// A delivery waits for space only as long as somebody waits for it: readers may keep large
     /// blocks for ever.
     mutating func waitsForSpace(_ node: ResultNode.ID, _ may: Bool) {
-        if let job = results[node].job { dispatcher.waitsForSpace(job, may) }
+        if let job = results[node].job { mayWaitForSpace(job, may) }
     }
 }

@@ -87,9 +87,23 @@ extension Deriver {
 
     package mutating func retryParked() { dispatcher.retryParked() }
 
-    package mutating func ringFirstAlarm() -> Bool { dispatcher.ringFirstAlarm() }
+    /// When something that waits for time is due; `nil` where nothing does.
+    package var nextDeadline: Instant? { dispatcher.nextDeadline.orEarlier(errands.nextAlarm) }
 
-    package mutating func forgetAlarms() { dispatcher.forgetAlarms() }
+    /// When the next alarm rings.
+    package var nextAlarm: Instant? { dispatcher.nextAlarm.orEarlier(errands.nextAlarm) }
+
+    package mutating func ringFirstAlarm() -> Bool {
+        guard let ours = errands.nextAlarm, ours <= dispatcher.nextAlarm ?? ours else {
+            return dispatcher.ringFirstAlarm()
+        }
+        return ringErrand()
+    }
+
+    package mutating func forgetAlarms() {
+        dispatcher.forgetAlarms()
+        errands.forgetAlarms()
+    }
 
     // MARK: - What is not tried
 
@@ -107,7 +121,7 @@ extension Deriver {
     package var isIdle: Bool {
         lookups.isEmpty && results.isEmpty && decodes.isEmpty && sources.isEmpty
             && transcodes.count == 0 && partials.count == 0 && gatherings.isEmpty
-            && purposes.isEmpty
+            && purposes.isEmpty && errands.isEmpty
             && overlayBytes.count == 0 && isSilent && dispatcher.isIdle
     }
 }

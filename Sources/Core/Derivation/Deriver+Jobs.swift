@@ -42,9 +42,15 @@ extension Deriver {
             submission.coders = results[partials[node].result].name.key.decode.coders
         default: break
         }
-        let id = dispatcher.submit(submission)
+        let id = begin(submission)
         purposes[id] = purpose
         return id
+    }
+
+    private mutating func begin(_ submission: Submission) -> JobID {
+        guard submission.spec.kind == .cache, let parts = layout.parts(of: submission.spec.work)
+        else { return dispatcher.submit(submission) }
+        return beginErrand(submission, parts)
     }
 
     /// The trace of the waiter that began the work.
@@ -63,6 +69,6 @@ extension Deriver {
     /// Nobody wants the outcome any more.
     mutating func abandon(_ id: JobID) {
         purposes[id] = nil
-        dispatcher.abandon(id)
+        if errands.contains(id) { abandonErrand(id) } else { dispatcher.abandon(id) }
     }
 }

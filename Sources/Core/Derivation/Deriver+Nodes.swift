@@ -46,7 +46,7 @@ extension Deriver {
     /// and so does what it is made of.
     mutating func propagate<Kind: Node>(_ id: SlotID<Kind>) {
         let urgency = self[id].consumers.urgency
-        if let job = self[id].job { dispatcher.reprioritise(job, urgency) }
+        if let job = self[id].job { hurry(job, urgency) }
         if let need = self[id].need { update(need, urgency) }
     }
 

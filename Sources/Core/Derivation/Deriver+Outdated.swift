@@ -16,8 +16,9 @@ extension Deriver {
             }
             return
         }
-        guard !tiers.contains(.disk) else { return }
-        let work = EntryWork(action: .remove, key: text, tiers: CacheTypes.all.subtracting(tiers))
+        guard !tiers.contains(.disk) || layout.isForeign(text) else { return }
+        let rest = layout.isForeign(text) ? CacheTypes.all : CacheTypes.all.subtracting(tiers)
+        let work = EntryWork(action: .remove, key: text, tiers: rest)
         // The removal comes before the stores of this event: an entry that is removed while it is
         // stored is not kept.
         remove(work, isRepeated: false)

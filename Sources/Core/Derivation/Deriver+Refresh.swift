@@ -47,7 +47,9 @@ extension Deriver {
             guard let known = decodes[$0].name.origin.mark else { return false }
             return known.names(mark) || known == .none
         }
-        guard isMeant, hit.reference.length == body.reference.length else {
+        // Only our own cache compares, and only what it has itself.
+        let isOurs = block.worker == dispatcher.cache
+        guard isMeant, isOurs, hit.reference.length == body.reference.length else {
             dispatcher.drop(block)
             return foundChanged(node)
         }

@@ -10,6 +10,8 @@ extension Deriver {
     mutating func beginAfresh(after work: EntryWork) {
         let encodings = transcodes.ids.filter { concerns(work, transcodes[$0]) }
         for id in encodings where transcodes.contains(id) { endTranscode(id) }
+        let layout = layout
+        endTails { Self.means(work, $0, tags: $1, in: layout) }
         // Where the disk keeps its entries, nobody said that the bytes are wrong.
         guard work.tiers.contains(.disk) else { return }
         let concerned = Set(sources.ids.filter { concerns(work, $0) })
@@ -92,6 +94,13 @@ extension Deriver {
     /// Whether an entry is removed that a text names, in one of its caches.
     private func means(
         _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false
+    ) -> Bool {
+        Self.means(work, text, tags: tags, ofAnyAge: ofAnyAge, in: layout)
+    }
+
+    private static func means(
+        _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false,
+        in layout: CacheLayout
     ) -> Bool {
         guard !layout.isEmpty else { return work.means(text, tags: tags, ofAnyAge: ofAnyAge) }
         return layout.texts(ofStored: text).contains {

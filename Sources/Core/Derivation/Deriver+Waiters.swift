@@ -35,12 +35,12 @@ extension Deriver {
 
     /// Whether no worker has the job that has to end before a waiter gets on from there.
     package func waitsForWorker(_ place: Place) -> Bool {
-        awaitedJob(at: place).map(dispatcher.isWaiting) ?? false
+        awaitedJob(at: place).map { dispatcher.isWaiting(awaited($0)) } ?? false
     }
 
     /// The pool that has to do that job, where no worker of it is connected.
     package func missingWorkers(at place: Place) -> MissingWorkers? {
-        awaitedJob(at: place).flatMap(dispatcher.missingWorkers)
+        awaitedJob(at: place).flatMap { dispatcher.missingWorkers(for: awaited($0)) }
     }
 
     /// Whether that job is a transfer which does not begin since transfers are suspended.

@@ -10,7 +10,8 @@ extension Deriver {
     /// was stored meanwhile, so that no more is repeated than must be.
     mutating func workerGone(_ departure: Departure) {
         let worker = departure.worker
-        if departure.kind == .cache { cacheGone(worker) }
+        if departure.pool == PoolID(.cache) { cacheGone(worker) }
+        errandsLose(worker)
         giveUpPartials(after: departure)
         for node in results.ids
         where results.contains(node) && results[node].producer == worker {

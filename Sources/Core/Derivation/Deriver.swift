@@ -43,6 +43,9 @@ package struct Deriver: Sendable {
     /// Which names of caches stand for several.
     package var layout = CacheLayout()
 
+    /// Jobs of the cache in which caches of others have a part.
+    var errands = CacheErrands()
+
     /// Texts of entries that the cache is being told of, that their origins have confirmed them.
     var renewing: Set<String> = []
 

@@ -32,6 +32,14 @@ package enum Completion: Sendable {
         /// Milliseconds for which a worker says that it worked, in the last attempt.
         package let worked: Double
 
+        /// Of work that was several jobs, under a number of its own.
+        package init(
+            _ id: JobID, _ stage: JobStage, worker: WorkerID?, waited: Double, worked: Double
+        ) {
+            (self.id, self.stage, self.worker) = (id, stage, worker)
+            (self.waited, self.worked) = (waited, worked)
+        }
+
         init(_ job: ActiveJob, worked: Double = 0) {
             (id, stage, worker) = (job.id, job.stage, job.worker)
             (waited, self.worked) = (job.waited, worked)

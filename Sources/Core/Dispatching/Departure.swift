@@ -7,7 +7,7 @@ package struct Departure: Sendable {
     /// Its kind.
     package let kind: WorkerKind
     /// Its pool.
-    let pool: PoolID
+    package let pool: PoolID
     /// The record that it left, where it crashed.
     let crash: CrashRecord?
 }

@@ -9,6 +9,7 @@ extension DispatchLimits {
     /// Bytes of finished output of the pool that may be in use; `nil`: as many as there are.
     func outputBytes(of pool: PoolID) -> UInt64? {
         pools.all[pool.index].outputBytesMax ?? outputBytesMax.bytes(pools.kind(of: pool))
+            ?? (pools.isForeignCache(pool) ? Dispatcher.foreignCacheOutputBytes : nil)
     }
 
     /// Jobs that a worker may hold at a time, by kind.

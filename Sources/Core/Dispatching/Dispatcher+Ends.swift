@@ -13,7 +13,8 @@ extension Dispatcher {
     /// The worker that held the job is gone, or gave it up: another one tries.
     mutating func lost(_ id: JobID) {
         guard let job = jobs[id], job.isWanted else { return }
-        guard job.losses + 1 < limits.attemptsMax, !job.isExpendable else {
+        guard job.losses + 1 < limits.attemptsMax, !job.isExpendable, !job.isOfForeignCache
+        else {
             return ended(job, Self.workerLost)
         }
         jobs.lost(id)

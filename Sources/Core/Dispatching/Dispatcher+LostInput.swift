@@ -24,6 +24,8 @@ extension Dispatcher {
     /// was made of, too: the second time it is not tried again.
     mutating func inputForged(_ job: ActiveJob) {
         guard let input = doubtfulInput(of: job) else { return lost(job.id) }
+        // What others keep may be anything.
+        if isForeignCache(job.inputs[input].worker) { return ended(job, Self.noImage) }
         forget(job)
         if let maker = job.submission.maker { accuse(maker) }
         expel(job.inputs[input].worker, Self.otherImage)
@@ -80,6 +82,9 @@ extension Dispatcher {
 
     private static let bytesMissing = ImageError(
         .protocolViolation, "the bytes that a worker handed over are not where it said")
+
+    private static let noImage = ImageError(
+        .badImageData, "the bytes that a cache of others handed over are not the image that it said")
 
     private static let otherImage = ImageError(
         .protocolViolation, "the bytes that a worker handed over are not the image that it said")

@@ -65,6 +65,7 @@ extension Dispatcher {
     private mutating func failed(
         _ job: ActiveJob, _ error: ImageError, at worker: WorkerID, hasReaders: Bool
     ) {
+        guard !job.isOfForeignCache else { return ended(job, error) }
         switch error.code {
         case .arenaFull:
             if job.waitsForSpace, park(job.id, hasReaders: hasReaders) { return }

@@ -10,7 +10,9 @@ extension Dispatcher {
         if case .fetch(let work) = submission.spec.work, case .pool(let name) = work.loader {
             return try pool(ofLoader: name, for: submission)
         }
-        guard !pools.isOpen(kind) || !submission.coders.isEmpty else { return PoolID(kind) }
+        if let pool = submission.foreignCache { return pool }
+        let isOpen = kind == .cache || pools.isOpen(kind)
+        guard !isOpen || !submission.coders.isEmpty else { return PoolID(kind) }
         let needs = needs(of: submission)
         let pool =
             submission.coders.isEmpty

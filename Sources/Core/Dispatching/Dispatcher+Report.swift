@@ -37,7 +37,9 @@ extension Dispatcher {
     private func isOf(_ stage: JobStage, load index: Int) -> Bool {
         guard index >= JobStage.allCases.count else { return index == Int(stage.rawValue) }
         // Of a kind that has further pools there is one stage.
-        return limits.pools.further[index - JobStage.allCases.count].kind == stage.kind
+        // Of caches of others the pools say what waits.
+        return stage.kind != .cache
+            && limits.pools.further[index - JobStage.allCases.count].kind == stage.kind
     }
 
     /// All pools of workers, for status.

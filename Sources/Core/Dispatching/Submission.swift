@@ -28,6 +28,8 @@ package struct Submission: Sendable {
     package var wantsProgress = false
     /// Whether somebody wants to look at what has arrived of a transfer.
     package var wantsArrived = false
+    /// The pool that does it and no other, once or not at all: a cache that is somebody else's.
+    package var foreignCache: PoolID?
     /// Whether it is done once or not at all: it ends where its worker is lost, where there is no
     /// space, and where other work waits for its worker.
     package var isExpendable = false

@@ -129,6 +129,8 @@ public struct QueryWork: Hashable, Sendable {
     public var caches: [String] = []
     /// Whether what any of them has in memory comes before what another has on the disk.
     public var memoryFirst = false
+    /// Bytes of a hit at most; 0: as many as there are.
+    public var bytesMax: UInt64 = 0
 
     /// Describes a query.
     public init(key: String, tiers: CacheTypes, destination: Destination, promotes: Bool) {

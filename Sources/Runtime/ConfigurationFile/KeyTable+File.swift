@@ -12,7 +12,7 @@ extension KeyTable where Target == Configuration {
         Row("sources", .sources) { $0.sources = $1 },
         Row("caches", .caches) {
             ($0.caches, $0.cacheSettings, $0.composites) = ($1.names, $1.settings, $1.composites)
-            $0.readOnly = $1.readOnly
+            ($0.readOnly, $0.foreignCaches) = ($1.readOnly, $1.foreign)
         },
         Row("downloads", .map(.downloads, DownloadSettings.init), \.downloads),
         Row("presets", .named(.preset, except: reserved), \.presets),

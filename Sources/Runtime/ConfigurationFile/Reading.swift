@@ -7,7 +7,7 @@ import YAML
 struct Reading {
     /// What a name in one place of the file refers to in another.
     enum Kind: Hashable {
-        case cache, preset, keyFilter, serializer, profile, loader, coder, downloadPool
+        case cache, preset, keyFilter, serializer, profile, loader, coder, downloadPool, cachePool
 
         var word: String {
             switch self {
@@ -19,6 +19,7 @@ struct Reading {
             case .loader: "loader"
             case .coder: "pool of kind decode"
             case .downloadPool: "foreign pool of kind download"
+            case .cachePool: "foreign pool of kind cache"
             }
         }
 
@@ -34,6 +35,7 @@ struct Reading {
             case .loader: configuration.loaderNames
             case .coder: configuration.coderNames
             case .downloadPool: Set(configuration.loaderPools.map(\.name.text))
+            case .cachePool: Set(configuration.cachePools.map(\.name.text))
             }
         }
     }

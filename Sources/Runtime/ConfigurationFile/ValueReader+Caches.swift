@@ -14,19 +14,27 @@ struct NamedCaches: Sendable {
     /// Names that stand for several caches, and the lines where they do.
     var composites: [String: CompositeCache] = [:]
     var compositeLines: [String: Int] = [:]
+    /// Those that others hold, by name.
+    var foreign: [String: ForeignCache] = [:]
 }
 
 /// What is said of one cache.
 struct OneCache: Sendable {
     var settings = CacheSettings()
     var readOnly: [String]?
+    var pool: String?
+    var patience: Int?
 }
 
 extension KeyTable where Target == OneCache {
     /// What is set of the default cache and holds for the others too, or of one of these; and the
     /// directories of that one.
     static let oneCache = KeyTable(
-        CacheSetting.allCases.map(row) + [Row("read-only", .directories, \.readOnly)])
+        CacheSetting.allCases.map(row) + [
+            Row("read-only", .directories, \.readOnly),
+            Row("pool", .reference(.cachePool), \.pool),
+            Row("patience", .patience, \.patience),
+        ])
 
     private static func row(_ setting: CacheSetting) -> Row {
         // YAML has more words for yes and no than options have.
@@ -84,7 +92,35 @@ extension ValueReader where Value == NamedCaches {
     }
 }
 
+extension ValueReader where Value == Int {
+    /// Milliseconds.
+    fileprivate static let patience = scalar(
+        "a number of milliseconds from \(ForeignCache.patienceRange.lowerBound) to "
+            + "\(ForeignCache.patienceRange.upperBound)"
+    ) { text in
+        Int(text).flatMap { ForeignCache.patienceRange.contains($0) ? $0 : nil }
+    }
+}
+
 extension NamedCaches {
+    /// A cache that others hold: how much of what, and for how long, they say themselves.
+    private mutating func readForeign(
+        _ name: String, _ said: OneCache, _ line: Int, _ reading: inout Reading
+    ) {
+        let fault: String? =
+            if name == Configuration.defaultName {
+                "'default' is our own: another name may be held by others"
+            } else if said.pool == nil {
+                "'patience' is of a cache with a 'pool'"
+            } else if !said.settings.isEmpty || said.readOnly != nil {
+                "the workers of its pool hold it: only 'pool' and 'patience' can be said of it"
+            } else { nil }
+        if let fault { return reading.object(line, "caches.\(name): \(fault)") }
+        guard let pool = said.pool else { return }
+        foreign[name] = ForeignCache(
+            pool: pool, patience: said.patience ?? ForeignCache.patienceUsual)
+    }
+
     fileprivate mutating func read(
         _ name: String, _ node: YAMLNode, _ line: Int, _ reading: inout Reading
     ) {
@@ -97,6 +133,9 @@ extension NamedCaches {
         if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
         var said = OneCache()
         KeyTable.oneCache.read(node, "caches.\(name)", into: &said, &reading)
+        if said.pool != nil || said.patience != nil {
+            return readForeign(name, said, line, &reading)
+        }
         if !said.settings.isEmpty || said.readOnly == nil { settings[name] = said.settings }
         readOnly[name] = said.readOnly
     }

@@ -35,7 +35,7 @@ private struct PoolDraft: Sendable {
 extension KeyTable where Target == PoolDraft {
     fileprivate static let pool = KeyTable([
         Row(
-            "kind", .word(WorkerPool.kinds.map { ($0.name, $0) }),
+            "kind", .word(WorkerPool.foreignKinds.map { ($0.name, $0) }),
             \.kind),
         Row("trust", .word(WorkerPool.Trust.allCases.map { ($0.name, $0) }), \.trust),
         Row("schemes", .capabilities("schemes of URLs such as https"), \.grant.schemes),
@@ -128,7 +128,7 @@ private struct PoolReader {
 
         static let kindMissing = Fault(
             "'kind' is missing: say what its workers do, one of "
-                + WorkerPool.kinds.map(\.name).joined(separator: ", "))
+                + WorkerPool.foreignKinds.map(\.name).joined(separator: ", "))
     }
 
     private func pool(_ key: String, _ draft: PoolDraft) throws(Fault) -> WorkerPool {
@@ -150,6 +150,11 @@ private struct PoolReader {
             throw Fault(
                 "every stack has this pool: only its grant and limits can be changed; for another "
                     + "one choose another name")
+        }
+        guard WorkerPool.kinds.contains(kind) || draft.trust == .foreign else {
+            throw Fault(
+                "there is one cache of our own: a further pool of kind \(kind.name) is foreign, "
+                    + "and holds the caches that name it with 'pool'")
         }
         var pool = WorkerPool(name: name, kind: kind)
         pool.trust = draft.trust ?? .own

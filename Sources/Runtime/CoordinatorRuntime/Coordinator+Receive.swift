@@ -265,7 +265,7 @@ extension Coordinator {
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
         // Before any job of it, also where nothing is set: a coordinator before this one may have
         // set something.
-        if pools[pool].kind == .cache {
+        if pool == PoolID(.cache) {
             send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: id, at: now)
         }
         if pools[pool].kind == .download {

@@ -105,7 +105,7 @@ extension Coordinator {
         }
         return (rows + bytes + queues + coalesced + transfers + failures).map {
             StatusReport.Counter(name: $0.0, value: $0.1)
-        }
+        } + brain.foreignCaches
     }
 
     private static func transferCounters(

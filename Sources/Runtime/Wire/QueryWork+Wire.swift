@@ -15,5 +15,6 @@ extension QueryWork: WireMessage {
         try map.caches(
             &caches, &wire.pointee.n_caches, &wire.pointee.caches, "Query.caches")
         map.flag(&memoryFirst, &wire.pointee.memory_first, "Query.memory_first")
+        try map.number(&bytesMax, &wire.pointee.bytes_max, "Query.bytes_max")
     }
 }

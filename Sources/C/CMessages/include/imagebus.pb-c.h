@@ -1709,6 +1709,10 @@ struct  Imagebus__V1__Query
   Imagebus__V1__Destination destination;
   protobuf_c_boolean promotes;
   /*
+   * of a hit; 0: as many as there are
+   */
+  uint64_t bytes_max;
+  /*
    * further ones, 7 at most; as stored texts begin
    */
   size_t n_caches;
@@ -1717,7 +1721,7 @@ struct  Imagebus__V1__Query
 };
 #define IMAGEBUS__V1__QUERY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__query__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DESTINATION__DESTINATION_RESULTS, 0, 0,NULL, 0 }
+    , (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DESTINATION__DESTINATION_RESULTS, 0, 0, 0,NULL, 0 }
 
 
 typedef enum {

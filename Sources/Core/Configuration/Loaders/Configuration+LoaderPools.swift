@@ -8,6 +8,11 @@ extension Configuration {
         pools.filter { $0.kind == .download && $0.trust == .foreign }
     }
 
+    /// Pools that a cache may name.
+    package var cachePools: [WorkerPool] {
+        pools.filter { $0.kind == .cache && $0.trust == .foreign }
+    }
+
     /// Loaders that name a pool take the schemes that it is granted, and the pool is theirs: what
     /// the file says of one in two places.
     package mutating func grantSchemes() {

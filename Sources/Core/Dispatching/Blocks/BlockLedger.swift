@@ -190,7 +190,7 @@ struct BlockLedger: Sendable {
 
     /// Only the cache writes what clients read.
     private static func mayWrite(_ account: Account, _ arena: ArenaName) -> Bool {
-        arena == .stage || account.producer.kind == .cache
+        arena == .stage || account.pool == PoolID(.cache)
     }
 
     private static func violation(_ what: String) -> ImageError {

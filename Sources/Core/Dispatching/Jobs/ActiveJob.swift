@@ -93,6 +93,9 @@ struct ActiveJob: Sendable {
     var isWaiting: Bool { worker == nil }
     var isStopped: Bool { stoppedAt != nil }
     var isExpendable: Bool { submission.isExpendable }
+    /// Whether a cache of somebody else's does it, once or not at all, and is not believed as our
+    /// own is.
+    var isOfForeignCache: Bool { submission.foreignCache != nil }
     var spec: JobSpec { submission.spec }
     var suspect: Suspect? { submission.suspect }
     var rank: UInt8 { submission.rank }

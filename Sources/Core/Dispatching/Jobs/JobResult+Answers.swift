@@ -10,7 +10,9 @@ extension JobResult {
             !work.action.isOfSeveral && tiers.isSubset(of: work.tiers)
         case (.entry(let work), .entries(let page)): page.answers(work)
         case (.fetch(let work), .fetched(let body)): body.reference.length <= work.bodyBytesMax
-        case (.query, .hit(let hit)): hit.tier == .memory || hit.tier == .disk
+        case (.query(let work), .hit(let hit)):
+            (hit.tier == .memory || hit.tier == .disk)
+                && (work.bytesMax == 0 || (1...work.bytesMax).contains(hit.reference.length))
         case (.store(let work), .stored(let report)): work.delivers == (report.delivered != nil)
         case (.decode(let work), .decoded(let image)): image.answers(work)
         case (.transform(let work), .transformed(let image)):

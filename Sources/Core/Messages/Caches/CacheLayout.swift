@@ -9,12 +9,17 @@ public struct CacheLayout: Hashable, Sendable {
     /// For each name that has to do with a composite: all names that have a cache in common with
     /// it, itself included.
     private var kin: [String: [String]] = [:]
+    /// Caches that workers of somebody else's hold, by name.
+    let foreign: [String: ForeignCache]
 
     /// Every name stands for one cache.
-    public init() {}
+    public init() { foreign = [:] }
 
-    /// These names stand for several.
-    public init(_ composites: [String: CompositeCache]) {
+    /// These names stand for several, and those are held by others.
+    public init(
+        _ composites: [String: CompositeCache], foreign: [String: ForeignCache] = [:]
+    ) {
+        self.foreign = foreign
         self.composites = composites.filter { !$0.value.caches.isEmpty }
         let names = Set(self.composites.keys)
             .union(self.composites.values.flatMap(\.caches)).sorted()
@@ -26,6 +31,11 @@ public struct CacheLayout: Hashable, Sendable {
 
     /// Whether every name stands for one cache.
     public var isEmpty: Bool { composites.isEmpty }
+
+    /// Whether others hold some of the caches.
+    public var hasForeign: Bool { !foreign.isEmpty }
+    /// The names of these, in order.
+    var foreignNames: [String] { foreign.keys.sorted() }
 
     /// The composite cache of a stored text; `nil` where that is of one cache.
     public func composite(ofStored text: String) -> CompositeCache? {
@@ -133,12 +143,13 @@ public struct CacheLayout: Hashable, Sendable {
     }
 
     /// What removes, from all caches of a composite, what a store under the same text does not
-    /// replace; where a store replaces it, the tiers of that are left out.
+    /// replace; where a store replaces it, the tiers of that are left out. A store in a cache of
+    /// others may not be made, and removes nothing then.
     public func removals(
         ofOutdated text: String, exceptIn tiers: CacheTypes
     ) -> [EntryWork] {
         guard let composite = composite(ofStored: text) else { return [] }
-        let stores = composite.caches(for: .store)
+        let stores = composite.caches(for: .store).filter { foreign[$0] == nil }
         let others = composite.caches.filter { !stores.contains($0) }
         // A store for the disk removes the entry in memory by itself.
         let rest = tiers.contains(.disk) ? CacheTypes.none : CacheTypes.all.subtracting(tiers)
@@ -149,6 +160,13 @@ public struct CacheLayout: Hashable, Sendable {
             work.caches = Array(names.dropFirst())
             return work
         }
+    }
+}
+
+extension CacheLayout {
+    /// Whether a stored text is of one cache that others hold.
+    public func isForeign(_ text: String) -> Bool {
+        hasForeign && foreign[CacheKey.cache(inStored: text)] != nil
     }
 }
 

@@ -76,7 +76,9 @@ public struct WorkerPool: Hashable, Sendable {
     /// Bytes of one of them at most.
     public static let commandWordBytesMax = 1_024
 
-    /// Kinds of which there may be further pools. There is one cache: with two of them a key would
-    /// have two values.
+    /// Kinds of which there may be further pools of the own program. There is one cache: with two
+    /// of them a key would have two values.
     public static let kinds: [WorkerKind] = [.download, .decode, .transform]
+    /// Kinds of foreign pools. A cache of others has a name of its own (SEMANTICS §5.26).
+    public static let foreignKinds: [WorkerKind] = kinds + [.cache]
 }

@@ -67,6 +67,11 @@ public struct WorkerPools: Hashable, Sendable {
         }
     }
 
+    /// Whether its workers are a cache, and not the one of every stack.
+    public func isForeignCache(_ id: PoolID) -> Bool {
+        kind(of: id) == .cache && id != PoolID(.cache)
+    }
+
     /// Those that configuration added, in its order.
     public var further: [WorkerPool] { all.filter { !$0.isBuiltIn } }
 

@@ -37,7 +37,7 @@ struct CounterMetric {
         return nil
     }
 
-    static let all: [CounterMetric] = requests + work + state + peers
+    static let all: [CounterMetric] = requests + work + foreignCaches + state + peers
 
     /// Counted otherwise: the sum of other samples, or what has a metric of its own.
     static let coveredPrefixes = ["queued."]
@@ -115,6 +115,33 @@ struct CounterMetric {
             "Results that went out through the socket."),
         CounterMetric(
             "uploads_total", .counter, "uploads", "Images that clients brought along."),
+    ]
+
+    private static let foreignCaches = [
+        CounterMetric(
+            "foreign_cache_hits_total", .counter, "foreignCacheHits.", by: "pool",
+            "Queries that caches of other programs answered with bytes."),
+        CounterMetric(
+            "foreign_cache_misses_total", .counter, "foreignCacheMisses.", by: "pool",
+            "Queries that they answered without any."),
+        CounterMetric(
+            "foreign_cache_writes_total", .counter, "foreignCacheWrites.", by: "pool",
+            "Stores, removals and looks at entries that they answered."),
+        CounterMetric(
+            "foreign_cache_errors_total", .counter, "foreignCacheErrors.", by: "pool",
+            "What they failed at, or was lost with a worker."),
+        CounterMetric(
+            "foreign_cache_slow_total", .counter, "foreignCacheSlow.", by: "pool",
+            "What they did not answer in time."),
+        CounterMetric(
+            "foreign_cache_skipped_total", .counter, "foreignCacheSkipped.", by: "pool",
+            "What they were not asked: misses, and stores that were not made."),
+        CounterMetric(
+            "foreign_cache_refused_total", .counter, "foreignCacheRefused.", by: "pool",
+            "Results among the hits that were not the images that they were said to be."),
+        CounterMetric(
+            "foreign_cache_left_alone", .gauge, "foreignCacheLeftAlone.", by: "pool",
+            "1 where they are not asked for a while, since they were slow or failed, else 0."),
     ]
 
     private static let state = [

@@ -49,7 +49,7 @@ extension ServeOptions {
     private static func place(of pool: WorkerPool, among pools: [WorkerPool]) -> [String] {
         let inputs = pools.filter { other in
             switch pool.kind {
-            case .decode: other.kind == .download
+            case .decode: other.kind == .download || other.kind == .cache
             case .transform: other.kind == .decode || other.doesSteps
             case .coordinator, .download, .cache: false
             }

@@ -1,0 +1,37 @@
+import ImageModel
+import Messages
+
+@testable import Admission
+@testable import Dispatching
+
+// Caches that others hold: in every fourth walk.
+extension Walk {
+    static func hasForeignCaches(_ seed: UInt64) -> Bool { seed % 4 == 1 }
+
+    static let poolsWithCache = WorkerPools([ForeignCacheTests.pool("team")])
+
+    /// Loads ask the caches x, y and z: one is held by others, one stands for it and for two of
+    /// our own.
+    mutating func drawForeignCaches(seed: UInt64) {
+        guard Self.hasForeignCaches(seed) else { return }
+        var policies: [CompositeOperation: CompositePolicy] = [:]
+        for operation in CompositeOperation.allCases where side.oneIn(2) {
+            policies[operation] = CompositePolicy.allCases.randomElement(using: &side)
+        }
+        let members = [["x", "", "z"], ["", "x", "z"], ["z", "", "x"]]
+        let composite = CompositeCache(
+            of: members.randomElement(using: &side) ?? [], policies: policies)
+        let cache = ForeignCache(pool: "team", patience: side.oneIn(2) ? 20 : 2_000)
+        stack.send(.caches(CacheLayout(["y": composite], foreign: ["x": cache])))
+        hireForeignCache()
+    }
+
+    /// Its workers come when others do.
+    mutating func hireForeignCache() {
+        let pools = stack.scheduler.limits.dispatch.pools
+        guard let pool = ForeignCacheTests.id("team", in: pools),
+            stack.workers.values.count(where: \.isForeign) < 2
+        else { return }
+        stack.hire(.cache, credit: Int.random(in: 1...3, using: &side), pool: pool)
+    }
+}
