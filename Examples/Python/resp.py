@@ -18,13 +18,14 @@ class Server:
 
     def __init__(self, place: str, password: str | None, seconds: float) -> None:
         self._seconds = seconds
-        if place.startswith("/"):
-            self._socket = socket.socket(socket.AF_UNIX)
-            self._socket.settimeout(seconds)
-            self._socket.connect(place)
-        else:
+        self._socket = socket.socket(socket.AF_UNIX if place.startswith("/") else socket.AF_INET)
+        self._socket.settimeout(seconds)
+        try:
             host, _, port = place.rpartition(":")
-            self._socket = socket.create_connection((host, int(port)), seconds)
+            self._socket.connect(place if place.startswith("/") else (host, int(port)))
+        except BaseException:
+            self._socket.close()
+            raise
         self._file = self._socket.makefile("rb")
         if password is not None:
             self.ask(b"AUTH", password.encode())

@@ -89,9 +89,17 @@ import Testing
         (
             "a: {}",
             "f:1: pools.a: 'kind' is missing: say what its workers do, one of download, decode, "
-                + "transform"
+                + "transform, cache"
         ),
-        ("a: {kind: cache}", "f:1: kind: expected one of download, decode, transform, not 'cache'"),
+        (
+            "a: {kind: cache}",
+            "f:1: pools.a: there is one cache of our own: a further pool of kind cache is foreign, "
+                + "and holds the caches that name it with 'pool'"
+        ),
+        (
+            "a: {kind: cache, trust: foreign, schemes: [x]}",
+            "f:1: pools.a: 'schemes' says nothing of a pool of kind cache"
+        ),
         (
             "Raw: {kind: decode}",
             "f:1: pools.Raw: a pool is named by a small letter, then small letters, digits and "
