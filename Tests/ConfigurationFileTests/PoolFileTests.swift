@@ -218,8 +218,8 @@ import Testing
         ),
         (
             "a: {kind: decoder}",
-            "f:1: kind: expected one of download, decode, transform, not 'decoder', did you mean "
-                + "'decode'?"
+            "f:1: kind: expected one of download, decode, transform, cache, not 'decoder', did "
+                + "you mean 'decode'?"
         ),
     ])
     func whatNoWorkerHasIsOneFault(text: String, said: String) {

@@ -95,7 +95,9 @@ import Testing
         #expect(ours.isEmpty)
         let query = try #require(asked(theirs.first))
         #expect(query.key == text("theirs") && query.destination == .staging)
-        #expect(query.tiers == .disk && query.bytesMax == stack.scheduler.limits.derivation.bodyBytesMax)
+        #expect(
+            query.tiers == .disk && query.bytesMax == stack.scheduler.limits.derivation.bodyBytesMax
+        )
         stack.finishAll()
         #expect(stack.image(token) != nil && stack.isAtRest)
         #expect(counter("Misses") >= 1)

@@ -213,9 +213,11 @@ struct Stack {
     }
 
     func worker(_ kind: WorkerKind) -> WorkerID {
-        guard let id = workers.keys.sorted().first(where: {
-            workers[$0]?.kind == kind && workers[$0]?.isForeign == false
-        }) else {
+        guard
+            let id = workers.keys.sorted().first(where: {
+                workers[$0]?.kind == kind && workers[$0]?.isForeign == false
+            })
+        else {
             preconditionFailure("no \(kind.name) is there")
         }
         return id

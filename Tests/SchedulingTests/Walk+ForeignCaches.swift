@@ -26,6 +26,11 @@ extension Walk {
         hireForeignCache()
     }
 
+    /// Our own, while it is there.
+    var ownCache: Stack.Worker? {
+        stack.workers.values.first { $0.kind == .cache && !$0.isForeign }
+    }
+
     /// Its workers come when others do.
     mutating func hireForeignCache() {
         let pools = stack.scheduler.limits.dispatch.pools

@@ -415,7 +415,7 @@ struct Walk {
     }
 
     private mutating func publish() {
-        guard stack.workers.values.contains(where: { $0.kind == .cache && !$0.isForeign }) else { return }
+        guard ownCache != nil else { return }
         let name = pick(["a", "b", "c"]) ?? "a"
         let request = ImageRequest.image(name, size: random.oneIn(2) ? nil : draw(1...3))
         guard let url = try? SourceURL(request.url) else { return }
@@ -429,11 +429,7 @@ struct Walk {
     }
 
     private mutating func evict() {
-        guard let cache = stack.workers.first(where: {
-            $0.value.kind == .cache && !$0.value.isForeign
-        })?.value else {
-            return
-        }
+        guard let cache = ownCache else { return }
         let blocks = cache.large.filter { !$0.value }.keys.sorted { $0.value < $1.value }
         if let block = pick(published + blocks) { stack.evict(block) }
     }

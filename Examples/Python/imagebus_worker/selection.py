@@ -1,4 +1,4 @@
-"""Which entries an operator means (SEMANTICS §5.7). At worst more than those: that costs a miss."""
+"""Which entries an operator means (SEMANTICS §5.7). At worst more: that costs a miss."""
 
 from __future__ import annotations
 

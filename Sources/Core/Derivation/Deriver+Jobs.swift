@@ -42,12 +42,12 @@ extension Deriver {
             submission.coders = results[partials[node].result].name.key.decode.coders
         default: break
         }
-        let id = begin(submission)
+        let id = giveOut(submission)
         purposes[id] = purpose
         return id
     }
 
-    private mutating func begin(_ submission: Submission) -> JobID {
+    private mutating func giveOut(_ submission: Submission) -> JobID {
         guard submission.spec.kind == .cache, let parts = layout.parts(of: submission.spec.work)
         else { return dispatcher.submit(submission) }
         return beginErrand(submission, parts)

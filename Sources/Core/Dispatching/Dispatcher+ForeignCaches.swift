@@ -21,8 +21,8 @@ extension Dispatcher {
         roster[worker].map { limits.pools.isForeignCache($0.pool) } ?? false
     }
 
-    /// Why the pool cannot be asked one thing more; `nil` where it can. What waits for it is little,
-    /// since it would come too late.
+    /// Why the pool cannot be asked one thing more; `nil` where it can. What waits for it is
+    /// little, since it would come too late.
     package func obstacle(in pool: PoolID) -> ForeignCacheObstacle? {
         let credit = roster.credit(of: pool)
         guard credit.window > 0 else { return .missing }

@@ -84,7 +84,8 @@ extension Dispatcher {
         .protocolViolation, "the bytes that a worker handed over are not where it said")
 
     private static let noImage = ImageError(
-        .badImageData, "the bytes that a cache of others handed over are not the image that it said")
+        .badImageData, "the bytes that a cache of others handed over are not the image that it said"
+    )
 
     private static let otherImage = ImageError(
         .protocolViolation, "the bytes that a worker handed over are not the image that it said")

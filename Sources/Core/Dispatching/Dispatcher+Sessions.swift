@@ -18,7 +18,8 @@ extension Dispatcher {
     ) {
         guard !roster.contains(worker) else { return }
         let (pool, kind) = (limits.pools[id], limits.pools[id].kind)
-        guard (kind == .coordinator) == (worker == .coordinator), id != PoolID(.cache) || cache == nil
+        guard (kind == .coordinator) == (worker == .coordinator),
+            id != PoolID(.cache) || cache == nil
         else {
             let error = ImageError(.protocolViolation, "a \(kind.name) is connected already")
             return actions.append(.expel(worker, error))

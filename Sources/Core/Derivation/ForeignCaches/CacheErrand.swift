@@ -174,7 +174,8 @@ extension EntryPage {
 
 extension EntryCount {
     fileprivate mutating func add(_ other: EntryCount) {
-        entries = entries.addingReportingOverflow(other.entries).overflow
+        entries =
+            entries.addingReportingOverflow(other.entries).overflow
             ? .max : entries + other.entries
         bytes = bytes.addingReportingOverflow(other.bytes).overflow ? .max : bytes + other.bytes
     }

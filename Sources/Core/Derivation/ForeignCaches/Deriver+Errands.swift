@@ -9,11 +9,11 @@ extension Deriver {
     /// Has the parts done, each by whoever holds the caches that it is about.
     mutating func beginErrand(_ submission: Submission, _ parts: [CachePart]) -> JobID {
         let id = dispatcher.nextNumber()
-        begin(id, CacheErrand(submission, parts))
+        enter(id, CacheErrand(submission, parts))
         return id
     }
 
-    private mutating func begin(_ id: JobID, _ errand: CacheErrand) {
+    private mutating func enter(_ id: JobID, _ errand: CacheErrand) {
         if let input = errand.submission.input { dispatcher.hold(input) }
         errands.begin(id, errand)
         advance(id)
@@ -34,7 +34,7 @@ extension Deriver {
         case .own(let work):
             guard let errand = errands[id] else { return }
             run(errand.submission.with(work, errand.urgency), as: part, of: id)
-        case .foreign(let cache, let name, let work): ask(cache, name, work, part, of: id)
+        case .foreign(let cache, let name, let work): question(cache, name, work, part, of: id)
         }
     }
 
@@ -46,7 +46,7 @@ extension Deriver {
 
     // MARK: - Others
 
-    private mutating func ask(
+    private mutating func question(
         _ cache: ForeignCache, _ name: String, _ work: JobWork, _ part: CachePart, of id: JobID
     ) {
         guard let errand = errands[id] else { return }
@@ -101,11 +101,11 @@ extension Deriver {
     ) {
         errands.count(cache.pool, \.skipped)
         let error = ImageError(.busy, "the cache '\(name)' was not asked: \(reason)")
-        failed(part, error, of: id)
+        noteFailure(part, error, of: id)
     }
 
     /// It does not do its part. What it was to remove it may still have.
-    private mutating func failed(_ part: CachePart, _ error: ImageError, of id: JobID) {
+    private mutating func noteFailure(_ part: CachePart, _ error: ImageError, of id: JobID) {
         if !part.asks, !part.isStore, let text = part.text { errands.doubt(text) }
         errands[id]?.note(error, of: part)
     }
@@ -114,11 +114,12 @@ extension Deriver {
     private mutating func removeDoubted(_ part: CachePart, _ text: String) {
         guard case .foreign(let cache, let name, _) = part else { return }
         errands.count(cache.pool, \.skipped)
-        remove(text, from: cache, name)
+        removeElsewhere(text, from: cache, name)
     }
 
     /// Has a cache of others remove an entry; nobody waits for it.
-    private mutating func remove(_ text: String, from cache: ForeignCache, _ name: String) {
+    private mutating func removeElsewhere(_ text: String, from cache: ForeignCache, _ name: String)
+    {
         let work = JobWork.entry(EntryWork(action: .remove, key: text, tiers: .disk))
         let submission = Submission(JobSpec(work), .unbounded(.low))
         beginTail([.foreign(cache, name: name, work)], submission)
@@ -128,7 +129,7 @@ extension Deriver {
         var tail = CacheErrand(submission, parts)
         (tail.phases, tail.tail, tail.isTail) = ([parts], [], true)
         tail.urgency = tail.urgency.unbounded
-        begin(dispatcher.nextNumber(), tail)
+        enter(dispatcher.nextNumber(), tail)
     }
 
     // MARK: - Answers
@@ -202,7 +203,7 @@ extension Deriver {
             errands.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
         }
         let said = "the cache '\(name)' failed: \(error.message)"
-        failed(part, ImageError(error.code.ofForeignCache, said), of: id)
+        noteFailure(part, ImageError(error.code.ofForeignCache, said), of: id)
     }
 
     /// Another cache has it: a decoder reads the bytes where they are, and clients read a copy of
@@ -246,7 +247,7 @@ extension Deriver {
             guard case .foreign(let cache, let name, _) = copy.part, let text = copy.part.text
             else { return }
             errands.count(cache.pool, \.refused)
-            remove(text, from: cache, name)
+            removeElsewhere(text, from: cache, name)
         case .success, .failure: break
         }
     }
@@ -261,7 +262,7 @@ extension Deriver {
         if case .success = outcome, !errand.tail.isEmpty {
             beginTail(errand.tail, errand.submission)
         }
-        letGo(of: errand)
+        endJobs(of: errand)
         guard !errand.isTail else { return }
         let ended = Completion.Ended(
             id, errand.submission.spec.stage, worker: errand.cache, waited: errand.waited,
@@ -274,10 +275,10 @@ extension Deriver {
 
     /// Nobody wants it any more.
     mutating func abandonErrand(_ id: JobID) {
-        if let errand = errands.remove(id) { letGo(of: errand) }
+        if let errand = errands.remove(id) { endJobs(of: errand) }
     }
 
-    private mutating func letGo(of errand: CacheErrand) {
+    private mutating func endJobs(of errand: CacheErrand) {
         for job in errand.running.keys.sorted() { dispatcher.abandon(job) }
         if let copy = errand.copying { dispatcher.abandon(copy.job) }
         if let input = errand.submission.input { dispatcher.drop(input) }
@@ -315,7 +316,7 @@ extension Deriver {
             errands.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
             if part.isStore, let text = part.text { storeEnded(of: text) }
             let said = "the cache '\(name)' did not answer in time"
-            failed(part, ImageError(.deadlineExceeded, said), of: id)
+            noteFailure(part, ImageError(.deadlineExceeded, said), of: id)
         }
         advance(id)
         return true

@@ -1,0 +1,52 @@
+import Configuration
+import ConfigurationFile
+import Messages
+import TestKit
+import Testing
+
+/// Caches that other programs hold, in the file.
+@Suite struct ForeignCacheFileTests {
+    private func read(_ text: String) throws(ConfigurationFileError) -> Configuration {
+        try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+    }
+
+    private func problems(_ text: String) -> [String] {
+        do throws(ConfigurationFileError) {
+            _ = try read(text)
+            return []
+        } catch {
+            return error.lines
+        }
+    }
+
+    @Test func aCacheMayBeHeldByAForeignPool() throws {
+        let pools = "pools: {p: {kind: cache, trust: foreign, credit: 9}}\ncaches: "
+        let read = try read(
+            pools + "{a: {pool: p}, b: {pool: p, patience: 90}, c: , d: {of: [a, default]}}")
+        #expect(
+            read.foreignCaches == [
+                "a": ForeignCache(pool: "p", patience: 250),
+                "b": ForeignCache(pool: "p", patience: 90),
+            ])
+        #expect(read.caches == ["a", "b", "c", "d"] && read.cacheSettings["a"] == nil)
+        #expect(read.pools[0].kind == .cache && read.pools[0].trust == .foreign)
+        #expect(read.cacheLayout.isForeign("a\u{1F}k") && !read.cacheLayout.isForeign("k"))
+        for (text, words) in [
+            ("{a: {pool: p, disk-limit: 1G}}", "only 'pool' and 'patience'"),
+            ("{a: {pool: p, read-only: /srv}}", "only 'pool' and 'patience'"),
+            ("{a: {patience: 90}}", "'patience' is of a cache with a 'pool'"),
+            ("{default: {pool: p}}", "'default' is our own"),
+            ("{a: {pool: q}}", "there is no foreign pool of kind cache 'q'"),
+            ("{a: {pool: p, patience: 0}}", "patience: expected a number of milliseconds"),
+        ] {
+            let found = problems(pools + text)
+            #expect(found.count == 1 && found[0].contains(words), "\(found)")
+        }
+    }
+
+    @Test func theExampleHasOne() throws {
+        let read = try ConfigurationFile.read(RepositoryRoot.file("Examples/imagebus.yaml"))
+        #expect(read.foreignCaches == ["shared": ForeignCache(pool: "shared")])
+        #expect(read.composites["tiers"]?.caches == ["shared", "products"])
+    }
+}
