@@ -316,9 +316,11 @@ import Testing
 
     // MARK: - Removals
 
-    private mutating func ask(_ action: EntryAction, key: String = "", _ cache: String? = nil) {
+    private mutating func ask(
+        _ action: EntryAction, key: String = "", _ cache: String? = nil, of tiers: CacheTypes = .all
+    ) {
         stack.questions[7] = client
-        var command = CacheCommand(number: 7, action: action, key: key, tiers: .all)
+        var command = CacheCommand(number: 7, action: action, key: key, tiers: tiers)
         command.cache = cache
         stack.send(.cache(client, command))
     }
@@ -381,6 +383,19 @@ import Testing
         #expect(stack.answers[7] == .tiers(.disk) && stack.isAtRest)
     }
 
+    @Test mutating func whatIsRemovedFromMemoryStaysThere() {
+        let worker = hire()
+        stack.load(.image(), by: client, terms: terms)
+        stack.finish(theirs[0], .miss)
+        finishOurs()
+        let stored = theirs[0]
+        ask(.remove, key: url, "theirs", of: .memory)
+        #expect(stack.workers[worker]?.held[stored.job.id]?.isCancelled == false)
+        #expect(theirs.count == 1)
+        stack.finishAll()
+        #expect(stack.answers[7] == .tiers(.none) && stack.isAtRest)
+    }
+
     @Test mutating func clearEmptiesEachOfThem() {
         hire()
         ask(.clear)
@@ -391,6 +406,32 @@ import Testing
         #expect(work.action == .removeSelected && work.selection.cache == "theirs")
         stack.finishAll()
         #expect(stack.answers[7] == .tiers(.all) && stack.isAtRest)
+    }
+
+    // MARK: - Refreshes
+
+    /// What a refresh found changed is removed there before it is stored: the store may not be made.
+    @Test mutating func whatARefreshReplacesIsRemovedThereFirst() {
+        hire()
+        let token = stack.load(.image("a", .refreshCached), by: client, terms: terms)
+        var done: [JobWork] = []
+        while let held = stack.allHeld.first {
+            if stack.workers[held.worker]?.isForeign == true { done.append(held.job.work) }
+            let isQuery = asked(held) != nil
+            stack.finish(held, isQuery ? stack.hit(held, etag: "\"0\"") : stack.success(held))
+            stack.goOn()
+        }
+        let removal = done.firstIndex {
+            if case .entry(let work) = $0 {
+                work.action == .remove && work.key == text("theirs")
+            } else {
+                false
+            }
+        }
+        let store = done.lastIndex { if case .store = $0 { true } else { false } }
+        #expect(removal.map { $0 < store ?? 0 } == true, "\(done)")
+        #expect(stack.image(token)?.cacheType == CacheTypes.none && stack.isAtRest)
+        #expect(stack.faults == [], "nothing of theirs is compared by our own")
     }
 
     // MARK: - Trust

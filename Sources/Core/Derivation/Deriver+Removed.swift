@@ -10,10 +10,10 @@ extension Deriver {
     mutating func beginAfresh(after work: EntryWork) {
         let encodings = transcodes.ids.filter { concerns(work, transcodes[$0]) }
         for id in encodings where transcodes.contains(id) { endTranscode(id) }
-        let layout = layout
-        endTails { Self.means(work, $0, tags: $1, in: layout) }
         // Where the disk keeps its entries, nobody said that the bytes are wrong.
         guard work.tiers.contains(.disk) else { return }
+        let layout = layout
+        endTails { Self.means(work, $0, tags: $1, in: layout) }
         let concerned = Set(sources.ids.filter { concerns(work, $0) })
         restartOverlays(of: concerned)
         for node in results.ids where results.contains(node) {
