@@ -13,7 +13,7 @@ from pathlib import Path
 
 import imagebus_pb2 as pb
 from dictionary_cache import Dictionary
-from example_stack import SECONDS, png
+from example_stack import SECONDS, Stack, png
 from imagebus import Image, resize
 from imagebus.aio import Client
 from imagebus.steps import request_for
@@ -56,6 +56,12 @@ class Serving(Working):
 
 class CacheTests(WorkerTests):
     configuration = CONFIGURATION
+
+    def setUp(self) -> None:
+        """A stack for each test: another one may have left a pool alone."""
+        self.stack = Stack(self.origin, "--config", str(self.folder / "imagebus.yaml"))
+        self.addCleanup(self.stack.remove)
+        self.stack.start()
 
     def dictionary(self) -> Dictionary:
         return Dictionary(64 << 20)
@@ -298,13 +304,15 @@ class GoneTests(CacheTests):
             await self.assert_loads(url, picture, "theirs")
             key = f"theirs\x1f{url}"
             metadata = unpack(entries.get(key)).metadata
+            torn = bytearray(entries.get(key))
+            torn[-20] ^= 1
             wrong = pb.Metadata()
             wrong.CopyFrom(metadata)
             wrong.info.format = pb.IMAGE_FORMAT_WEBP
             for bad in (
                 pack(metadata, b"no image"), pack(metadata, picture[: len(picture) // 2][:20]),
                 pack(metadata, png(10, 10, 1)), pack(wrong, picture), b"", b"\xff" * 100,
-                pack(metadata, b""),
+                pack(metadata, b""), bytes(torn), bytes(entries.get(key))[:-1],
             ):  # fmt: skip
                 entries.put(key, bad, None)
                 await self.assert_loads(url, picture, "theirs")
