@@ -410,7 +410,7 @@ import Testing
 
     // MARK: - Refreshes
 
-    /// What a refresh found changed is removed there before it is stored: the store may not be made.
+    /// What a refresh found changed is removed there before it is stored: that may not be made.
     @Test mutating func whatARefreshReplacesIsRemovedThereFirst() {
         hire()
         let token = stack.load(.image("a", .refreshCached), by: client, terms: terms)
