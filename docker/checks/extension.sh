@@ -7,7 +7,8 @@ extension_project=imagebus-test-extension-$$
 compose_extension() {
     # The image is there already; the context has to be a directory all the same.
     IMAGEBUS_EXTENSION_CONTEXT=$work docker-compose --project-name "$extension_project" \
-        --file docker/compose.yaml --file docker/test.yaml --file docker/extension/compose.yaml --ansi never "$@" </dev/null
+        --file docker/compose.yaml --file docker/test.yaml \
+        --file docker/extension/compose.yaml --ansi never "$@" </dev/null
 }
 
 build_extension() {
