@@ -193,7 +193,8 @@ class PackageTests(ExampleTests):
         self.assertEqual(
             said,
             [
-                "0.1.0 ['pillow']", "png (64, 40)", "addressForbidden", "(320, 200) RGB 960",
+                "0.1.0 ['pillow', 'valkey']", "png (64, 40)",
+                "addressForbidden", "(320, 200) RGB 960",
                 "2 1 {'invalidDownloadStatusCode': 1}", "True 32 20", "not there",
                 f"some of {len(data)} bytes", f"all {len(data)} bytes", "cancelled", "png",
             ],

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 from argparse import Namespace
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from unittest.mock import patch
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from example_stack import SECONDS, Origin, Stack, png
 from imagebus import Image, resize
 from imagebus.aio import Client
 from imagebus.steps import request_for
-from resp import Server, ServerError
 from test_caches import WAIT_STORE_CACHE
-from valkey_cache import Valkey
+from valkey_cache import BYTES_A_SECOND, Valkey
 
 HERE = Path(__file__).parent
 PROGRAM = shutil.which("valkey-server") or shutil.which("redis-server")
@@ -56,18 +64,19 @@ class Storage:
         end = time.monotonic() + SECONDS
         while True:
             try:
-                return self.tell(b"PING")
-            except OSError:
+                self.tell("PING")
+                return
+            except redis.ConnectionError:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.01)
 
-    def tell(self, *words: bytes) -> object:
-        server = Server(self.place, None, SECONDS)
-        try:
-            return server.ask(*words)
-        finally:
-            server.close()
+    def tell(self, *words: object, password: str | None = None) -> object:
+        with redis.Redis(
+            unix_socket_path=self.place, password=password, socket_timeout=SECONDS,
+            retry=Retry(NoBackoff(), 0), protocol=2,
+        ) as server:  # fmt: skip
+            return server.execute_command(*words)
 
     def halt(self) -> None:
         assert self._process is not None
@@ -200,8 +209,8 @@ class ValkeyTests(unittest.IsolatedAsyncioTestCase):
         await self.until_connected("shared")
         old, old_picture = self.serve()
         await self.assert_loads(old, old_picture, "shared")
-        self.storage.tell(b"CONFIG", b"SET", b"maxmemory-policy", b"noeviction")
-        self.storage.tell(b"CONFIG", b"SET", b"maxmemory", b"1mb")
+        self.storage.tell("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        self.storage.tell("CONFIG", "SET", "maxmemory", "1mb")
         for _ in range(8):
             url, picture = self.serve(400, 300)
             await self.assert_loads(url, picture, "shared")
@@ -244,15 +253,15 @@ class ServerTests(unittest.TestCase):
             "max_age": 100, "bytes_max": 1000, "heed_expiry": False,
         }  # fmt: skip
         cache = Valkey(Namespace(**{**options, **more}))
-        self.addCleanup(lambda: [server.close() for server in cache._free])
+        self.addCleanup(cache.server.close)
         return cache
 
     def test_an_entry_lives_for_so_long_and_no_longer_than_its_origin_permits(self) -> None:
         self.cache().put("k", b"1", time.time() + 10)
-        self.assertGreater(self.storage.tell(b"PTTL", b"a*[b]:k"), 10_000)
+        self.assertGreater(self.storage.tell("PTTL", "a*[b]:k"), 10_000)
         heedful = self.cache(heed_expiry=True)
         heedful.put("k", b"1", time.time() + 10)
-        self.assertIn(self.storage.tell(b"PTTL", b"a*[b]:k"), range(1, 10_001))
+        self.assertIn(self.storage.tell("PTTL", "a*[b]:k"), range(1, 10_001))
         self.assertIs(heedful.put("k", b"1", time.time() - 1), False)
         self.assertIsNone(heedful.get("k"), "nor is what was there before")
 
@@ -261,8 +270,8 @@ class ServerTests(unittest.TestCase):
         names = {f"name \x1f{number}" for number in range(50)}
         for name in names:
             cache.put(name, b"\r\n$5\r\n", None)
-        for other in (b"other", b"axb:other", b"ab:other"):
-            self.storage.tell(b"SET", other, b"1")
+        for other in ("other", "axb:other", "ab:other"):
+            self.storage.tell("SET", other, "1")
         self.assertEqual(set(cache.keys()), names)
         self.assertEqual(cache.get("name \x1f7"), b"\r\n$5\r\n")
         self.assertTrue(cache.contains("name \x1f7"))
@@ -275,13 +284,139 @@ class ServerTests(unittest.TestCase):
         self.assertIs(cache.put("k", bytes(1001), None), False)
         self.assertIsNone(cache.get("k"))
 
-    def test_after_a_restart_one_call_fails_at_most(self) -> None:
+    def test_what_another_has_put_there_is_not_read_where_it_is_too_large(self) -> None:
         cache = self.cache()
-        with cache._server(), cache._server(), cache._server():
-            pass
-        self.assertEqual(len(cache._free), 3)
+        self.storage.tell("SET", "a*[b]:k", bytes(1000))
+        self.assertEqual(cache.get("k"), bytes(1000))
+        self.storage.tell("SET", "a*[b]:k", bytes(8 << 20))
+        self.storage.tell("CONFIG", "RESETSTAT")
+        self.assertIsNone(cache.get("k"))
+        self.assertFalse(cache.contains("k"))
+        self.assertLess(self.storage.tell("INFO", "stats")["total_net_output_bytes"], 100_000)
+
+    def test_what_is_large_is_kept_as_it_is(self) -> None:
+        cache = self.cache(bytes_max=4 << 20)
+        data = os.urandom(3 << 20)
+        self.assertIs(cache.put("k", data, time.time() + 10), True)
+        self.assertIn(self.storage.tell("PTTL", "a*[b]:k"), range(1, 100_001))
+        self.assertTrue(cache.get("k") == data)
+
+    def test_a_full_server_keeps_nothing_and_has_nothing_old(self) -> None:
+        cache = self.cache(bytes_max=4 << 20)
+        cache.put("k", b"old", None)
+        self.storage.tell("CONFIG", "SET", "maxmemory", "1")
+        for data in (b"new", bytes(3 << 20)):
+            self.assertIs(cache.put("k", data, None), False)
+            self.assertIsNone(cache.get("k"))
+
+    def test_what_the_server_refuses_is_raised(self) -> None:
+        cache = self.cache()
+        self.storage.tell("LPUSH", "a*[b]:k", "1")
+        for call in (cache.get, cache.contains):
+            with self.assertRaisesRegex(redis.ResponseError, "wrong kind"):
+                call("k")
+        self.storage.tell("CONFIG", "SET", "requirepass", "secret")
+        with self.assertRaises(redis.RedisError):
+            self.cache().get("k")
+        for word, is_right in (("wrong", False), ("secret", True)):
+            with patch.dict(os.environ, VALKEY_PASSWORD=word):
+                cache = self.cache()
+            if is_right:
+                self.assertIs(cache.put("new", b"1", None), True)
+                self.assertEqual(cache.get("new"), b"1")
+            else:
+                with self.assertRaises(redis.AuthenticationError):
+                    cache.put("new", b"1", None)
+
+    def test_after_a_restart_no_call_fails(self) -> None:
+        cache = self.cache()
+        pool = cache.server.connection_pool
+        for connection in [pool.get_connection() for _ in range(3)]:
+            pool.release(connection)
         self.storage.kill()
         self.storage.start()
-        with self.assertRaises((OSError, ServerError)):
-            cache.get("k")
+        for connection in [pool.get_connection() for _ in range(3)]:
+            connection.send_command("PING")
+            self.assertEqual(connection.read_response(), b"PONG")
+            pool.release(connection)
         self.assertIsNone(cache.get("k"))
+
+    def test_a_call_that_waits_as_the_server_is_killed_fails_and_the_next_does_not(self) -> None:
+        cache = self.cache()
+        cache.put("k", b"1", None)
+        self.storage.halt()
+        with ThreadPoolExecutor() as threads:
+            call = threads.submit(cache.get, "k")
+            self.storage.kill()
+            with self.assertRaises(redis.ConnectionError):
+                call.result(SECONDS)
+        with self.assertRaises(redis.ConnectionError):
+            cache.get("k")
+        self.storage.start()
+        self.assertIsNone(cache.get("k"))
+
+
+class SilentServerTests(unittest.TestCase):
+    """The cache alone against a server that accepts and reads, and answers no question."""
+
+    def test_each_call_asks_once_until_its_time_is_over(self) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, folder)
+        path = str(folder / "a socket?%25")
+        for family, address in ((socket.AF_UNIX, path), (socket.AF_INET, ("127.0.0.1", 0))):
+            with self.subTest(family), socket.socket(family) as listener:
+                listener.bind(address)
+                listener.listen()
+                place = path
+                if family == socket.AF_INET:
+                    place = "127.0.0.1:{1}".format(*listener.getsockname())
+                with ThreadPoolExecutor() as threads:
+                    heard = threads.submit(self.listen, listener)
+                    try:
+                        self.ask(place)
+                    finally:
+                        with socket.socket(family) as last:
+                            last.connect(listener.getsockname())
+                            last.sendall(b"END")
+                    self.assertEqual(len(heard.result(SECONDS)), 5)
+
+    def ask(self, place: str) -> None:
+        cache = Valkey(
+            Namespace(
+                server=place, prefix="", timeout=0.5, max_age=100, bytes_max=4 << 20,
+                heed_expiry=False,
+            )
+        )  # fmt: skip
+        self.addCleanup(cache.server.close)
+        large = bytes(3 << 20)
+        calls = [
+            (cache.keys, 0.5), (lambda: cache.get("k"), 0.5), (lambda: cache.remove("k"), 0.5),
+            (lambda: cache.put("k", b"1", None), 0.5),
+            (lambda: cache.put("k", large, None), 0.5 + len(large) / BYTES_A_SECOND),
+        ]  # fmt: skip
+        for call, seconds in calls:
+            began = time.monotonic()
+            with self.assertRaises(redis.TimeoutError):
+                call()
+            self.assertGreaterEqual(time.monotonic() - began, 0.99 * seconds)
+
+    def listen(self, listener: socket.socket) -> list[bytes]:
+        """What each connection said. Its greeting is refused, what it asks is not answered."""
+        heard: list[bytes] = []
+        while True:
+            connection, _ = listener.accept()
+            connection.settimeout(SECONDS)  # it ends who waits for ever
+            said = bytearray()
+            with connection, suppress(OSError):
+                while data := connection.recv(1 << 16):
+                    greetings = said.count(b"SETINFO")
+                    said += data
+                    greetings = said.count(b"SETINFO") - greetings
+                    connection.sendall(greetings * b"-ERR unknown\r\n")
+            if said == b"END":
+                return heard
+            heard.append(bytes(said))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,4 +1,4 @@
-"""Keeps images in Valkey or Redis, for several stacks together.
+"""Keeps images in Valkey or Redis, for several stacks together. It needs redis-py (`[valkey]`).
 
     python valkey_cache.py --runtime-dir /run/imagebus --pool shared --server /run/valkey.sock
 
@@ -12,13 +12,18 @@ import argparse
 import os
 import re
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
+from urllib.parse import quote
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from imagebus_worker import Cache, run
-from resp import Server, ServerError
+
+BYTES_A_SECOND = 50e6  # that the server takes at least
+LARGE = 1 << 20  # bytes, from which on their own time counts
 
 
 class Valkey(Cache):
@@ -27,73 +32,64 @@ class Valkey(Cache):
     def __init__(self, options: argparse.Namespace) -> None:
         super().__init__()
         self._place, self._seconds = options.server, options.timeout
-        self._prefix = options.prefix.encode()
+        self._prefix = options.prefix
         self._max_age, self._heeds_expiry = options.max_age, options.heed_expiry
         self._bytes_max = options.bytes_max
         self._password = os.environ.get("VALKEY_PASSWORD")
-        self._free: list[Server] = []
-        self._lock = threading.Lock()
+        self.server = self._client(options.timeout)
 
     def get(self, key: str) -> bytes | None:
-        with self._server() as server:
-            return server.ask(b"GET", self._name(key))
+        # GET would be read to its end, however long it is: of this, one byte tells enough.
+        data = self.server.getrange(self._name(key), 0, self._bytes_max)
+        return data if 0 < len(data) <= self._bytes_max else None
 
     def put(self, key: str, data: bytes, expires: float | None) -> bool:
         left = float(self._max_age)
         if self._heeds_expiry and expires is not None:
             left = min(left, expires - time.time())
-        with self._server() as server:
-            if len(data) <= self._bytes_max and left > 0:
-                life = b"%d" % max(1, int(1000 * left))
-                try:
-                    server.ask(b"SET", self._name(key), data, b"PX", life)
-                    return True
-                except ServerError as error:
-                    if not str(error).startswith("OOM"):
-                        raise
-            # It is full, or does not want it: what was there is not the newest any more.
-            server.ask(b"UNLINK", self._name(key))
-            return False
+        if len(data) <= self._bytes_max and left > 0:
+            try:
+                with self._client_for(len(data)) as server:
+                    server.set(self._name(key), data, px=max(1, int(1000 * left)))
+                return True
+            except redis.OutOfMemoryError:
+                pass
+        # It is full, or does not want it: what was there is not the newest any more.
+        self.remove(key)
+        return False
 
     def remove(self, key: str) -> None:
-        with self._server() as server:
-            server.ask(b"UNLINK", self._name(key))
+        self.server.unlink(self._name(key))
 
     def contains(self, key: str) -> bool:
-        with self._server() as server:
-            return server.ask(b"EXISTS", self._name(key)) == 1
+        return 0 < self.server.strlen(self._name(key)) <= self._bytes_max
 
     def keys(self) -> list[str]:
-        names, cursor = set(), b"0"
-        pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", self._prefix) + b"*"
-        with self._server() as server:
-            while True:
-                cursor, page = server.ask(b"SCAN", cursor, b"MATCH", pattern, b"COUNT", b"1000")
-                names.update(page)
-                if cursor == b"0":
-                    break
-        return [name[len(self._prefix) :].decode(errors="replace") for name in names]
+        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", self._prefix) + "*"
+        names = set(self.server.scan_iter(pattern, count=1000))
+        return [name.decode(errors="replace").removeprefix(self._prefix) for name in names]
 
-    def _name(self, key: str) -> bytes:
-        return self._prefix + key.encode()
+    def _name(self, key: str) -> str:
+        return self._prefix + key
 
-    @contextmanager
-    def _server(self) -> Iterator[Server]:
-        """A connection for one call after another, at most as many as there are calls at once."""
-        with self._lock:
-            server = self._free.pop() if self._free else None
-        server = server or Server(self._place, self._password, self._seconds)
-        try:
-            yield server
-        except BaseException:
-            # After a restart of the server the others have ended as well.
-            with self._lock:
-                ended, self._free = [server, *self._free], []
-            for one in ended:
-                one.close()
-            raise
-        with self._lock:
-            self._free.append(server)
+    def _client_for(self, length: int) -> nullcontext[redis.Redis] | redis.Redis:
+        """Its time belongs to a connection: what is large has one of its own."""
+        if length < LARGE:
+            return nullcontext(self.server)
+        return self._client(self._seconds + length / BYTES_A_SECOND)
+
+    def _client(self, seconds: float) -> redis.Redis:
+        """Asks once: what fails is a miss. A connection that has ended is replaced before use."""
+        is_path = self._place.startswith("/")
+        return redis.Redis.from_url(
+            f"unix://{quote(self._place)}" if is_path else f"redis://{self._place}",
+            password=self._password,
+            socket_timeout=seconds,
+            socket_connect_timeout=seconds,
+            retry=Retry(NoBackoff(), 0),
+            max_connections=4 * self.credit,  # some calls are over before their threads
+            protocol=2,
+        )
 
 
 if __name__ == "__main__":
