@@ -1,9 +1,9 @@
-# A machine with systemd for docker/checks/units.sh: the libraries of all programs, and nothing of
-# Imagebus, which its package puts there.
+# A machine with systemd for docker/checks/units.sh: the libraries of all programs, Python for a
+# program of somebody else, and nothing of Imagebus, which its package puts there.
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends \
-        systemd dbus \
+        systemd dbus python3 \
         libzmq5 libprotobuf-c1 libmicrohttpd12 libnettle8 libyaml-0-2 libjansson4 \
         libsodium23 libcurl4 libssl3 libsqlite3-0 libxxhash0 \
         libvips42 libjpeg62-turbo libpng16-16 libwebp7 libwebpmux3 libavif15 libzimg2 libdeflate0 \

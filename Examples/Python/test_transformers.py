@@ -242,6 +242,20 @@ class WatermarkTests(PictureTests):
             wrong = custom("examples.watermark", opacity="2")
             await self.assert_fails(3021, 3021, client.load(url, wrong, format="png"))
 
+    async def test_it_writes_on_whatever_samples_there_are(self) -> None:
+        self.start()
+        mark = custom("examples.watermark", text="Abc", opacity="1", size="0.5")
+        async with self.client() as client:
+            for mode in "L", "LA", "RGB", "RGBA":
+                with self.subTest(mode):
+                    data = picture(mode)
+                    image = await client.load(self.serve(data), mark, format="png")
+                    marked, plain = opened(image.data).convert("RGBA"), opened(data).convert("RGBA")
+                    changed = PIL.ImageChops.difference(marked, plain).convert("RGB").getbbox()
+                    self.assertIsNotNone(changed)
+                    top = (0, 0, 37, 3)
+                    self.assertEqual(marked.crop(top).tobytes(), plain.crop(top).tobytes())
+
     async def test_it_is_killed_and_halted_and_others_go_on(self) -> None:
         mark = custom("examples.watermark", text="Abc")
         async with self.client() as client:

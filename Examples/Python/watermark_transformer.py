@@ -36,17 +36,18 @@ class Watermark(Transformer):
         letters = min(LETTERS_MAX, round(pixels.height * number(parameters, "size", 0.1)))
         if unknown := parameters.keys() - {"text", "opacity", "size"}:
             raise ValueError(f"there is no parameter {min(unknown)!r}")
-        picture = PIL.Image.frombuffer(pixels.mode, pixels.size, pixels.data, "raw", pixels.mode)
+        mode = pixels.mode
+        picture = PIL.Image.frombuffer(mode, pixels.size, pixels.data, "raw", mode, 0, 1)
         if letters < 1:
             return picture.tobytes()
         report.check()
         mask = mask_of(text, letters, opacity)
         edge = letters // 2
         corner = (picture.width - mask.width - edge, picture.height - mask.height - edge)
-        colour = WHITE if "RGB" in pixels.mode else 255
-        bands = picture.convert("RGB" if "RGB" in pixels.mode else "L")
+        colour = WHITE if "RGB" in mode else 255
+        bands = picture.convert("RGB" if "RGB" in mode else "L")
         bands.paste(colour, corner, mask)
-        if pixels.mode.endswith("A"):
+        if mode.endswith("A"):
             # What the word covers is seen, as far as the word is.
             alpha = picture.getchannel("A")
             alpha.paste(255, corner, mask)

@@ -21,6 +21,7 @@ check_units() {
     check_units_of_clients
     check_units_key
     check_units_kills
+    check_units_extension
     check_units_upgrade
     check_units_stop
     check_units_removal
@@ -142,6 +143,35 @@ unit_restarts() { on_machine systemctl show --property NRestarts --value "$1"; }
 unit_has_restarts() { [[ $(unit_restarts "$1") -ge $2 ]]; }
 
 coordinator_has_failed() { on_machine systemctl is-failed --quiet imagebus-coordinator.service; }
+
+# A program of somebody else is one more service. Its files are those of the image that
+# docker/test extension runs.
+check_units_extension() {
+    local found status=0 image
+    image=$(docker create imagebus-watermark)
+    docker cp "$image:/srv/imagebus" - | docker cp - "$machine:/srv"
+    docker rm "$image" >/dev/null
+    docker cp systemd/extension "$machine:/srv/extension" >/dev/null
+    on_machine /srv/extension/install || status=1
+    wait_until "$units_seconds" units_are_healthy || status=1
+    wait_until "$units_seconds" is_marked_on_machine || status=1
+    found=$(on_machine systemctl is-active imagebus-watermark.service || true)
+    verdict "$status" "units: a step of somebody else's service is done" "$found"
+    [[ $status -eq 0 ]] || { cat "$work/marked.log" >&2 && what_units_said; }
+    status=0
+    on_machine /srv/extension/install --remove || status=1
+    wait_until "$units_seconds" units_are_healthy || status=1
+    ! is_marked_on_machine || status=1
+    verdict "$status" "units: without it the step is refused, and the stack goes on" \
+        "$(units_of_imagebus | grep -c ' active  *running ' || true) services run"
+    [[ $status -eq 0 ]] || what_units_said
+}
+
+is_marked_on_machine() {
+    pixel | as_user member imagebus get - --endpoint /run/imagebus/front/front.sock \
+        --resize 20x20 --mode stretch --custom examples.watermark:text=a --format png -o - \
+        >/dev/null 2>"$work/marked.log"
+}
 
 # Services that run go on as the new programs.
 check_units_upgrade() {
