@@ -11,23 +11,10 @@ extension RealProcesses {
     /// (SEMANTICS §5.24).
     @Suite struct VoucherTests {
         private let photo: ChangingImage
-        private let folder = TestKit.TemporaryDirectory()
 
         init() throws { photo = try ChangingImage() }
 
         private static let usual = ["--allow-private-networks"]
-
-        /// Once the client may repeat the answer.
-        private func learn(
-            _ client: ImagebusClient, _ request: ImageRequest
-        ) async throws -> ImageResponse {
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            while ContinuousClock.now < deadline {
-                _ = try await client.load(request).response
-                if let answer = client.answerAtHand(to: request) { return answer }
-            }
-            throw StackFailure("the answer of a hit has no voucher")
-        }
 
         private func awaitHits(_ count: Int, _ stack: StackHarness) async throws {
             let report = try await stack.awaitStatus("\(count) hits by voucher to be told") {
@@ -41,7 +28,7 @@ extension RealProcesses {
             try await withStack(Self.usual) { stack in
                 let client = try stack.client()
                 let request = ImageRequest(photo.url, fit: 100)
-                let first = try await learn(client, request)
+                let first = try await client.learn(request)
                 let before = try await stack.awaitStatus("a status") { _ in true }
                 for _ in 0..<1_000 {
                     let answer = try await client.load(request).response
@@ -104,77 +91,14 @@ extension RealProcesses {
             try await withStack(Self.usual) { stack in
                 let client = try stack.client()
                 let request = ImageRequest(photo.url, fit: 100)
-                let old = try await learn(client, request)
+                let old = try await client.learn(request)
                 photo.answerPlainly(photo.new)
                 try await change.make(stack, photo)
                 #expect(old.voucher?.use() == false)
                 #expect(client.answerAtHand(to: request) == nil)
                 let new = try await client.load(request).response
                 #expect(new.bytes?.array != old.bytes?.array)
-                #expect(try await learn(client, request).bytes?.array == new.bytes?.array)
-            }
-        }
-
-        /// The same many times with two clients: one removes, the other must never see what was
-        /// removed before.
-        @Test func afterARemovalIsToldNobodyRepeats() async throws {
-            let rounds = Effort.count("VOUCHER_REMOVALS", short: 100, long: 10_000)
-            photo.answerPlainly(photo.old)
-            try await withStack(Self.usual) { stack in
-                let (client, admin) = (try stack.client(), try stack.client(asOperator: true))
-                var request = ImageRequest(url: photo.url)
-                request.originalStoreCacheTypes = .memory
-                var repeated = 0
-                for round in 0..<rounds {
-                    let bytes = round.isMultiple(of: 2) ? photo.old : photo.new
-                    photo.answerPlainly(bytes)
-                    _ = try await admin.remove(photo.url)
-                    #expect(client.answerAtHand(to: request) == nil, "round \(round)")
-                    #expect(try await client.load(request).response.bytes?.array == bytes)
-                    if try await learn(client, request).bytes?.array == bytes { repeated += 1 }
-                }
-                #expect(repeated == rounds)
-            }
-        }
-
-        @Test func aReloadWithdrawsAll() async throws {
-            photo.answerPlainly(photo.old)
-            func file(_ edge: Int) -> String {
-                folder.write(
-                    Array("presets:\n  card: {resize: \(edge)x\(edge), format: png}\n".utf8),
-                    to: "imagebus.yaml")
-            }
-            let arguments = Self.usual + ["--config", file(40)]
-            try await withStack(arguments) { stack in
-                let client = try stack.client()
-                var request = ImageRequest(url: photo.url)
-                request.context.preset = "card"
-                let old = try await learn(client, request)
-                #expect(old.info?.size.width == 40)
-                _ = file(60)
-                try stack.send(.hangUp)
-                let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-                while old.voucher?.use() == true { try #require(ContinuousClock.now < deadline) }
-                #expect(try await client.load(request).response.info?.size.width == 60)
-            }
-        }
-
-        @Test func aRefusedSourceIsNotRepeated() async throws {
-            photo.answerPlainly(photo.old)
-            try await withStack(Self.usual) { stack in
-                let client = try stack.client()
-                let request = ImageRequest(photo.url, fit: 100)
-                let old = try await learn(client, request)
-                photo.answer(.bytes(Array("no image".utf8), contentType: "image/jpeg"))
-                var again = request
-                again.options = .fromLoaderOnly
-                await #expect(throws: ImageError.self) {
-                    try await client.load(again).response
-                }
-                #expect(old.voucher?.use() == false)
-                await #expect(throws: ImageError.self) {
-                    try await client.load(request).response
-                }
+                #expect(try await client.learn(request).bytes?.array == new.bytes?.array)
             }
         }
 
@@ -200,11 +124,11 @@ extension RealProcesses {
             try await withStack(Self.usual) { stack in
                 let client = try stack.client()
                 let request = ImageRequest(photo.url, fit: 100)
-                let old = try await learn(client, request)
+                let old = try await client.learn(request)
                 let end = try stack.run(["drain", "coordinator"])
                 #expect(end.exitStatus == 0, "\(end)")
                 #expect(old.voucher?.use() == false)
-                let new = try await learn(client, request)
+                let new = try await client.learn(request)
                 #expect(new.bytes?.array == old.bytes?.array)
                 let left = DirectoryEntries.names(stack.runtimeDirectory + "/front")
                 #expect(left.count { $0.hasPrefix("vouchers") } == 1, "\(left)")
@@ -216,7 +140,7 @@ extension RealProcesses {
             try await withStack(Self.usual) { stack in
                 let client = try stack.client()
                 let request = ImageRequest(photo.url, fit: 100)
-                let answer = try await learn(client, request)
+                let answer = try await client.learn(request)
                 client.close()
                 #expect(client.answerAtHand(to: request) == nil)
                 #expect(answer.voucher?.use() == false)

@@ -1,0 +1,74 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What clients take by voucher counts as used where the memory tier decides what stays
+    /// (SEMANTICS §5.4, §5.24), although nobody asks for it.
+    @Suite struct VoucherUseTests {
+        /// The tier has 1 MiB. Large images are worth less for their bytes: those of which nobody
+        /// tells that they are used leave in the second turn of the scan.
+        private static let (usedBytes, passingBytes) = (128 << 10, 24 << 10)
+        /// Loads that fill the tier once, and how often they do.
+        private static let (turn, turns) = ((1 << 20) / (24 << 10), 24)
+
+        private let origin = OriginServer()
+        private let image: [UInt8]
+
+        init() throws {
+            image = try PieceStack.image(Self.usedBytes)
+            let passing = try PieceStack.image(Self.passingBytes)
+            origin.route("/*", .bytes(passing, contentType: "image/png"))
+            for path in ["/used.png", "/unused.png"] {
+                origin.route(path, .bytes(image, contentType: "image/png"))
+            }
+        }
+
+        private func request(_ path: String) -> ImageRequest {
+            var request = ImageRequest(url: origin.url(path))
+            (request.storeCacheTypes, request.originalStoreCacheTypes) = (.memory, .none)
+            return request
+        }
+
+        private func awaitTold(_ uses: Int, _ stack: StackHarness) async throws {
+            _ = try await stack.awaitStatus("\(uses) uses to be told") {
+                $0.counter("voucherHits") ?? 0 >= uses
+            }
+        }
+
+        @Test func anEntryThatIsUsedByVoucherAloneOutlivesAScan() async throws {
+            let arguments = ["--allow-private-networks", "--memory-limit", "1M"]
+            try await withStack(arguments) { stack in
+                let (client, others) = (try stack.client(), try stack.client())
+                let unused = try await client.learn(request("/unused.png"))
+                let used = try await client.learn(request("/used.png"))
+                let voucher = try #require(used.voucher)
+                var uses = 2
+                // Each telling counts as one use, however many there were.
+                for _ in 0..<8 {
+                    try #require(voucher.use())
+                    uses += 1
+                    try await awaitTold(uses, stack)
+                }
+                for turn in 0..<Self.turns {
+                    for number in 0..<Self.turn {
+                        let passing = request("/\(turn)-\(number).png")
+                        _ = try await others.load(passing).response
+                        try #require(voucher.use(), "evicted in turn \(turn) of the scan")
+                        uses += 1
+                    }
+                    try await awaitTold(uses, stack)
+                }
+                #expect(unused.voucher?.use() == false, "what nobody uses makes room")
+                let answer = client.answerAtHand(to: request("/used.png"))
+                #expect(answer?.bytes?.array == image)
+                let admin = try stack.client(asOperator: true)
+                #expect(try await admin.contains(used.key, in: .memory) == .memory)
+                #expect(try await admin.contains(unused.key, in: .memory) == CacheTypes.none)
+                #expect(origin.requestCount("/used.png") == 1)
+            }
+        }
+    }
+}

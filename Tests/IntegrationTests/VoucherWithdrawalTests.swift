@@ -1,0 +1,199 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Whatever withdraws an answer has done so when it is acknowledged: nobody repeats the answer
+    /// from then on, however often that is tried (SEMANTICS §5.24). Between the acknowledgement
+    /// and the look nothing is waited for.
+    ///
+    /// One variable for each test sets its rounds, such as `IMAGEBUS_VOUCHER_REMOVALS=10000`.
+    @Suite struct VoucherWithdrawalTests {
+        private let photo: ChangingImage
+        private let folder = TestKit.TemporaryDirectory()
+
+        init() throws { photo = try ChangingImage() }
+
+        private static let usual = ["--allow-private-networks"]
+
+        /// Different bytes in each round, and in each half of it.
+        private func image(_ round: Int, isNew: Bool = false) throws -> [UInt8] {
+            try PieceStack.image(2_048, seed: 2 * round + (isNew ? 1 : 0))
+        }
+
+        /// Nobody has the answer any more, of which this is what was learned.
+        private func expectGone(
+            _ old: ImageResponse, _ client: ImagebusClient, _ request: ImageRequest, _ round: Int
+        ) {
+            #expect(old.voucher?.use() == false, "round \(round)")
+            #expect(client.answerAtHand(to: request) == nil, "round \(round)")
+        }
+
+        /// The acknowledgement is the answer to the operator who removes.
+        @Test func afterARemovalIsToldNobodyRepeats() async throws {
+            let rounds = Effort.count("VOUCHER_REMOVALS", short: 100, long: 10_000)
+            try await withStack(Self.usual) { stack in
+                let (client, admin) = (try stack.client(), try stack.client(asOperator: true))
+                var request = ImageRequest(url: photo.url)
+                request.originalStoreCacheTypes = .memory
+                for round in 0..<rounds {
+                    let (old, new) = (try image(round), try image(round, isNew: true))
+                    photo.answerPlainly(old)
+                    let learned = try await client.learn(request)
+                    #expect(learned.bytes?.array == old, "round \(round)")
+                    photo.answerPlainly(new)
+                    _ = try await admin.remove(photo.url)
+                    expectGone(learned, client, request, round)
+                    #expect(try await client.load(request).response.bytes?.array == new)
+                    _ = try await admin.remove(photo.url)
+                }
+            }
+        }
+
+        /// SIGHUP has no answer. The acknowledgement is the first image that somebody gets, by a
+        /// message, as the configuration wants it now.
+        @Test func afterAReloadIsSeenNobodyRepeats() async throws {
+            let rounds = Effort.count("VOUCHER_RELOADS", short: 20, long: 10_000)
+            photo.answerPlainly(photo.old)
+            let edges = [40, 60]
+            func configure(_ edge: Int) -> String {
+                folder.write(
+                    Array("presets:\n  card: {resize: \(edge)x\(edge), format: png}\n".utf8),
+                    to: "imagebus.yaml")
+            }
+            let arguments = Self.usual + ["--config", configure(edges[0])]
+            try await withStack(arguments) { stack in
+                let (client, admin) = (try stack.client(), try stack.client(asOperator: true))
+                var request = ImageRequest(url: photo.url)
+                request.context.preset = "card"
+                for round in 0..<rounds {
+                    let old = try await client.learn(request)
+                    #expect(old.info?.size.width == edges[round % 2], "round \(round)")
+                    let edge = edges[(round + 1) % 2]
+                    _ = configure(edge)
+                    try stack.send(.hangUp)
+                    try await awaitImage(as: edge, admin, request)
+                    expectGone(old, client, request, round)
+                    #expect(try await client.load(request).response.info?.size.width == edge)
+                }
+            }
+        }
+
+        /// Operators get no vouchers: each of their loads is a message.
+        private func awaitImage(
+            as edge: Int, _ admin: ImagebusClient, _ request: ImageRequest
+        ) async throws {
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while ContinuousClock.now < deadline {
+                let answer = try await admin.load(request).response
+                if answer.info?.size.width == edge { return }
+            }
+            throw StackFailure("the configuration was not loaded anew")
+        }
+
+        /// The acknowledgement is the failure, told to somebody else, by which the source enters
+        /// the deny list.
+        @Test func afterARefusalIsToldNobodyRepeats() async throws {
+            let rounds = Effort.count("VOUCHER_REFUSALS", short: 20, long: 10_000)
+            photo.answerPlainly(photo.old)
+            try await withStack(Self.usual) { stack in
+                let (client, other) = (try stack.client(), try stack.client())
+                let admin = try stack.client(asOperator: true)
+                let request = ImageRequest(photo.url, fit: 100)
+                var again = request
+                again.options = .fromLoaderOnly
+                let first = try await client.learn(request)
+                photo.answer(.bytes(Array("no image".utf8), contentType: "image/jpeg"))
+                for round in 0..<rounds {
+                    let old = try await client.learn(request)
+                    #expect(old.bytes?.array == first.bytes?.array, "it was in memory all along")
+                    let failure = await other.load(again).errorCode
+                    #expect(failure != nil && failure != .blacklisted, "round \(round)")
+                    expectGone(old, client, request, round)
+                    #expect(await client.load(request).errorCode == .blacklisted)
+                    let report = try await admin.blacklist(.remove(url: photo.url))
+                    #expect(report.removed == 1)
+                    expectGone(old, client, request, round)
+                }
+            }
+        }
+
+        /// The acknowledgement is the answer to somebody else, with whose head the coordinator
+        /// learns that the image depends on another field of the request than before.
+        @Test func afterAnotherVaryIsSeenNobodyRepeats() async throws {
+            let rounds = Effort.count("VOUCHER_VARIES", short: 20, long: 10_000)
+            try await withStack(Self.usual) { stack in
+                let (client, other) = (try stack.client(), try stack.client())
+                let admin = try stack.client(asOperator: true)
+                func request(_ language: String) -> ImageRequest {
+                    var request = ImageRequest(url: photo.url)
+                    request.headers = [
+                        HTTPHeader(name: "Accept", value: "image/png"),
+                        HTTPHeader(name: "Accept-Language", value: language),
+                    ]
+                    request.originalStoreCacheTypes = .none
+                    return request
+                }
+                var again = request("de")
+                again.options = .fromLoaderOnly
+                for round in 0..<rounds {
+                    let (old, new) = (try image(round), try image(round, isNew: true))
+                    photo.answerPlainly(old, [("Vary", "Accept")])
+                    let learned = try await client.learn(request("en"))
+                    #expect(learned.bytes?.array == old, "round \(round)")
+                    photo.answerPlainly(new, [("Vary", "Accept-Language")])
+                    #expect(try await other.load(again).response.bytes?.array == new)
+                    expectGone(learned, client, request("en"), round)
+                    let answer = try await client.load(request("en")).response
+                    #expect(answer.bytes?.array == new, "round \(round)")
+                    _ = try await admin.remove(EntrySelection(url: photo.url))
+                }
+            }
+        }
+
+        /// The acknowledgement of a drain is the answer to it. A coordinator that is killed tells
+        /// nothing: there it is the answer of the next one to an operator who removes.
+        @Test(arguments: [false, true])
+        func afterTheCoordinatorIsReplacedNobodyRepeats(isKilled: Bool) async throws {
+            let rounds = Effort.count(
+                isKilled ? "VOUCHER_KILLS" : "VOUCHER_DRAINS", short: 3, long: 10_000)
+            try await withStack(Self.usual) { stack in
+                let client = try stack.client()
+                let request = ImageRequest(url: photo.url)
+                photo.answerPlainly(try image(-1, isNew: true))
+                for round in 0..<rounds {
+                    let old = try await client.learn(request)
+                    #expect(old.bytes?.array == (try image(round - 1, isNew: true)))
+                    let new = try image(round, isNew: true)
+                    photo.answerPlainly(new)
+                    if isKilled {
+                        try await stack.killCoordinator()
+                    } else {
+                        let admin = try stack.client(asOperator: true)
+                        #expect(try await admin.drain(.coordinator) == 1)
+                        expectGone(old, client, request, round)
+                    }
+                    try await removeByNext(stack)
+                    expectGone(old, client, request, round)
+                    #expect(try await client.load(request).response.bytes?.array == new)
+                }
+            }
+        }
+
+        /// A question to a coordinator that ends may stay without an answer.
+        private func removeByNext(_ stack: StackHarness) async throws {
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while true {
+                let admin = try stack.client(asOperator: true)
+                do {
+                    _ = try await admin.remove(photo.url)
+                    return
+                } catch where ContinuousClock.now < deadline {
+                    continue
+                }
+            }
+        }
+    }
+}
