@@ -99,6 +99,23 @@ import Testing
         #expect(voucher == nil && answers.response(to: request) == nil)
     }
 
+    /// A slot ends another load, a trace is logged, and bytes that come along or in pieces are not
+    /// where a voucher says: that is so whatever a coordinator grants.
+    @Test func whatIsMoreThanItsAnswerIsNotRepeated() {
+        let plain = LoadRequest(token: Token(Identifier128(high: 1, low: 2)), image: request)
+        #expect(plain.mayBeRepeated)
+        func mayBeRepeated(_ change: (inout LoadRequest) -> Void) -> Bool {
+            var load = plain
+            change(&load)
+            return load.mayBeRepeated
+        }
+        #expect(!mayBeRepeated { $0.slot = "a" })
+        let id = Identifier128(high: 1, low: 1)
+        #expect(!mayBeRepeated { $0.trace = TraceContext(trace: id, parent: 1, flags: 0) })
+        #expect(!mayBeRepeated { $0.uploadBytes = 1 })
+        #expect(!mayBeRepeated { $0.wantsPieces = true })
+    }
+
     @Test func usesAreTalliedOnceEach() {
         var tally = VoucherTally()
         #expect(tally.take() == nil)

@@ -70,14 +70,15 @@ import Testing
         }
 
         mutating func publish(
-            _ name: Name, in block: BlockID, bytes: UInt64 = 100, expiresIn: UInt64? = nil
+            _ name: Name, in block: BlockID, bytes: UInt64 = 100, expiresIn: UInt64? = nil,
+            _ validity: Validity? = nil
         ) {
             let reference = BlockReference(
                 arena: .results, segment: 0, offset: 0, length: bytes, block: block)
             let notice = StoredNotice(
                 key: "http://example.org/\(name.rawValue.prefix(1)).jpg", reference: reference,
                 info: ImageInfo(format: .jpeg, size: PixelSize(width: 1, height: 1)),
-                expiresInMilliseconds: expiresIn)
+                expiresInMilliseconds: expiresIn, validity: validity)
             hits.publish(notice, reference, of: cache, at: now)
         }
 
@@ -209,6 +210,7 @@ import Testing
     @Test func aDrainWithdrawsAllForGood() throws {
         var room = try Room()
         room.hits.withdraw(.drained)
+        #expect(room.fallen == Set(Name.allCases))
         room.hits.withdraw(.reconfigured)
         #expect(room.fallen == Set(Name.allCases))
         let (image, terms, names) = try room.load(.a)
@@ -223,6 +225,45 @@ import Testing
         #expect(room.fallen == [.c])
         let (image, terms, names) = try room.load(.c)
         #expect(room.hits.grant(image, terms, names, at: room.now) == nil)
+    }
+
+    /// Else it would go on by messages alone, when its word has become another one's.
+    @Test func aTicketFallsWithItsVoucherAndMayHaveAnother() throws {
+        var room = try Room { $0.vouchersMax = 5 }
+        #expect(room.fallen.isEmpty)
+        var ticket = try #require(room.tickets[.a])
+        let other = try #require(room.tickets[.b]).unvouched
+        for _ in 0..<5 {
+            var next = other
+            room.hits.vouch(for: &next)
+        }
+        #expect(!room.hits.stands(ticket, at: room.now))
+        #expect(room.hits.stands(ticket.unvouched, at: room.now))
+        room.hits.vouch(for: &ticket)
+        #expect(room.hits.stands(ticket, at: room.now))
+    }
+
+    /// By the moment at which it is stale, or at which its entry expires, and by a new word of its
+    /// origin.
+    @Test(arguments: [nil, 70, 30] as [UInt64?])
+    func aFreshAnswerIsRepeatedAsLongAsItsOriginSays(expiresIn: UInt64?) throws {
+        var room = try Room()
+        let origin = Validity(expiry: HTTPExpiry(born: 1_000, freshFor: 60), etag: "\"1\"")
+        room.publish(.b, in: BlockID(9), expiresIn: expiresIn, origin)
+        let (image, terms, names) = try room.load(.b)
+        let granted = room.hits.grant(image, terms, names, at: room.now, ifFreshAt: 1_010)
+        var ticket = try #require(granted)
+        room.hits.vouch(for: &ticket)
+        let end = room.now.adding(milliseconds: min(50, Int(expiresIn ?? 50)))
+        #expect(ticket.image.voucher?.until == end)
+        #expect(room.hits.isRepeated(ticket, at: room.now))
+        let said = Confirmation(
+            control: CacheControl("no-cache"), age: ResponseAge(bornMilliseconds: 1_010),
+            role: .shared, isWhole: true, limits: HTTPExpiry.Limits())
+        let text = try room.text(.b)
+        room.hits.withdraw(.confirmed(plainOriginal: text, BodyMark(origin), said))
+        #expect(!room.hits.stands(ticket.unvouched, at: room.now))
+        #expect(!room.hits.isRepeated(ticket, at: room.now))
     }
 
     /// Its answer depends on what the client keeps; the entry answers all the same.

@@ -80,6 +80,18 @@ import Testing
         #expect(vouchers.stands(issued[4]), "the word is another one's by now")
     }
 
+    @Test func whatFellTakesNothingAlongThatHasItsWordNow() throws {
+        var vouchers = Vouchers(words: 1)
+        let first = vouchers.issue(BlockID(1), source, text: "a")
+        vouchers.withdraw(of: BlockID(1))
+        let second = vouchers.issue(BlockID(2), nil, text: "b")
+        vouchers.withdraw(of: BlockID(1))
+        vouchers.withdraw(of: source)
+        vouchers.withdraw(ofText: "a")
+        #expect(!vouchers.stands(try #require(first)))
+        #expect(vouchers.stands(try #require(second)))
+    }
+
     /// Whoever reads the words sees exactly what stands, whatever was issued and withdrawn.
     @Test func theFileSaysTheSame() {
         var random = SeededGenerator(seed: 5)

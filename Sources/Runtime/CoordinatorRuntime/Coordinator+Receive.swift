@@ -187,17 +187,19 @@ extension Coordinator {
             let isMeant = pool.map { $0 == pools[id].name } ?? true
             return isMeant && pools[id].kind == kind && !peer.isLeaving
         }
-        let count = kind == .coordinator ? 1 : UInt32(told.count)
-        send(.toClient(.draining(count)), to: `operator`, at: now)
         for peer in told {
             send(.toWorker(.drain), to: peer.id, at: now)
             // From now on, and not from its goodbye on, it is given nothing, and status says so.
             peers[peer.id]?.isLeaving = true
             handle(.workerDraining(WorkerID(peer.id)), at: now)
         }
-        guard kind == .coordinator else { return }
-        replacementAskers.insert(`operator`)
-        tellShutdown(.replacementRequested, at: now)
+        if kind == .coordinator {
+            replacementAskers.insert(`operator`)
+            tellShutdown(.replacementRequested, at: now)
+        }
+        // When it is told, it is so: by then nobody repeats an answer of this coordinator.
+        let count = kind == .coordinator ? 1 : UInt32(told.count)
+        send(.toClient(.draining(count)), to: `operator`, at: now)
     }
 
     private mutating func welcome(
