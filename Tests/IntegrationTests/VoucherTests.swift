@@ -11,6 +11,7 @@ extension RealProcesses {
     /// (SEMANTICS §5.24).
     @Suite struct VoucherTests {
         private let photo: ChangingImage
+        private let folder = TestKit.TemporaryDirectory()
 
         init() throws { photo = try ChangingImage() }
 
@@ -119,6 +120,30 @@ extension RealProcesses {
                 let left = DirectoryEntries.names(stack.runtimeDirectory + "/front")
                 let count = left.count { $0.hasPrefix("vouchers") }
                 #expect(count == (arguments == ["--vouchers", "0"] ? 0 : 1))
+            }
+        }
+
+        /// The file may have another secret at any time: then the load has another identity.
+        @Test func whatDependsOnASecretOfAFileIsAsked() async throws {
+            photo.answerPlainly(photo.old)
+            let key = folder.write(Array("a secret\n".utf8), to: "key")
+            let rules = """
+                profiles:
+                  default:
+                    rules:
+                      - match: "http://*/*"
+                        headers: {X-Api-Key: {file: \(key)}}
+                """
+            let path = folder.write(Array(rules.utf8), to: "imagebus.yaml")
+            try await withStack(Self.usual + ["--config", path]) { stack in
+                let client = try stack.client()
+                let request = ImageRequest(photo.url, fit: 100)
+                for round in 0..<5 {
+                    let answer = try await client.load(request).response
+                    #expect((answer.cacheType == .memory) == (round > 0))
+                    #expect(answer.voucher == nil)
+                    #expect(client.answerAtHand(to: request) == nil)
+                }
             }
         }
 

@@ -160,8 +160,9 @@ extension RealProcesses {
             }
         }
 
-        /// The acknowledgement of a drain is the answer to it, by a thread that lags. A coordinator that is killed tells
-        /// nothing: there it is the answer of the next one to an operator who removes.
+        /// The acknowledgement of a drain is the answer to it, by a thread that lags. A coordinator
+        /// that is killed tells nothing: there it is the answer of the next one to an operator who
+        /// removes.
         @Test(arguments: [false, true])
         func afterTheCoordinatorIsReplacedNobodyRepeats(isKilled: Bool) async throws {
             let rounds = Effort.count(
