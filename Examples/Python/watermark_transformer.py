@@ -21,6 +21,7 @@ from imagebus_worker import Report, Transformer, run
 
 WHITE = (255, 255, 255)
 LETTERS_MAX = 512  # pixels of a letter's height
+WIDTH_MAX = 4096  # pixels of a word: what is behind is cut off
 
 
 class Watermark(Transformer):
@@ -62,12 +63,13 @@ def number(parameters: Mapping[str, str], name: str, usual: float) -> float:
     return value
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def mask_of(text: str, height: int, opacity: float) -> PIL.Image.Image:
     """How much of each pixel the word covers."""
     font = PIL.ImageFont.load_default()
     left, top, right, bottom = font.getbbox(text)
-    mask = PIL.Image.new("L", (max(1, right - left), max(1, bottom - top)))
+    lines = max(1, bottom - top)
+    mask = PIL.Image.new("L", (max(1, min(right - left, WIDTH_MAX * lines // height)), lines))
     PIL.ImageDraw.Draw(mask).text((-left, -top), text, fill=round(255 * opacity), font=font)
     width = max(1, mask.width * height // mask.height)
     return mask.resize((width, height), PIL.Image.Resampling.BILINEAR)

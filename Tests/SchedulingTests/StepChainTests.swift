@@ -89,6 +89,34 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
+    /// A format is accepted by the size that the link makes, and not by what all steps would make
+    /// of that once more.
+    @Test func theLastLinkHasTheFormatThatItsSizeAccepts() throws {
+        var (stack, client, _) = Self.staffed()
+        let smaller = TransformStep.resizeTo(
+            RelativeSize(width: .percent(60), height: .percent(60)), .stretch)
+        let request = ImageRequest.image().with {
+            $0.steps = [smaller, Self.mark]
+            $0.output.accepted = [.webp]
+        }
+        stack.load(request, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch)
+        let decode = try #require(stack.held(.decode).first)
+        // 19,200 columns are too many for WebP, and 60 % of these are not.
+        let info = ImageInfo(format: .png, size: PixelSize(width: 32_000, height: 10))
+        let layout = PixelLayout(bands: .rgb, size: info.size, stride: 3 * info.size.width)
+        let bytes = UInt64(3 * info.size.width * info.size.height)
+        let frame = DecodedImage.Frame(
+            reference: stack.block(of: decode.worker, length: bytes), layout: layout)
+        stack.finish(decode, .decoded(DecodedImage(info: info, frames: [frame])))
+        stack.run(.transform, .transform)
+        let last = try #require(Self.transform(stack))
+        #expect(last.work.resultFormat(hasAlpha: false) == .png, "WebP has no room for it")
+        stack.finishAll()
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
     @Test func aStepThatNobodyIsGrantedFailsBeforeAnythingIsLoaded() {
         var (stack, client, _) = Self.staffed()
         let step = TransformStep.custom(CustomStep("nobody.step"))

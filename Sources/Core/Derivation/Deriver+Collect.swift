@@ -127,9 +127,15 @@ extension Deriver {
     }
 
     private mutating func decodeFailed(_ node: DecodeNode.ID, _ error: ImageError) {
-        // A cached original that is no image is as good as none (SEMANTICS §5.2).
-        if error.code == .badImageData, case .cache = decodes[node].name.origin {
-            return tearDown(node, .onward(decodes[node].timings, missed: nil))
+        // A cached original that is no image is as good as none (SEMANTICS §5.2). What a cache of
+        // others has may be made to kill decoders: it goes from there, and is not asked for again.
+        if case .cache(let query) = decodes[node].name.origin {
+            let isForeign = decodes[node].source.flatMap { sources[$0].body?.block.worker }
+                .map(dispatcher.isForeignCache) ?? false
+            if isForeign, Self.meansNoGood(error) { removeOutdated(query.key, exceptIn: .none) }
+            if error.code == .badImageData || (isForeign && Self.meansNoGood(error)) {
+                return tearDown(node, .onward(decodes[node].timings, missed: nil))
+            }
         }
         // An image that is too large for an overlay may still be a good image by itself.
         let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
@@ -139,6 +145,11 @@ extension Deriver {
             tellFailed(source, error)
         }
         tearDown(node, .fail(error))
+    }
+
+    /// Whether bytes of others are not to be tried again.
+    private static func meansNoGood(_ error: ImageError) -> Bool {
+        [.badImageData, .poisoned, .workerLost].contains(error.code)
     }
 
     // MARK: - Progress

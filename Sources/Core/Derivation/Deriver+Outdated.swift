@@ -29,6 +29,9 @@ extension Deriver {
     mutating func removeAgain(_ work: EntryWork) { remove(work, isRepeated: true) }
 
     private mutating func remove(_ work: EntryWork, isRepeated: Bool) {
+        // What is on its way to caches of others under the same texts is older.
+        let texts = [work.key] + work.caches.map { CacheKey.moved(work.key, to: $0) }
+        endTails { text, _ in texts.contains(text) }
         let purpose = JobPurpose.removal(work, isRepeated: isRepeated)
         _ = submit(.entry(work), for: purpose, reading: nil, .unbounded(.high))
     }

@@ -23,7 +23,15 @@ extension Deriver {
         dispatcher.isSuspected(suspect) || dispatcher.isSuspected(.transform(name.key))
     }
 
-    /// What is suspected where a decode of these bytes kills workers.
+    /// What is suspected where a decode of a source's bytes kills workers.
+    func suspect(_ node: SourceNode, _ need: DecodeNeed, in block: BlockHandle) -> Suspect {
+        if case .cache(let query) = node.name.origin, dispatcher.isForeignCache(block.worker) {
+            return .kept(node.name.key, text: query.key)
+        }
+        return suspect(node.name.key, need, in: block)
+    }
+
+    /// The same of bytes that are the source's own.
     func suspect(
         _ source: SourceKey, _ need: DecodeNeed, in block: BlockHandle
     ) -> Suspect {

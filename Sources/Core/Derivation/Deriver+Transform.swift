@@ -44,8 +44,7 @@ extension Deriver {
         let chain = results[node].chain
         var overlays = overlays(of: node)
         if let chain { overlays = chain.own(overlays, of: results[node].name.key.steps) }
-        var work = transformWork(of: node, frame, info, over: overlays)
-        if let chain { work = chain.link(of: work) }
+        let work = transformWork(of: node, frame, info, over: overlays, linkOf: chain)
         if let error = work.refusal(atMost: limits.encodingCostMax) {
             return tearDown(node, .fail(error))
         }

@@ -29,11 +29,11 @@ extension Dispatcher {
         return jobs.queued(in: pool) < Self.queuedFactor * credit.window ? nil : .full
     }
 
-    /// Whether the pool may be given so many bytes more to read. They are output of earlier stages,
-    /// which stays meanwhile: stores that wait hold a part of its budget at most, and one of them
-    /// whatever it reads.
-    package func mayRead(_ bytes: UInt64, in pool: PoolID) -> Bool {
-        let claimed = jobs.claims[pool.index]
+    /// Whether caches of others may be given so many bytes more to read. They are output of earlier
+    /// stages, which stays meanwhile: all their stores hold a part of its budget at most, and one
+    /// of them whatever it reads.
+    package func mayRead(_ bytes: UInt64) -> Bool {
+        let claimed = jobs.bytesClaimedByCaches
         let most = min(limits.outputBytesMax.download, limits.outputBytesMax.transform) / 8
         return claimed == 0 || claimed + bytes <= most
     }

@@ -16,6 +16,9 @@ struct CompositeHits: Sendable {
     /// Whether there are no such names.
     var isEmpty: Bool { layout.isEmpty }
 
+    /// Whether others hold the cache of a text.
+    func isForeign(_ text: String) -> Bool { layout.isForeign(text) }
+
     /// Names stand for other caches from now on.
     mutating func adopt(_ layout: CacheLayout) {
         self.layout = layout
@@ -28,10 +31,12 @@ struct CompositeHits: Sendable {
     ) -> (entry: HitIndex.Entry, lasts: Bool)? {
         guard let composite = layout.composite(ofStored: text) else { return nil }
         let names = composite.caches(for: .query)
+        // What others hold is asked.
+        guard !layout.isHeldByOthers(names[0]) else { return nil }
         let first = CacheKey.moved(text, to: names[0])
         if let entry = index.entry(for: first, at: now) { return (entry, true) }
         if composite.policy(.query) == .concurrent {
-            for name in names.dropFirst() {
+            for name in names.dropFirst() where !layout.isHeldByOthers(name) {
                 let text = CacheKey.moved(text, to: name)
                 if let entry = index.entry(for: text, at: now) { return (entry, false) }
             }
@@ -40,9 +45,12 @@ struct CompositeHits: Sendable {
     }
 
     /// The cache process found what a text names, after both tiers of every higher cache were
-    /// asked. Forgets all when full: what is in use comes back at once.
+    /// asked. Forgets all when full: what is in use comes back at once. Where others hold one of
+    /// them, that is asked each time: what it has changes behind our back.
     mutating func learn(_ text: String, _ place: HitIndex.Place) {
-        guard layout.composite(ofStored: text) != nil else { return }
+        guard let composite = layout.composite(ofStored: text),
+            !composite.caches(for: .query).contains(where: layout.isHeldByOthers)
+        else { return }
         if found.count >= entriesMax { forgetAll() }
         found[text] = place
     }

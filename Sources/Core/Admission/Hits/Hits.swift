@@ -47,8 +47,9 @@ struct Hits: Sendable {
     /// Entries that memory answers.
     var count: Int { index.count }
 
-    /// The entry of a key, unless it expired.
+    /// The entry of a key, unless it expired. None of a cache that others hold by now.
     func entry(for key: String, at now: Instant) -> HitIndex.Entry? {
+        guard !composites.isForeign(key) else { return nil }
         if let entry = index.entry(for: key, at: now) { return entry }
         guard !composites.isEmpty else { return nil }
         return composites.entry(for: key, in: index, at: now)?.entry
@@ -56,6 +57,7 @@ struct Hits: Sendable {
 
     /// The same, where it stands for as long as it is there.
     private func lastingEntry(for key: String, at now: Instant) -> HitIndex.Entry? {
+        guard !composites.isForeign(key) else { return nil }
         if let entry = index.entry(for: key, at: now) { return entry }
         guard !composites.isEmpty,
             let (entry, lasts) = composites.entry(for: key, in: index, at: now)

@@ -12,8 +12,9 @@ struct CacheErrands: Sendable {
     private var holding: [String: [JobID]] = [:]
     /// Texts that could not be removed from caches of others: what these have is not believed until
     /// they were. The oldest first.
-    private var doubted: Set<String> = []
-    private var doubts = Fifo<String>()
+    private var doubted: [String: UInt64] = [:]
+    private var doubts = Fifo<(text: String, serial: UInt64)>()
+    private var lastDoubt: UInt64 = 0
     /// By pool.
     var circuits: [String: CacheCircuit] = [:]
     private(set) var figures: [String: ForeignCacheFigures] = [:]
@@ -122,18 +123,21 @@ struct CacheErrands: Sendable {
 
     // MARK: - What is not believed
 
-    func isDoubted(_ text: String) -> Bool { !doubted.isEmpty && doubted.contains(text) }
+    func isDoubted(_ text: String) -> Bool { !doubted.isEmpty && doubted[text] != nil }
 
     mutating func doubt(_ text: String) {
-        guard doubted.insert(text).inserted else { return }
-        doubts.append(text)
+        guard doubted[text] == nil else { return }
+        lastDoubt += 1
+        doubted[text] = lastDoubt
+        doubts.append((text, lastDoubt))
         while doubts.count > Self.doubtsMax, let oldest = doubts.popFirst() {
-            doubted.remove(oldest)
+            // One that was believed since and is doubted again has a later turn.
+            if doubted[oldest.text] == oldest.serial { doubted[oldest.text] = nil }
         }
     }
 
     mutating func believe(_ text: String) {
-        if !doubted.isEmpty { doubted.remove(text) }
+        if !doubted.isEmpty { doubted[text] = nil }
     }
 
     // MARK: - Figures

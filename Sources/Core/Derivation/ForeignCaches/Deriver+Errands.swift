@@ -87,7 +87,7 @@ extension Deriver {
         }
         if case .store(let work) = part.work {
             let bytes = work.source.length
-            guard bytes <= limits.bodyBytesMax, dispatcher.mayRead(bytes, in: pool) else {
+            guard bytes <= limits.bodyBytesMax, dispatcher.mayRead(bytes) else {
                 return "too many bytes wait for the pool '\(cache.pool)'"
             }
         }
@@ -309,11 +309,13 @@ extension Deriver {
         for job in errand.running.keys.sorted() {
             guard let part = errand.running[job], case .foreign(let cache, let name, _) = part
             else { continue }
+            // What no worker was given waited for us, and says nothing of the pool.
+            let wasGiven = !dispatcher.isWaiting(job)
             dispatcher.abandon(job)
             errands.disown(job)
             errands[id]?.running[job] = nil
             errands.count(cache.pool, \.slow)
-            errands.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
+            if wasGiven { errands.circuits[cache.pool, default: CacheCircuit()].failed(at: now) }
             if part.isStore, let text = part.text { storeEnded(of: text) }
             let said = "the cache '\(name)' did not answer in time"
             noteFailure(part, ImageError(.deadlineExceeded, said), of: id)

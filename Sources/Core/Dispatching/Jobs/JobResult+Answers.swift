@@ -30,7 +30,9 @@ extension JobResult {
 extension EntryPage {
     /// Whether it has no more entries than were asked for, of the tiers that were meant.
     fileprivate func answers(_ work: EntryWork) -> Bool {
-        guard work.action == .list else { return entries.isEmpty && work.action.isOfSeveral }
+        guard work.action == .list else {
+            return entries.isEmpty && next == 0 && work.action.isOfSeveral
+        }
         return entries.count <= Int(work.limit)
             && entries.allSatisfy { entry in
                 entry.tier.isSubset(of: work.tiers)

@@ -12,6 +12,8 @@ struct JobTable: Sendable {
 
     /// The pools that do steps of somebody else, by index.
     private let poolsOfSteps: [Int]
+    /// The pools that are caches of others, by index.
+    private let foreignCaches: [Int]
 
     private var jobs: [JobID: ActiveJob] = [:]
     private var last: UInt64 = 0
@@ -41,6 +43,7 @@ struct JobTable: Sendable {
         loads = (0..<JobStage.allCases.count + limits.pools.further.count).map { _ in StageLoad() }
         claims = limits.pools.all.map { _ in 0 }
         poolsOfSteps = limits.pools.all.indices.filter { limits.pools.all[$0].doesSteps }
+        foreignCaches = limits.pools.workers.filter(limits.pools.isForeignCache).map(\.index)
     }
 
     // MARK: - What is there
@@ -71,10 +74,14 @@ struct JobTable: Sendable {
         return further < 0 ? Int(stage.rawValue) : JobStage.allCases.count + further
     }
 
-    /// Bytes that the jobs of all further pools read but for `bytesClaimedForSteps`.
+    /// Bytes that the jobs of all further pools read but for steps of somebody else and for
+    /// stores, which have bounds of their own.
     var bytesClaimedByFurtherPools: UInt64 {
-        claims[WorkerKind.count...].reduce(0, +) - bytesClaimedForSteps
+        claims[WorkerKind.count...].reduce(0, +) - bytesClaimedForSteps - bytesClaimedByCaches
     }
+
+    /// Bytes that stores of caches of others read.
+    var bytesClaimedByCaches: UInt64 { foreignCaches.reduce(0) { $0 + claims[$1] } }
 
     /// Bytes that the jobs read which are steps of somebody else.
     var bytesClaimedForSteps: UInt64 { poolsOfSteps.reduce(0) { $0 + claims[$1] } }

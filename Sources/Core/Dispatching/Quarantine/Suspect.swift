@@ -11,6 +11,9 @@ package enum Suspect: Hashable, Sendable {
     case fetch(SourceKey)
     /// Any decode of a source.
     case decode(SourceKey)
+    /// Any decode of what a cache of others says of a source under a text: it is no evidence
+    /// against the source, whose bytes may be others.
+    case kept(SourceKey, text: String)
     /// A drawing of a source for that need.
     case drawing(SourceKey, DecodeNeed)
     /// These steps and this output of a source.
@@ -21,8 +24,8 @@ package enum Suspect: Hashable, Sendable {
     /// Whose bytes.
     var source: SourceKey {
         switch self {
-        case .fetch(let source), .decode(let source), .drawing(let source, _),
-            .transcode(let source, _):
+        case .fetch(let source), .decode(let source), .kept(let source, _),
+            .drawing(let source, _), .transcode(let source, _):
             source
         case .transform(let result): result.decode.source
         }
@@ -32,7 +35,7 @@ package enum Suspect: Hashable, Sendable {
     var stage: JobStage {
         switch self {
         case .fetch: .fetch
-        case .decode, .drawing: .decode
+        case .decode, .kept, .drawing: .decode
         case .transform, .transcode: .transform
         }
     }

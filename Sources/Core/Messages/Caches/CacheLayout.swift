@@ -36,6 +36,8 @@ public struct CacheLayout: Hashable, Sendable {
     public var hasForeign: Bool { !foreign.isEmpty }
     /// The names of these, in order.
     var foreignNames: [String] { foreign.keys.sorted() }
+    /// Whether others hold the cache of that name, as stored texts call it.
+    package func isHeldByOthers(_ name: String) -> Bool { foreign[name] != nil }
 
     /// The composite cache of a stored text; `nil` where that is of one cache.
     public func composite(ofStored text: String) -> CompositeCache? {
