@@ -130,7 +130,8 @@ extension Deriver {
         // A cached original that is no image is as good as none (SEMANTICS §5.2). What a cache of
         // others has may be made to kill decoders: it goes from there, and is not asked for again.
         if case .cache(let query) = decodes[node].name.origin {
-            let isForeign = decodes[node].source.flatMap { sources[$0].body?.block.worker }
+            let isForeign =
+                decodes[node].source.flatMap { sources[$0].body?.block.worker }
                 .map(dispatcher.isForeignCache) ?? false
             if isForeign, Self.meansNoGood(error) { removeOutdated(query.key, exceptIn: .none) }
             if error.code == .badImageData || (isForeign && Self.meansNoGood(error)) {
