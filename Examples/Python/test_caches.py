@@ -7,9 +7,7 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import imagebus_pb2 as pb
 from dictionary_cache import Dictionary
@@ -24,7 +22,6 @@ from imagebus_worker.selection import is_of, means
 from test_workers import LyingSegments
 from worker_bench import WorkerTests, Working
 
-HERE = Path(__file__).parent
 WAIT_STORE_CACHE = 1 << 22
 CONFIGURATION = """
 pools:
@@ -209,18 +206,7 @@ class GoneTests(CacheTests):
             self.assertEqual(bytes(image.data), picture)
 
     def start(self, pool: str) -> subprocess.Popen[bytes]:
-        command = [
-            sys.executable, HERE / "dictionary_cache.py", "--runtime-dir", self.stack.runtime_dir,
-            "--pool", pool,
-        ]  # fmt: skip
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, process)
-        return process
-
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        if process.poll() is None:
-            process.kill()
-        process.wait(SECONDS)
+        return self.launch("dictionary_cache.py", pool)
 
     def workers(self, pool: str) -> int:
         pools = json.loads(self.stack.run("status", "--json"))["pools"]

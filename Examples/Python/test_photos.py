@@ -8,14 +8,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from example_stack import SECONDS, png
 from worker_bench import WorkerTests
 
-HERE = Path(__file__).parent
 DOMAIN = "SDWebImagePhotosErrorDomain"
 # What root may not read either.
 UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] * (os.getuid() == 0)
@@ -32,19 +30,8 @@ class PhotosTests(WorkerTests):
         (self.library / "album" / "a b.png").write_bytes(self.picture)
 
     def start(self) -> subprocess.Popen[bytes]:
-        command = [
-            *UNPRIVILEGED,
-            sys.executable, HERE / "photos_loader.py", "--runtime-dir", self.stack.runtime_dir,
-            "--pool", "photos", "--folder", self.library,
-        ]  # fmt: skip
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, process)
-        return process
-
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        if process.poll() is None:
-            process.kill()
-        process.wait(SECONDS)
+        arguments = "--folder", self.library
+        return self.launch("photos_loader.py", "photos", *arguments, prefix=UNPRIVILEGED)
 
     async def test_photos_are_loaded_and_failures_have_their_numbers(self) -> None:
         process = self.start()

@@ -8,11 +8,9 @@ import io
 import os
 import signal
 import subprocess
-import sys
 import threading
 import unittest
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import PIL.Image
 import PIL.ImageChops
@@ -24,7 +22,6 @@ from imagebus import Pixels, crop, custom, flip, resize
 from imagebus_worker import Failure, Report, Transformer
 from worker_bench import WorkerTests, Working
 
-HERE = Path(__file__).parent
 LIES = 6
 
 
@@ -207,18 +204,7 @@ class WatermarkTests(PictureTests):
     """The example, in processes of its own."""
 
     def start(self) -> subprocess.Popen[bytes]:
-        command = [
-            sys.executable, HERE / "watermark_transformer.py",
-            "--runtime-dir", self.stack.runtime_dir, "--pool", "watermark",
-        ]  # fmt: skip
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, process)
-        return process
-
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        if process.poll() is None:
-            process.kill()
-        process.wait(SECONDS)
+        return self.launch("watermark_transformer.py", "watermark")
 
     async def test_the_word_is_at_the_bottom_right_and_nowhere_else(self) -> None:
         self.start()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 from collections.abc import Callable, Sequence
@@ -19,6 +21,7 @@ from imagebus_worker.segments import arena_folder
 
 logging.getLogger("asyncio").setLevel(logging.ERROR)
 logging.getLogger("imagebus.worker").setLevel(logging.CRITICAL)
+HERE = Path(__file__).parent
 CONFIGURATION = """
 pools:
   photos: {kind: download, trust: foreign, schemes: [photos], credit: 4}
@@ -56,6 +59,23 @@ class WorkerTests(unittest.IsolatedAsyncioTestCase):
 
     def client(self) -> Client:
         return Client(self.stack.runtime_dir, "mapped")
+
+    def launch(
+        self, program: str, pool: str, *arguments: str | Path, prefix: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
+        """One of the example programs, in a process of its own until the test ends."""
+        command = [
+            *prefix, sys.executable, HERE / program, "--runtime-dir", self.stack.runtime_dir,
+            "--pool", pool, *arguments,
+        ]  # fmt: skip
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        if process.poll() is None:
+            process.kill()
+        process.wait(SECONDS)
 
     async def until(self, what: str, condition: Callable[[], bool]) -> None:
         """Looks at what nobody tells of, such as files that go."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import imagebus_pb2 as pb
@@ -28,33 +30,30 @@ class Inputs:
         """The bytes of a reference, which stay as they are until the job has its outcome. Raises
         `StaleError` where they are not there any more, and `PermissionError` where they lie
         outside of their segment."""
-        file = open_segment(*self._place(reference))
-        try:
-            size, end = os.fstat(file).st_size, reference.offset + reference.length
-            if not BLOCK_HEADER <= reference.offset <= end <= size:
-                raise PermissionError(f"the reference {reference} lies outside its segment")
+        with self._opened(reference) as (file, size):
             if reference.length == 0:
                 raise StaleError(f"block {reference.block} is empty")
             mapping = mmap.mmap(file, size, access=mmap.ACCESS_READ)
-        finally:
-            os.close(file)
-        return memoryview(mapping)[reference.offset : end]
-
-    def _place(self, reference: pb.Reference) -> tuple[Path, str]:
-        producer = reference.producer
-        folder = self._arenas / (producer.pool or KINDS[producer.kind])
-        return folder, f"{producer.incarnation.hex()}.{reference.segment}"
+        return memoryview(mapping)[reference.offset : reference.offset + reference.length]
 
     def read(self, reference: pb.Reference) -> bytes:
         """A copy of the bytes, for whoever keeps them. Raises as `view` does."""
-        file = open_segment(*self._place(reference))
+        with self._opened(reference) as (file, _):
+            data = os.pread(file, reference.length, reference.offset)
+        if len(data) != reference.length:
+            raise StaleError(f"block {reference.block} is not there as a whole")
+        return data
+
+    @contextmanager
+    def _opened(self, reference: pb.Reference) -> Iterator[tuple[int, int]]:
+        """The file of a segment and its size, where the reference lies in it."""
+        producer = reference.producer
+        folder = self._arenas / (producer.pool or KINDS[producer.kind])
+        file = open_segment(folder, f"{producer.incarnation.hex()}.{reference.segment}")
         try:
             size, end = os.fstat(file).st_size, reference.offset + reference.length
             if not BLOCK_HEADER <= reference.offset <= end <= size:
                 raise PermissionError(f"the reference {reference} lies outside its segment")
-            data = os.pread(file, reference.length, reference.offset)
+            yield file, size
         finally:
             os.close(file)
-        if len(data) != reference.length:
-            raise StaleError(f"block {reference.block} is not there as a whole")
-        return data
