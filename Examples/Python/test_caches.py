@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import threading
+from pathlib import Path
 
 import imagebus_pb2 as pb
 from dictionary_cache import Dictionary

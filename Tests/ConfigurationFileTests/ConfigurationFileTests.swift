@@ -8,18 +8,7 @@ import Testing
 
 /// Every key of the file, good and bad.
 @Suite struct ConfigurationFileTests {
-    private func read(_ text: String) throws(ConfigurationFileError) -> Configuration {
-        try ConfigurationFile.configuration(Array(text.utf8), path: "f")
-    }
-
-    private func problems(_ text: String) -> [String] {
-        do throws(ConfigurationFileError) {
-            _ = try read(text)
-            return []
-        } catch {
-            return error.lines
-        }
-    }
+    private func problems(_ text: String) -> [String] { faults(in: text) }
 
     /// A file in which one rule says this.
     private static func rule(_ line: String) -> String {

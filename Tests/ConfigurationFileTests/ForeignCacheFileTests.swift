@@ -6,18 +6,7 @@ import Testing
 
 /// Caches that other programs hold, in the file.
 @Suite struct ForeignCacheFileTests {
-    private func read(_ text: String) throws(ConfigurationFileError) -> Configuration {
-        try ConfigurationFile.configuration(Array(text.utf8), path: "f")
-    }
-
-    private func problems(_ text: String) -> [String] {
-        do throws(ConfigurationFileError) {
-            _ = try read(text)
-            return []
-        } catch {
-            return error.lines
-        }
-    }
+    private func problems(_ text: String) -> [String] { faults(in: text) }
 
     @Test func aCacheMayBeHeldByAForeignPool() throws {
         let pools = "pools: {p: {kind: cache, trust: foreign, credit: 9}}\ncaches: "

@@ -7,17 +7,10 @@ import Testing
 /// What the file says of pools of workers.
 @Suite struct PoolFileTests {
     private func pools(_ text: String) throws(ConfigurationFileError) -> [WorkerPool] {
-        try ConfigurationFile.configuration(Array("pools: {\(text)}".utf8), path: "f").pools
+        try read("pools: {\(text)}").pools
     }
 
-    private func problems(_ text: String) -> [String] {
-        do throws(ConfigurationFileError) {
-            _ = try pools(text)
-            return []
-        } catch {
-            return error.lines
-        }
-    }
+    private func problems(_ text: String) -> [String] { faults(in: "pools: {\(text)}") }
 
     @Test func poolsAreReadInTheOrderOfTheFile() throws {
         let read = try pools(

@@ -51,6 +51,11 @@ extension CacheLayout {
         case foreign(ForeignCache, String)
     }
 
+    /// A key in the first of these caches, and the others, which have it under the same key.
+    private static func place(_ key: String, in own: [String]) -> (String, [String]) {
+        (CacheKey.moved(key, to: own[0]), Array(own.dropFirst()))
+    }
+
     private func parts(of query: QueryWork) -> [CachePart]? {
         let names = [CacheKey.cache(inStored: query.key)] + query.caches
         guard let runs = runs(names, ownFirst: query.memoryFirst) else { return nil }
@@ -58,8 +63,7 @@ extension CacheLayout {
             var work = query
             switch run {
             case .own(let own):
-                work.key = CacheKey.moved(query.key, to: own[0])
-                work.caches = Array(own.dropFirst())
+                (work.key, work.caches) = Self.place(query.key, in: own)
                 return .own(.query(work))
             case .foreign(let cache, let name):
                 guard query.tiers.contains(.disk) else { return nil }
@@ -86,9 +90,9 @@ extension CacheLayout {
         for run in runs {
             switch run {
             case .own(let names):
-                own = store
-                own?.key = CacheKey.moved(key, to: names[0])
-                own?.caches = Array(names.dropFirst())
+                var work = store
+                (work.key, work.caches) = Self.place(key, in: names)
+                own = work
             case .foreign(let cache, let name):
                 guard store.tiers.contains(.disk) else { continue }
                 var work = StoreWork(
@@ -122,8 +126,7 @@ extension CacheLayout {
             var work = entry
             switch run {
             case .own(let own):
-                work.key = CacheKey.moved(entry.key, to: own[0])
-                work.caches = Array(own.dropFirst())
+                (work.key, work.caches) = Self.place(entry.key, in: own)
                 return .own(.entry(work))
             case .foreign(let cache, let name):
                 guard isForAll else { return nil }
@@ -136,14 +139,20 @@ extension CacheLayout {
 
     private func clearing(_ entry: EntryWork) -> [CachePart]? {
         guard entry.tiers.contains(.disk) else { return nil }
-        return [.own(.entry(entry))] + foreignNames.map { emptying($0) }
+        // All entries of each cache: its pool may hold others.
+        let emptying = EntryWork(action: .removeSelected, key: "", tiers: .disk)
+        return [.own(.entry(entry))] + selecting(emptying, of: foreignNames)
     }
 
-    /// All entries of one cache: its pool may hold others.
-    private func emptying(_ name: String) -> CachePart {
-        let selection = EntrySelection(cache: name)
-        let work = EntryWork(action: .removeSelected, key: "", tiers: .disk, selection: selection)
-        return .foreign(foreign[name] ?? ForeignCache(pool: ""), name: name, .entry(work))
+    /// A part for each of these caches, of those that others hold.
+    private func selecting(_ entry: EntryWork, of names: [String]) -> [CachePart] {
+        names.compactMap { name in
+            guard let cache = foreign[name] else { return nil }
+            var work = entry
+            (work.tiers, work.selection.cache) = (.disk, name)
+            work.selection.furtherCaches = []
+            return .foreign(cache, name: name, .entry(work))
+        }
     }
 
     private func selecting(_ entry: EntryWork, withForeign: Bool) -> [CachePart]? {
@@ -158,14 +167,6 @@ extension CacheLayout {
             work.selection.furtherCaches = own.map { Array($0.dropFirst()) } ?? []
             parts.append(.own(.entry(work)))
         }
-        guard withForeign else { return parts }
-        return parts
-            + others.map { name in
-                var work = entry
-                (work.tiers, work.selection.cache) = (.disk, name)
-                work.selection.furtherCaches = []
-                return .foreign(
-                    foreign[name] ?? ForeignCache(pool: ""), name: name, .entry(work))
-            }
+        return withForeign ? parts + selecting(entry, of: others) : parts
     }
 }
