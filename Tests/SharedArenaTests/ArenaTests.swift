@@ -122,10 +122,18 @@ final class ArenaBench {
         for block in blocks { bench.arena.discard(block) }
         let usage = bench.arena.usage
         #expect(usage.blocks == 0 && usage.usedBytes == 0 && usage.segments == 1)
-        bench.arena.removeAll()
+    }
+
+    /// A worker that ends hard does so below a thread that still writes.
+    @Test func afterTheNamesAreGoneWhatIsMappedIsWrittenAllTheSame() throws {
+        let bench = try ArenaBench()
+        let block = try bench.arena.reserve(2 << 20)
+        bench.arena.unlinkAll()
         let directory = try FileDescriptor.openDirectory(
             bench.directories.path(of: .stage, producer: .decode))
         #expect(try directory.entries().isEmpty)
+        block.bytes.initializeMemory(as: UInt8.self, repeating: 7)
+        #expect(block.bytes.allSatisfy { $0 == 7 })
     }
 
     @Test func aLargeBlockIsReusedWarmAfterItWasFreed() throws {

@@ -17,7 +17,7 @@ extension Coordinator {
             try work(in: loop.wait(until: nextTurn), signals)
         }
         sayLeftOut(requestLog.takeLeftOut())
-        arena.removeAll()
+        arena.unlinkAll()
         return exitStatus ?? 0
     }
 

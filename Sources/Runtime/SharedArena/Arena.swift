@@ -69,9 +69,6 @@ public final class Arena: SharingSpace {
     /// pages. A small block is freed.
     public func retire(_ id: BlockID) { state.withLock { $0.retire(id) } }
 
-    /// Frees every block.
-    public func freeAll() { state.withLock { $0.freeAll() } }
-
     /// Segments made and unlinked since the last call. To be announced before any reference.
     public func takeAnnouncements() -> SegmentChanges { state.withLock { $0.takeChanges() } }
 
@@ -81,8 +78,9 @@ public final class Arena: SharingSpace {
     /// Counts for status and tests.
     public var usage: ArenaUsage { state.withLock { $0.usage } }
 
-    /// Unlinks all segments. The last call on an arena.
-    public func removeAll() { state.withLock { $0.removeAll() } }
+    /// Removes the names of all segments: the last call on an arena. They stay mapped as long as
+    /// the arena lives, since a thread that heeds no cancel may still write into them.
+    public func unlinkAll() { state.withLock { $0.unlinkAll() } }
 }
 
 /// Segments that came and went.

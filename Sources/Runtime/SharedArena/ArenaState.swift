@@ -97,10 +97,6 @@ struct ArenaState: ~Copyable {
         }
     }
 
-    mutating func freeAll() {
-        for id in Array(blocks.keys) { free(id) }
-    }
-
     /// Takes the block out of the books; its header says so to readers before anything is written.
     /// `nil` where its place is not free with that.
     private mutating func withdraw(_ id: BlockID) -> Placement? {
@@ -209,7 +205,7 @@ struct ArenaState: ~Copyable {
         shared[number] = nil
         spare.removeAll { $0 == number }
         segmentBytes -= segment.byteCount
-        try? directory.unlink(SegmentName(incarnation: incarnation, number: number).fileName)
+        unlinkFile(of: number)
         let closed = announcement(segment)
         if let unannounced = changes.opened.firstIndex(of: closed) {
             changes.opened.remove(at: unannounced)
@@ -218,10 +214,12 @@ struct ArenaState: ~Copyable {
         }
     }
 
-    mutating func removeAll() {
-        blocks.removeAll()
-        shares.removeAll()
-        for number in segments.keys.sorted() { unlink(number) }
+    func unlinkAll() {
+        for number in segments.keys.sorted() { unlinkFile(of: number) }
+    }
+
+    private func unlinkFile(of number: UInt32) {
+        try? directory.unlink(SegmentName(incarnation: incarnation, number: number).fileName)
     }
 
     // MARK: - Facts

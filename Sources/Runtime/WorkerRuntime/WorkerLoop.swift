@@ -118,7 +118,7 @@ public struct WorkerLoop: ~Copyable {
             }
             try sendOutbox(at: turn.wokenAt)
         }
-        for arena in arenas { arena.removeAll() }
+        for arena in arenas { arena.unlinkAll() }
         return exitStatus ?? 0
     }
 
