@@ -121,11 +121,11 @@ import Testing
         ),
         (
             "a: {kind: transform, trust: foreign}",
-            "f:1: pools.a: 'steps' is missing: a foreign pool is granted what is named"
+            "f:1: pools.a: 'steps' or 'formats-out' is missing: a foreign pool is granted what is "
         ),
         (
-            "a: {kind: transform, trust: foreign, steps: [my.x], formats-out: [webp]}",
-            "f:1: pools.a: 'formats-out' says nothing of a foreign pool: ours encode what it makes"
+            "a: {kind: transform, trust: foreign, steps: [my.x], formats-out: [pam]}",
+            "f:1: formats-out: there is no format 'pam': there are jpeg, png, gif, "
         ),
         (
             "a: {kind: transform, trust: foreign, steps: [my.x, sepia]}",

@@ -91,25 +91,26 @@ extension Stack {
             guard let size = work.resultSize else {
                 return .failed(ImageError(.stepFailed, "a step makes nothing of the image"))
             }
-            let format = work.resultFormat(hasAlpha: false)
-            let length =
-                format == .pam
-                ? UInt64(PixelMapHeader.byteCount + 3 * size.width * size.height) : length
             return .transformed(
-                EncodedImage(
-                    reference: block(of: worker, length: length),
-                    info: ImageInfo(format: format, size: size)))
+                encoded(work.resultFormat(hasAlpha: false), size, length, by: worker))
         case .paint(let work):
-            return .transformed(
-                EncodedImage(
-                    reference: block(of: worker, length: length),
-                    info: ImageInfo(format: work.output.format ?? .png, size: work.size)))
+            return .transformed(encoded(work.resultFormat, work.size, length, by: worker))
         case .store(let work):
             let delivered =
                 work.delivers
                 ? block(of: worker, in: .results, length: work.source.length) : nil
             return .stored(StoreReport(delivered: delivered, tiers: work.tiers))
         }
+    }
+
+    /// Pixels as they are have as many bytes as they need.
+    private mutating func encoded(
+        _ format: ImageFormat, _ size: PixelSize, _ length: UInt64, by worker: WorkerID
+    ) -> EncodedImage {
+        let pixels = UInt64(PixelMapHeader.byteCount + 3 * size.width * size.height)
+        return EncodedImage(
+            reference: block(of: worker, length: format == .pam ? pixels : length),
+            info: ImageInfo(format: format, size: size))
     }
 
     /// What a good worker says of 304 with this `Cache-Control`.

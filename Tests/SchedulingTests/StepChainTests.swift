@@ -117,6 +117,110 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
+    // MARK: - Encoded by others
+
+    /// Who does which steps and makes which format, one after the other, until it is done.
+    private static func links(_ stack: inout Stack) -> [String] {
+        var links: [String] = []
+        while let (work, worker) = Self.transform(stack) {
+            let who = worker == stack.worker(.transform) ? "ours" : "theirs"
+            links.append(
+                "\(who) \(work.steps.map(\.name)) \(work.resultFormat(hasAlpha: false).name)")
+            stack.run(.transform)
+        }
+        return links
+    }
+
+    @Test(arguments: [
+        (steps: [], links: [#"ours ["resize"] pam"#]),
+        (
+            steps: [Self.mark],
+            links: [#"ours ["resize"] pam"#, #"theirs ["acme.mark"] pam"#]
+        ),
+        (
+            steps: [Self.mark, Self.turn],
+            links: [
+                #"ours ["resize"] pam"#, #"theirs ["acme.mark"] pam"#, #"ours ["rotate"] pam"#,
+            ]
+        ),
+    ])
+    func aFormatThatOursDoNotEncodeIsTheLastLink(
+        steps: [TransformStep], links: [String]
+    ) throws {
+        var (stack, client, _) = Self.staffed()
+        let request = Self.image(steps).with { $0.output = OutputOptions(format: .qoi) }
+        let token = stack.load(request, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode)
+        #expect(Self.links(&stack) == links + ["theirs [] qoi"])
+        stack.finishAll()
+        #expect(stack.image(token)?.info.format == .qoi)
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// TIFF is one that ours encode as well.
+    @Test(arguments: [
+        (OutputOptions(format: .tiff, quality: 70), "theirs [] tiff"),
+        (OutputOptions(format: .tiff, compression: 4), #"ours ["resize"] tiff"#),
+        (OutputOptions(format: .png), #"ours ["resize"] png"#),
+        (OutputOptions(), #"ours ["resize"] jpeg"#),
+    ])
+    func aFormatOfBothIsEncodedByTheirsWhereNothingElseIsSaid(
+        output: OutputOptions, last: String
+    ) {
+        var (stack, client, _) = Self.staffed()
+        let token = stack.load(Self.image([]).with { $0.output = output }, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode)
+        #expect(Self.links(&stack).last == last)
+        stack.finishAll()
+        #expect(stack.image(token) != nil && stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// It is painted as pixels first.
+    @Test func aColourIsEncodedByOthersToo() {
+        var (stack, client, _) = Self.staffed()
+        let token = stack.load(
+            Self.image([]).with {
+                $0.output = OutputOptions(format: .qoi)
+                $0.context.fallback = .colour(Colour(argb: 0xFF00_FF00))
+            }, by: client)
+        stack.run(.query)
+        stack.run(.query)
+        stack.fail(.fetch, .invalidDownloadContentType)
+        stack.finishAll()
+        #expect(stack.image(token)?.info.format == .qoi)
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    @Test(arguments: [ImageFormat.exr, .mp4, .undefined])
+    func aFormatThatNobodyIsGrantedFailsBeforeAnythingIsLoaded(format: ImageFormat) {
+        var (stack, client, _) = Self.staffed()
+        let token = stack.load(
+            Self.image([]).with { $0.output = OutputOptions(format: format) }, by: client)
+        #expect(stack.error(token) == .unsupportedFormat)
+        #expect(stack.allHeld.isEmpty && stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// What is said to be another format, or larger, ends the session of who said it.
+    @Test(arguments: [(ImageFormat.png, 20), (.pam, 20), (.qoi, 21)])
+    func whoEncodesSomethingElseIsGone(format: ImageFormat, width: Int) throws {
+        var (stack, client, theirs) = Self.staffed()
+        let token = stack.load(
+            Self.image([]).with { $0.output = OutputOptions(format: .qoi) }, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode, .transform)
+        let held = try #require(stack.held(.transform).first)
+        let info = ImageInfo(format: format, size: PixelSize(width: width, height: 15))
+        let reference = stack.block(of: theirs, length: 500)
+        stack.finish(held, .transformed(EncodedImage(reference: reference, info: info)))
+        #expect(stack.workers[theirs] == nil, "its session ended")
+        stack.hire(.transform, pool: .steps)
+        stack.finishAll()
+        #expect(stack.image(token) != nil, "another one did it")
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
     @Test func aStepThatNobodyIsGrantedFailsBeforeAnythingIsLoaded() {
         var (stack, client, _) = Self.staffed()
         let step = TransformStep.custom(CustomStep("nobody.step"))

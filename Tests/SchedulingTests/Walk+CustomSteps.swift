@@ -12,6 +12,7 @@ extension Walk {
         swap(&random, &side)
         defer { swap(&random, &side) }
         guard random.oneIn(3), !request.infoOnly else { return }
+        if random.oneIn(4), !request.wantsOriginal { request.output = OutputOptions(format: .qoi) }
         for _ in 0..<draw(1...3) {
             let name = random.oneIn(30) ? "nobody.step" : pick(["acme.mark", "acme.tone"]) ?? ""
             request.steps.insert(
@@ -28,18 +29,19 @@ extension Walk {
     }
 
     private var hasCustomSteps: Bool {
-        stack.scheduler.limits.dispatch.pools.further.contains(where: \.doesSteps)
+        stack.scheduler.limits.dispatch.pools.further.contains(where: \.isForeignTransformer)
     }
 }
 
 extension WorkerPools {
-    /// With one of somebody else that does two steps.
+    /// With one of somebody else that does two steps and encodes two formats.
     static var withSteps: WorkerPools {
         guard let name = PoolName("steps") else { preconditionFailure("it is a name") }
         var pool = WorkerPool(name: name, kind: .transform)
         pool.trust = .foreign
         pool.credit = 1_000
-        pool.grant = WorkerCapabilities(formatsOut: ["pam"], steps: ["acme.mark", "acme.tone"])
+        pool.grant = WorkerCapabilities(
+            formatsOut: ["pam", "qoi", "tiff"], steps: ["acme.mark", "acme.tone"])
         return WorkerPools([pool])
     }
 }

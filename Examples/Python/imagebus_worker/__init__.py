@@ -17,6 +17,7 @@ What such a process has to keep, and what it may trust, is in Examples/ForeignWo
 
 from imagebus_worker.cache import Cache
 from imagebus_worker.coder import Coder, Header
+from imagebus_worker.encoder import Encoder
 from imagebus_worker.failure import Cancelled, Failure
 from imagebus_worker.loader import Loaded, Loader
 from imagebus_worker.program import run
@@ -25,6 +26,6 @@ from imagebus_worker.session import Worker
 from imagebus_worker.transformer import Transformer
 
 __all__ = [
-    "Cache", "Cancelled", "Coder", "Failure", "Header", "Loaded", "Loader", "Report",
+    "Cache", "Cancelled", "Coder", "Encoder", "Failure", "Header", "Loaded", "Loader", "Report",
     "Transformer", "Worker", "run",
 ]  # fmt: skip

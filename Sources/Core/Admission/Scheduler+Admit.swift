@@ -28,7 +28,7 @@ extension Scheduler {
             }
             try checkAdmission(of: load, terms)
             try upload?.check(terms.limits)
-            try checkCustomSteps(of: load.image)
+            try checkForeignWork(of: load.image)
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)
             if answerFromMemory(load, of: client, plan, names, in: batch) { return }
@@ -58,13 +58,16 @@ extension Scheduler {
         try checkBlacklist(load.image, terms)
     }
 
-    /// Steps that are none of ours are done by pools which are granted them; what is no step at all
-    /// was said before.
-    func checkCustomSteps(of image: ImageRequest) throws(ImageError) {
+    /// Steps and formats that are none of ours are for pools which are granted them; what is no
+    /// step at all was said before.
+    func checkForeignWork(of image: ImageRequest) throws(ImageError) {
+        let pools = limits.dispatch.pools
         for case .custom(let step) in image.steps
-        where step.isValid && !limits.dispatch.pools.areGranted(step: step.name) {
+        where step.isValid && !pools.areGranted(step: step.name) {
             throw step.notGranted
         }
+        guard let format = image.output.format, !format.isEncodable else { return }
+        guard pools.areGranted(output: format) else { throw .notEncoded(format) }
     }
 
     /// A request that never became one ends at once.

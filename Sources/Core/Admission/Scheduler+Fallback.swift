@@ -71,7 +71,7 @@ extension Scheduler {
             if let refusal = load.terms.refusal { throw refusal }
             try load.request.checkWishes()
             try checkBlacklist(load.request, load.terms)
-            try checkCustomSteps(of: load.request)
+            try checkForeignWork(of: load.request)
             return Order(
                 load.request, load.terms, try names(of: load.request, load.terms, nil),
                 distrustsMemory: distrustsMemory, trace: trace)

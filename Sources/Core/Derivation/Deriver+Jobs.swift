@@ -37,6 +37,7 @@ extension Deriver {
             submission.wantsProgress = sources[node].hasListeners
             submission.wantsArrived = sources[node].early.isWanted
         case .decode(let node): submission.coders = decodes[node].name.key.coders
+        case .transform(let node): submission.isForeign = results[node].chain?.isForeign ?? false
         case .partial(let node):
             submission.isExpendable = true
             submission.coders = results[partials[node].result].name.key.decode.coders

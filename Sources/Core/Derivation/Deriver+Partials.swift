@@ -61,7 +61,7 @@ extension Deriver {
         let wishes = results[result].consumers.members.reduce(into: Waiter.Wishes()) {
             $0.formUnion($1.wishes)
         }
-        if wishes.contains(.partials), !results[result].name.key.hasCustomSteps,
+        if wishes.contains(.partials), results[result].name.key.isOurs,
             format?.traits.input?.isShownPartially == true
         {
             let need = results[result].name.key.decode.need
@@ -75,7 +75,7 @@ extension Deriver {
     /// says of itself is not said of the image to come.
     private func preview(of result: ResultNode.ID) -> DecodeNeed? {
         let isWanted = results[result].consumers.members.contains { $0.wishes.contains(.partials) }
-        guard isWanted, !results[result].name.key.hasCustomSteps else { return nil }
+        guard isWanted, results[result].name.key.isOurs else { return nil }
         let need = results[result].name.key.decode.need
         return need == .header ? .full : need
     }

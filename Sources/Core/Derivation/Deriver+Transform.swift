@@ -5,10 +5,16 @@ import Tables
 
 // Steps and encode, from the pixels of a result to its bytes.
 extension Deriver {
-    /// An image of one colour needs no pixels.
+    /// An image of one colour needs no pixels, unless somebody else encodes it.
     mutating func paint(_ node: ResultNode.ID, _ canvas: Canvas) {
+        var output = results[node].name.key.output
+        if dispatcher.encodesElsewhere(output) {
+            let info = ImageInfo(format: .pam, size: canvas.size)
+            results[node].chain = StepChain([], of: info, encodesElsewhere: true)
+            output = OutputOptions(format: .pam)
+        }
         let work = PaintWork(
-            colour: canvas.colour, size: canvas.size, output: results[node].name.key.output,
+            colour: canvas.colour, size: canvas.size, output: output,
             limits: limits.image.narrowed(by: results[node].name.key.decode.limits)
         ).accepting(atMost: limits.encodingCostMax)
         if let error = work.refusal(atMost: limits.encodingCostMax) {
@@ -32,7 +38,10 @@ extension Deriver {
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
-        results[node].chain = StepChain(results[node].name.key.steps, of: pixels.info)
+        let key = results[node].name.key
+        results[node].chain = StepChain(
+            key.steps, of: pixels.info,
+            encodesElsewhere: dispatcher.encodesElsewhere(key.output))
         transform(node, pixels.frame, pixels.info, reading: pixels.block)
     }
 

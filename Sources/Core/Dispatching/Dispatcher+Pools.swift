@@ -1,4 +1,4 @@
-import ImageModel
+package import ImageModel
 import Messages
 
 // Which pool does a job.
@@ -22,6 +22,11 @@ extension Dispatcher {
         return pool
     }
 
+    /// Whether a pool of somebody else encodes what is wanted so.
+    package func encodesElsewhere(_ output: OutputOptions) -> Bool {
+        limits.pools.foreignEncodes(output)
+    }
+
     /// The pool that a loader names. Pools are as they were when the stack was started; loaders are
     /// loaded anew.
     private func pool(
@@ -43,7 +48,9 @@ extension Dispatcher {
     }
 
     private func needs(of submission: Submission) -> JobNeeds {
-        JobNeeds(submission.spec.work, input: submission.input.flatMap { ledger.format(of: $0) })
+        JobNeeds(
+            submission.spec.work, input: submission.input.flatMap { ledger.format(of: $0) },
+            isForeign: submission.isForeign)
     }
 
     /// A further pool has bounds of its own for what waits: at admission it was not known yet who
@@ -54,7 +61,7 @@ extension Dispatcher {
     private func checkRoom(in pool: PoolID, for submission: Submission) throws(ImageError) {
         let stage = submission.spec.stage
         let backlog = jobs.load(of: pool, stage).backlog
-        let isStep = limits.pools[pool].doesSteps
+        let isStep = limits.pools[pool].isForeignTransformer
         let others = isStep ? jobs.bytesClaimedForSteps : jobs.bytesClaimedByFurtherPools
         let most = isStep ? limits.outputBytesMax.transform : inputBytesMax(of: stage)
         let fits = others == 0 || others + submission.inputBytes <= most

@@ -20,6 +20,9 @@ package struct Submission: Sendable {
     package var maker: Suspect?
     /// The pools that may do a decode, in the order in which they are asked; empty: all.
     package var coders: [String] = []
+    /// Whether workers of somebody else transform, and none of ours: a custom step, or an encode
+    /// that one of their pools is granted.
+    package var isForeign = false
     /// Of the request that began the work.
     package var trace: TraceContext?
     /// Whether it waits for space outside, where there is none: what no reply waits for does not.

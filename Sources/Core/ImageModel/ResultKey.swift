@@ -12,8 +12,10 @@ public struct ResultKey: Hashable, Sendable {
     /// Whose bytes are laid over them, in the order of the steps.
     public let overlays: [SourceKey]
 
-    /// Whether workers of somebody else do some of the steps.
-    package var hasCustomSteps: Bool { steps.contains(where: \.isCustom) }
+    /// Whether our own workers do all steps, and encode it or may do so.
+    package var isOurs: Bool {
+        !steps.contains(where: \.isCustom) && output.format?.isEncodable ?? true
+    }
 
     /// The key of a request and of what is laid over its image.
     public init(_ request: ImageRequest, overlays: [SourceKey] = []) {

@@ -25,7 +25,7 @@ struct GrantedNames {
             drawing: ImageFormat.decodable(.vector).map(\.name), foreign: formats),
         GrantedNames(
             key: "formats-out", what: format, own: ImageFormat.encodable.map(\.name),
-            foreign: formats),
+            foreign: ImageFormat.possiblyEncoded.filter { $0 != .pam }.map(\.name)),
         GrantedNames(key: "steps", what: "step", own: TransformStep.ownNames),
     ]
 

@@ -161,13 +161,20 @@ private struct PoolReader {
         pool.grant = draft.grant
         pool.grant.formatsIn = draft.grant.formatsIn ?? usual?.grant.formatsIn
         try check(pool, draft)
-        if pool.doesSteps { pool.grant.formatsOut = [ImageFormat.pam.name] }
+        if pool.isForeignTransformer { grantPixels(&pool.grant) }
         pool.command = draft.command
         let isStarted = pool.trust == .own ? !pool.isBuiltIn : pool.command != nil
         pool.workers = isStarted ? draft.workers ?? 1 : 0
         pool.credit = draft.credit.map { UInt32($0) }
         pool.outputBytesMax = draft.outputMebibytes.map { UInt64($0) << 20 }
         return pool
+    }
+
+    /// What a list does not name is not granted to them; who does steps makes pixels.
+    private func grantPixels(_ grant: inout WorkerCapabilities) {
+        grant.steps = grant.steps ?? []
+        grant.formatsOut = grant.formatsOut ?? []
+        if grant.steps?.isEmpty == false { grant.formatsOut?.insert(ImageFormat.pam.name) }
     }
 
     private func check(_ command: [String], _ pool: WorkerPool) throws(Fault) {
@@ -182,11 +189,11 @@ private struct PoolReader {
         }
     }
 
-    /// Workers of somebody else get pixels and give pixels back.
-    private func check(steps draft: PoolDraft) throws(Fault) {
-        guard draft.grant.formatsOut == nil else {
+    /// Workers of somebody else get pixels, and give pixels or an image back.
+    private func check(foreign draft: PoolDraft) throws(Fault) {
+        guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
             throw Fault(
-                "'formats-out' says nothing of a foreign pool: ours encode what it makes")
+                "'steps' or 'formats-out' is missing: a foreign pool is granted what is named")
         }
         guard let name = draft.grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
             return
@@ -208,12 +215,12 @@ private struct PoolReader {
             if list.isNamed, list.kind != pool.kind {
                 throw Fault("'\(list.key)' says nothing of a pool of kind \(pool.kind.name)")
             }
-            let isNeeded = list.kind == pool.kind && list.key != "formats-out"
+            let isNeeded = list.kind == pool.kind && pool.kind != .transform
             if !list.isNamed, isNeeded, pool.trust == .foreign {
                 throw Fault("'\(list.key)' is missing: a foreign pool is granted what is named")
             }
         }
-        if pool.doesSteps { try check(steps: draft) }
+        if pool.isForeignTransformer { try check(foreign: draft) }
         if pool.trust == .foreign, draft.workers != nil, draft.command == nil {
             throw Fault(
                 "'workers' is for own programs and for those with a 'command': others of a foreign "

@@ -42,7 +42,7 @@ struct JobTable: Sendable {
         }
         loads = (0..<JobStage.allCases.count + limits.pools.further.count).map { _ in StageLoad() }
         claims = limits.pools.all.map { _ in 0 }
-        poolsOfSteps = limits.pools.all.indices.filter { limits.pools.all[$0].doesSteps }
+        poolsOfSteps = limits.pools.all.indices.filter { limits.pools.all[$0].isForeignTransformer }
         foreignCaches = limits.pools.workers.filter(limits.pools.isForeignCache).map(\.index)
     }
 

@@ -8,12 +8,13 @@ struct JobNeeds: Hashable, Sendable {
     private var formatIn: ImageFormat?
     private var formatsOut: [String] = []
     private var steps: [String] = []
-    /// Whether it is a step that is none of ours.
-    private(set) var isCustom = false
+    /// Whether workers of somebody else transform, and none of ours.
+    let isForeign: Bool
 
     /// `input` is what the bytes that it reads are said to be.
-    init(_ work: JobWork, input: ImageFormat?) {
+    init(_ work: JobWork, input: ImageFormat?, isForeign: Bool = false) {
         kind = work.kind
+        self.isForeign = isForeign
         switch work {
         case .fetch(let work): scheme = Self.scheme(of: work.url)
         case .decode: formatIn = input
@@ -21,7 +22,6 @@ struct JobNeeds: Hashable, Sendable {
             let formats = [false, true].map { work.resultFormat(hasAlpha: $0).name }
             formatsOut = formats[0] == formats[1] ? [formats[0]] : formats
             steps = Set(work.steps.map(\.name)).sorted()
-            isCustom = work.steps.contains(where: \.isCustom)
         case .paint(let work): formatsOut = [work.resultFormat.name]
         case .query, .store, .entry: break
         }
@@ -46,8 +46,11 @@ struct JobNeeds: Hashable, Sendable {
         return Self.first(of: steps, notIn: capabilities.steps).map(Missing.step)
     }
 
-    /// The refusal of a custom step that no pool is granted.
-    var missingStep: Missing? { isCustom ? steps.first.map(Missing.step) : nil }
+    /// What no pool of somebody else is granted, where it is for such: a custom step, or a format.
+    var missingElsewhere: Missing? {
+        guard isForeign else { return nil }
+        return steps.first.map(Missing.step) ?? formatsOut.first.map(Missing.formatOut)
+    }
 
     private static func first(of names: [String], notIn granted: Set<String>?) -> String? {
         guard let granted else { return nil }

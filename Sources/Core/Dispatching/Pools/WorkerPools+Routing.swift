@@ -22,17 +22,17 @@ extension WorkerPools {
             details: ["coders": names])
     }
 
-    /// Steps of ours are done by ours, and custom ones by others.
+    /// What is for workers of somebody else goes to one of their pools, and nothing else does.
     private func first(of pools: [PoolID], for needs: JobNeeds) -> PoolID? {
         pools.first {
-            !all[$0.index].isLoader && all[$0.index].doesSteps == needs.isCustom
+            !all[$0.index].isLoader && all[$0.index].isForeignTransformer == needs.isForeign
                 && needs.areMet(by: self[$0].grant)
         }
     }
 
     /// Why no pool of the kind does it.
     func refusal(of kind: WorkerKind, _ needs: JobNeeds) -> ImageError {
-        if let step = needs.missingStep { return step.refusal(of: kind) }
+        if let missing = needs.missingElsewhere { return missing.refusal(of: kind) }
         let missing = pools(of: kind).reversed().lazy.compactMap {
             needs.missing(in: self[$0].grant)
         }

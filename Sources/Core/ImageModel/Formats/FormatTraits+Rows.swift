@@ -134,7 +134,7 @@ extension FormatTraits {
             signatures: [.bytes([0x76, 0x2F, 0x31, 0x01])]),
         FormatTraits(
             format: .qoi, name: "qoi", title: "QOI images", extensions: ["qoi"],
-            signatures: [.text("qoif")]),
+            signatures: [.text("qoif")], storedSize: { $0.qoiSize }),
         FormatTraits(
             format: .pam, name: "pam", title: "pixels as they are (PAM)", extensions: ["pam"],
             mimeType: "image/x-portable-arbitrarymap", signatures: [.text("P7\n")],

@@ -13,6 +13,14 @@ extension HeaderBytes {
         return PixelSize(width: width, height: height)
     }
 
+    /// Behind the signature (QOI specification, version 1.0).
+    package var qoiSize: PixelSize? {
+        guard has("qoif", at: 0), let width = bigEndian(4, at: 4), let height = bigEndian(4, at: 8),
+            max(width, height) <= Int(Int32.max)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
     /// Chunks of a PNG before its pixels at most.
     private static let chunksMax = 1_024
 

@@ -20,11 +20,13 @@ extension ImageError {
             details: ["format": format.name])
     }
 
-    /// An image is wanted in a format that is known and not encoded.
+    /// An image is wanted in a format that is known and not encoded, nor granted to anybody else.
     package static func notEncoded(_ format: ImageFormat) -> ImageError {
         let names = ImageFormat.encodable.map(\.name).joined(separator: ", ")
         return ImageError(
-            .unsupportedFormat, "this version does not encode \(format.name), but \(names)",
+            .unsupportedFormat,
+            "no worker here encodes \(format.name), but \(names): an operator may add one that "
+                + "does",
             details: ["format": format.name])
     }
 }

@@ -89,6 +89,15 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     /// Whether a high dynamic range is encoded in it.
     package var holdsHDR: Bool { traits.output?.holdsHDR == true }
 
+    /// Whether it is encoded by this version, or may be by a program of somebody else which the
+    /// configuration grants that. Videos never are.
+    package var mayBeEncoded: Bool {
+        isEncodable || (self != .undefined && !traits.isVideo)
+    }
+
+    /// Those that it is true of.
+    package static let possiblyEncoded = allCases.filter(\.mayBeEncoded)
+
     /// The formats that this version decodes.
     public static let decodable = allCases.filter(\.isDecodable)
 

@@ -74,7 +74,7 @@ extension OutputOptions {
 
     /// Throws what it is refused for before anything is loaded.
     package func check() throws(ImageError) {
-        if let format, !format.isEncodable { throw .notEncoded(format) }
+        if let format, !format.mayBeEncoded { throw .notEncoded(format) }
         if let quality, !(0...100).contains(quality) {
             throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
         }

@@ -60,9 +60,9 @@ public struct WorkerPool: Hashable, Sendable {
         }
     }
 
-    /// Whether its workers do steps of their own, one of them a job, from pixels to pixels; others
-    /// that transform do steps of ours and encode.
-    public var doesSteps: Bool { kind == .transform && trust == .foreign }
+    /// Whether its workers do a step of their own, from pixels to pixels, or encode pixels as they
+    /// are, one of these a job; others that transform do steps of ours and encode.
+    public var isForeignTransformer: Bool { kind == .transform && trust == .foreign }
 
     /// Jobs that one of its workers takes at a time at most.
     public var creditMax: UInt32 { credit ?? kind.creditMax }

@@ -60,13 +60,6 @@ public struct WorkerPools: Hashable, Sendable {
     /// its grant.
     public func kind(of id: PoolID) -> WorkerKind { all[id.index].kind }
 
-    /// Whether workers of somebody else are granted that step.
-    public func areGranted(step name: String) -> Bool {
-        pools(of: .transform).contains {
-            self[$0].doesSteps && self[$0].grant.steps?.contains(name) == true
-        }
-    }
-
     /// Whether its workers are a cache, and not the one of every stack.
     public func isForeignCache(_ id: PoolID) -> Bool {
         kind(of: id) == .cache && id != PoolID(.cache)

@@ -6,7 +6,8 @@ extension Command {
     package static let outputOptions = [
         OptionDefinition(
             "format", value: "F", of: .words(ImageFormat.encodable.map(\.name)),
-            ImageFormat.encodable.map(\.name).joined(separator: ", ") + " (as its source)"),
+            ImageFormat.encodable.map(\.name).joined(separator: ", ") + ",\n"
+                + "or one that a worker of somebody else encodes (as its source)"),
         OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
         OptionDefinition("lossless", "\(optionallyLossless) without loss"),
         OptionDefinition("frame", value: "N", "one frame of an animation, from 0 on"),

@@ -52,10 +52,10 @@ extension OptionValue {
         try word(text, ResizeMode.named)
     }
 
-    /// A format that this version encodes.
+    /// A format that this version encodes, or that somebody else may.
     package static func format(_ text: String) throws(UsageError) -> ImageFormat {
         let known = ImageFormat.encodable.map(\.name)
-        guard let format = ImageFormat(name: text), format.isEncodable else {
+        guard let format = ImageFormat(name: text), format.mayBeEncoded else {
             throw UsageError(
                 "'\(text)' is not one of \(known.joined(separator: ", ")) (or jpg)"
                     + Nearness.question(text, known))

@@ -20,7 +20,7 @@ enum OutputName {
                     "--format \(format.name) contradicts the name '\(path)': change one of them")
             }
         } else if !request.wantsOriginal {
-            guard named.isEncodable else { throw UsageError(notWritten(named, path)) }
+            guard named.mayBeEncoded else { throw UsageError(notWritten(named, path)) }
             request.output.format = named
         }
     }
@@ -33,7 +33,7 @@ enum OutputName {
         guard let named = format(of: path), named != image, request.output.format == nil else {
             return nil
         }
-        guard named.isEncodable else {
+        guard named.mayBeEncoded else {
             throw ImageError(
                 .invalidRequest, "the image is \(image.name), and \(notWritten(named, path))")
         }

@@ -50,7 +50,7 @@ extension ServeOptions {
         let inputs = pools.filter { other in
             switch pool.kind {
             case .decode: other.kind == .download || other.kind == .cache
-            case .transform: other.kind == .decode || other.doesSteps
+            case .transform: other.kind == .decode || other.isForeignTransformer
             case .coordinator, .download, .cache: false
             }
         }

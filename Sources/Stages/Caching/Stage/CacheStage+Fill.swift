@@ -56,16 +56,18 @@ extension CacheStage {
 extension StoreWork {
     /// Whether bytes which a transformer made are, by their header, the image of which the metadata
     /// speak. Originals are what origins send: their facts are a decoder's, and say how they are
-    /// displayed. What a cache of others had may be one of both.
+    /// displayed. What a cache of others had may be one of both. Of some formats that others encode
+    /// the signature is all that is known.
     fileprivate func describes(_ body: Body) -> Bool {
         let bytes = body.bytes.bindMemory(to: UInt8.self)
         guard let producer = source.producer else { return true }
-        if producer.kind == .transform {
-            guard let header = ImageHeader(bytes.span) else { return false }
-            return header.format == metadata.info.format && header.size == metadata.info.size
-        }
-        guard producer.kind == .cache, producer.pool != PoolName(.cache) else { return true }
         let (format, size) = (metadata.info.format, metadata.info.size)
+        if producer.kind == .transform, format.isEncodable {
+            guard let header = ImageHeader(bytes.span) else { return false }
+            return header.format == format && header.size == size
+        }
+        let isForeignCache = producer.kind == .cache && producer.pool != PoolName(.cache)
+        guard isForeignCache || producer.kind == .transform else { return true }
         guard ImageFormat(file: bytes.span) == format else { return false }
         guard format.traits.storedSize != nil else { return true }
         guard let stored = ImageHeader(bytes.span)?.size else { return false }

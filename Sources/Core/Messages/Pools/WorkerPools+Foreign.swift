@@ -1,0 +1,26 @@
+public import ImageModel
+
+// What pools of somebody else are granted to do with pixels.
+extension WorkerPools {
+    /// Whether they are granted that step.
+    public func areGranted(step name: String) -> Bool {
+        foreignTransformers { $0.steps?.contains(name) == true }
+    }
+
+    /// Whether they are granted that format of results. PAM between steps is none.
+    public func areGranted(output format: ImageFormat) -> Bool {
+        format != .pam && foreignTransformers { $0.formatsOut?.contains(format.name) == true }
+    }
+
+    /// Whether they encode what is wanted so. A format that ours encode as well goes to theirs
+    /// where the request names it, and no setting but its quality: others are ours.
+    package func foreignEncodes(_ output: OutputOptions) -> Bool {
+        guard let format = output.format, areGranted(output: format) else { return false }
+        return !format.isEncodable
+            || output == OutputOptions(format: format, quality: output.quality)
+    }
+
+    private func foreignTransformers(have isMet: (WorkerCapabilities) -> Bool) -> Bool {
+        pools(of: .transform).contains { self[$0].isForeignTransformer && isMet(self[$0].grant) }
+    }
+}
