@@ -187,21 +187,12 @@ class LoaderTests(WorkerTests):
             context.term()
 
     async def test_the_last_loader_that_takes_a_url_is_asked_and_one_by_name_alone(self) -> None:
-        def named(name: str) -> Function:
-            return Function(lambda url, report: self.fail_with(name))
-
-        first, second = Working(named("photos"), self.stack), Working(
-            named("other"), self.stack, "other"
-        )
-        async with first, second, self.client() as client:
+        self.launch_extension("test_workers", "failing('other')", "other")
+        async with Working(failing("photos"), self.stack), self.client() as client:
             await self.assert_fails("photos", 1, client.load("photos://album/7"))
             await self.assert_fails("other", 1, client.load("photos://shelf/7"))
             await self.assert_fails("other", 1, client.load("other:7"))
             await self.assert_fails(3005, 3005, client.load("third://album/7"))
-
-    @staticmethod
-    def fail_with(domain: str) -> bytes:
-        raise Failure(domain, 1, "it was this one")
 
     async def test_a_worker_that_is_told_to_end_finishes_what_it_has(self) -> None:
         began, gate = threading.Event(), threading.Event()
@@ -221,6 +212,15 @@ class LoaderTests(WorkerTests):
                 await task
             self.assertEqual(working.status, 0)
         self.assertEqual(list(self.arena.iterdir()), [])
+
+
+def failing(domain: str) -> Function:
+    """A loader that says who it was."""
+
+    def load(url: str, report: Report) -> bytes:
+        raise Failure(domain, 1, "it was this one")
+
+    return Function(load)
 
 
 class LyingSegments(Segments):

@@ -64,10 +64,18 @@ class WorkerTests(unittest.IsolatedAsyncioTestCase):
         self, program: str, pool: str, *arguments: str | Path, prefix: Sequence[str] = ()
     ) -> subprocess.Popen[bytes]:
         """One of the example programs, in a process of its own until the test ends."""
-        command = [
-            *prefix, sys.executable, HERE / program, "--runtime-dir", self.stack.runtime_dir,
-            "--pool", pool, *arguments,
-        ]  # fmt: skip
+        return self._launch([*prefix, sys.executable, HERE / program], pool, *arguments)
+
+    def launch_extension(self, module: str, expression: str, pool: str) -> subprocess.Popen[bytes]:
+        """An extension of a test in a process of its own: a process has one session as a worker."""
+        code = f"import {module}, imagebus_worker; imagebus_worker.run({module}.{expression})"
+        return self._launch([sys.executable, "-c", code], pool)
+
+    def _launch(
+        self, program: list[str | Path], pool: str, *arguments: str | Path
+    ) -> subprocess.Popen[bytes]:
+        place = ["--runtime-dir", self.stack.runtime_dir, "--pool", pool]
+        command = [*program, *place, *arguments]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(self.end, process)
         return process

@@ -80,6 +80,10 @@ struct PoolBench {
         answer(job, .decoded(DecodedImage(info: info, frames: [])), by: worker)
     }
 
+    mutating func fail(_ job: JobID, _ code: ErrorCode, by worker: WorkerID) {
+        answer(job, .failed(ImageError(code, "as told")), by: worker)
+    }
+
     /// A body in a block that the test keeps.
     mutating func deliver(_ job: JobID, bytes: UInt64, by worker: WorkerID) throws {
         lastBlock += 1

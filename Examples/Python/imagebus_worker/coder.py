@@ -17,25 +17,42 @@ BANDS = {
     4: pb.BANDS_RGBA,
 }
 
+FRAMES_MAX = 16_384  # of one animation in one piece
+MISMATCH = "the coder made more or fewer pixels than its header says"
+
 
 @dataclass
 class Header:
     """What the first bytes of a file say: the sizes in pixels as they lie, and how many bands there
-    are (1 grey, 2 with alpha, 3 RGB, 4 with alpha, which is not multiplied)."""
+    are (1 grey, 2 with alpha, 3 RGB, 4 with alpha, which is not multiplied). Of an animation also
+    how long each of its frames is shown, in microseconds, and how often all (0: without end)."""
 
     width: int
     height: int
     bands: int
+    durations: Sequence[int] = ()
+    loops: int = 0
+
+    @property
+    def frames(self) -> int:
+        """How many there are; an image that is none of several has one."""
+        return max(1, len(self.durations))
 
 
 class Coder:
-    """What an author derives from: decodes images of one format, of 8 bits, one page and no
-    orientation. One image at a time; a function that heeds no cancel ends the process."""
+    """What an author derives from: decodes images of one format, of 8 bits and no orientation. One
+    image at a time; a function that heeds no cancel ends the process."""
 
-    format = ""
-    """Its name, as `formats-in` of the pool says it."""
+    format = "undefined"
+    """Its name, as `formats-in` of the pool says it. What no signature of Imagebus tells is
+    `undefined`; then `recognises` says of what is its own."""
     credit = 1
     answers_at_once = False
+
+    def recognises(self, data: memoryview) -> bool:
+        """Whether the bytes are of its format, by their signature. Otherwise the next pool is asked
+        that is granted them."""
+        return True
 
     def header(self, data: memoryview) -> Header:
         """Raises `ValueError` for what is no such image."""
@@ -43,8 +60,19 @@ class Coder:
 
     def pixels(self, data: memoryview, header: Header, report: Report) -> bytes | bytearray:
         """Rows from top to bottom, without gaps. Raises `ValueError` for a corrupt image. Called
-        for images within the limits of the stack alone."""
+        for images within the limits of the stack alone. Of an animation its first frame."""
         raise NotImplementedError
+
+    def frame(
+        self, data: memoryview, header: Header, number: int, report: Report
+    ) -> bytes | bytearray:
+        """One frame of an animation, from 0 on, as it is shown: all of its rows."""
+        raise NotImplementedError
+
+    def arrived(self, data: memoryview, header: Header, report: Report) -> bytes | bytearray | None:
+        """All rows of an image of which only the first bytes are there; `None` where there is
+        nothing to see yet. What is missing is no error."""
+        return None
 
     # ---- For the session
 
@@ -62,44 +90,56 @@ class Coder:
             sentence = "this worker decodes, and nothing else"
             raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
         decode = job.decode
-        if decode.is_partial:
-            raise ImagebusError(pb.ERROR_CODE_BAD_IMAGE_DATA, "the file is not there as a whole")
-        if decode.frame > 0:
-            raise ImagebusError(pb.ERROR_CODE_STEP_FAILED, "the image has no such frame")
         data = inputs.view(decode.source)
+        if not self.recognises(data):
+            sentence = "this coder does not know the image"
+            raise ImagebusError(pb.ERROR_CODE_UNSUPPORTED_FORMAT, sentence)
         try:
             header = self.header(data)
-            check(header, decode.limits)
+            check(header, decode)
             if decode.need.WhichOneof("need") == "header":
                 return self._outcome(header, decode), None
-            pixels = self.pixels(data, header, report)
+            numbers = frames_of(decode, header)
+            pixels = self._made(data, header, numbers, decode.is_partial, report)
         except (ValueError, IndexError) as failure:
             sentence = f"the {self.format} image cannot be decoded: {failure}"
             raise ImagebusError(pb.ERROR_CODE_BAD_IMAGE_DATA, sentence) from failure
-        if len(pixels) != header.width * header.height * header.bands:
-            raise RuntimeError("the coder made more or fewer pixels than its header says")
         outcome = self._outcome(header, decode)
-        plane = pb.PixelPlane(
-            bands=BANDS[header.bands],
-            width=header.width,
-            height=header.height,
-            stride=header.width * header.bands,
-            active_width=header.width,
-            active_height=header.height,
-        )
-        layout = pb.PixelLayout(planes=[plane], orientation=1)
+        if pixels is None:
+            return outcome, None
+        layout = layout_of(header, len(numbers))
+        if len(pixels) != len(numbers) * layout.planes[0].stride * header.height:
+            raise RuntimeError(MISMATCH)
         outcome.decoded.frames.add(layout=layout)
         return outcome, memoryview(pixels)
 
     def refer(self, outcome: pb.Outcome, reference: pb.Reference) -> None:
         outcome.decoded.frames[0].reference.CopyFrom(reference)
 
+    def _made(
+        self, data: memoryview, header: Header, numbers: range, is_partial: bool, report: Report
+    ) -> bytes | bytearray | None:
+        if is_partial:
+            return self.arrived(data, header, report)
+        if header.frames == 1:
+            return self.pixels(data, header, report)
+        if len(numbers) == 1:
+            return self.frame(data, header, numbers[0], report)
+        frames, size = bytearray(), header.width * header.height * header.bands
+        for number in numbers:
+            report.check()
+            frame = self.frame(data, header, number, report)
+            if len(frame) != size:
+                raise RuntimeError(MISMATCH)
+            frames += with_alpha(frame, header.bands)
+        return frames
+
     def _outcome(self, header: Header, decode: pb.Decode) -> pb.Outcome:
         info = pb.ImageInfo(
             format=pb.ImageFormat.Value(f"IMAGE_FORMAT_{self.format.upper()}"),
             width=header.width,
             height=header.height,
-            pages=1,
+            pages=header.frames,
             has_alpha=header.bands in (2, 4),
         )
         decoded = pb.DecodedImage(info=info)
@@ -108,15 +148,57 @@ class Coder:
         return pb.Outcome(decoded=decoded)
 
 
-def check(header: Header, limits: pb.Limits) -> None:
+def frames_of(decode: pb.Decode, header: Header) -> range:
+    """Which frames are wanted."""
+    if decode.all_frames:
+        return range(header.frames)
+    if decode.frame >= header.frames:
+        raise ImagebusError(pb.ERROR_CODE_STEP_FAILED, "the image has no such frame")
+    return range(decode.frame, decode.frame + 1)
+
+
+def with_alpha(pixels: bytes | bytearray, bands: int) -> bytes | bytearray:
+    """Red, green, blue and alpha of each pixel, as the protocol wants frames of an animation."""
+    if bands == 4:
+        return pixels
+    made = bytearray(b"\xff") * (len(pixels) // bands * 4)
+    for place in range(3):
+        made[place::4] = pixels[place if bands == 3 else 0 :: bands]
+    if bands == 2:
+        made[3::4] = pixels[1::2]
+    return made
+
+
+def layout_of(header: Header, frames: int) -> pb.PixelLayout:
+    """Rows without gaps; of several frames one behind the other, with alpha."""
+    bands = header.bands if frames == 1 else 4
+    plane = pb.PixelPlane(
+        bands=BANDS[bands],
+        width=header.width,
+        height=header.height,
+        stride=header.width * bands,
+        active_width=header.width,
+        active_height=header.height,
+    )
+    layout = pb.PixelLayout(planes=[plane], orientation=1)
+    if frames > 1:
+        layout.animation.durations.extend(header.durations)
+        layout.animation.loops = header.loops
+    return layout
+
+
+def check(header: Header, decode: pb.Decode) -> None:
     """Before any pixel is made."""
     if header.bands not in BANDS or header.width < 1 or header.height < 1:
         raise ValueError("its header makes no sense")
-    pixels = header.width * header.height
+    limits, area = decode.limits, header.width * header.height
+    made = header.frames if decode.all_frames else 1
     for name, value, most in (
         ("side", max(header.width, header.height), limits.side_max),
-        ("pixels", pixels, limits.pixels_max),
-        ("bytes", pixels * header.bands, limits.pixel_bytes_max),
+        ("pages", header.frames, limits.pages_max),
+        ("pixels", area * header.frames, limits.pixels_max),
+        ("bytes", area * (header.bands if made == 1 else 4 * made), limits.pixel_bytes_max),
+        ("frames", made, FRAMES_MAX),
     ):
         if value > most:
             sentence = f"the image has {name} of {value}, at most {most} are decoded"

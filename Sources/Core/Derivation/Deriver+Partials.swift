@@ -62,7 +62,7 @@ extension Deriver {
             $0.formUnion($1.wishes)
         }
         if wishes.contains(.partials), results[result].name.key.isOurs,
-            format?.traits.input?.isShownPartially == true
+            dispatcher.mayShowPartially(format)
         {
             let need = results[result].name.key.decode.need
             return need == .header ? .full : need

@@ -58,10 +58,10 @@ extension Dispatcher {
 
     // MARK: - Failure
 
-    /// A failure ends the job, with five exceptions: one that found no space waits for some; one
+    /// A failure ends the job, with six exceptions: one that found no space waits for some; one
     /// that its worker gave up unasked is done by another; what could not be read is looked for;
-    /// who made bytes that are not what was said loses its session; and an origin may be asked
-    /// again.
+    /// who made bytes that are not what was said loses its session; of an image that a decoder of
+    /// others does not know the next one is asked; and an origin may be asked again.
     private mutating func failed(
         _ job: ActiveJob, _ error: ImageError, at worker: WorkerID, hasReaders: Bool
     ) {
@@ -77,6 +77,7 @@ extension Dispatcher {
         case .stale where job.submission.input != nil && !job.isExpendable:
             return inputLost(job, at: worker)
         case .badImageData where job.kind == .cache: return inputForged(job)
+        case .unsupportedFormat where asksNextCoder(job): return
         default: if delay(job, after: error) { return }
         }
         ended(job, Self.counting(job.retries + 1, in: error))

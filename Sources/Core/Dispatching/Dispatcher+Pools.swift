@@ -47,7 +47,7 @@ extension Dispatcher {
         return id
     }
 
-    private func needs(of submission: Submission) -> JobNeeds {
+    func needs(of submission: Submission) -> JobNeeds {
         JobNeeds(
             submission.spec.work, input: submission.input.flatMap { ledger.format(of: $0) },
             isForeign: submission.isForeign)
@@ -58,7 +58,7 @@ extension Dispatcher {
     /// pools together hold at most a quarter of its budget, and one job whatever it reads, so that
     /// one without workers does not stop the earlier stage. What steps of somebody else read stops
     /// nobody (`hasBudget`), and is as much as a stage may have made.
-    private func checkRoom(in pool: PoolID, for submission: Submission) throws(ImageError) {
+    func checkRoom(in pool: PoolID, for submission: Submission) throws(ImageError) {
         let stage = submission.spec.stage
         let backlog = jobs.load(of: pool, stage).backlog
         let isStep = limits.pools[pool].isForeignTransformer

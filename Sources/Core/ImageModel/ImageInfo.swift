@@ -33,8 +33,8 @@ public struct ImageInfo: Hashable, Sendable {
     package static let bitsRange = 8...64
 
     /// Parts of one image that whoever shows it needs all of; pages that are images of their own
-    /// count for nothing.
-    package var frames: Int { format.traits.input?.pages == .frames ? pages : 1 }
+    /// count for nothing. Of a format that others decode they are frames.
+    package var frames: Int { format.traits.input?.pages == .images ? 1 : pages }
 
     /// The same of what was made of such a source, of one colour where there is none: one page of
     /// several is a still. An encoder may join frames that are the same.

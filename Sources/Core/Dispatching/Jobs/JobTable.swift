@@ -217,6 +217,15 @@ struct JobTable: Sendable {
         jobs[id] = job
     }
 
+    /// A job that its worker does not do waits for one of another pool.
+    mutating func move(_ id: JobID, to pool: PoolID, at now: Instant) {
+        guard let job = jobs[id] else { return }
+        claims[job.pool.index] -= job.inputBytes
+        claims[pool.index] += job.inputBytes
+        jobs[id]?.pool = pool
+        requeue(id, at: now)
+    }
+
     /// A job that a worker had waits for something else than a worker.
     mutating func setAside(_ id: JobID, _ place: ActiveJob.Place, at now: Instant) {
         guard var job = jobs[id] else { return }

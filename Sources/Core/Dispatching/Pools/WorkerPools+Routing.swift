@@ -12,14 +12,23 @@ extension WorkerPools {
 
     /// The first of the pools of decoders of these names that is granted what the job needs.
     func coder(_ names: [String], for needs: JobNeeds) throws(ImageError) -> PoolID {
-        let named = names.compactMap { PoolName($0).flatMap(id) }
-            .filter { kind(of: $0) == .decode }
-        if let pool = first(of: named, for: needs) { return pool }
+        if let pool = first(of: coders(names), for: needs) { return pool }
         let names = names.joined(separator: ", ")
         throw ImageError(
             .unsupportedFormat,
             "no coder of this request decodes the image: it names \(names)",
             details: ["coders": names])
+    }
+
+    /// The next one of these pools, or of all, that is granted what the job needs.
+    func coder(after pool: PoolID, among names: [String], for needs: JobNeeds) -> PoolID? {
+        let order = names.isEmpty ? pools(of: .decode) : coders(names)
+        guard let place = order.firstIndex(of: pool) else { return nil }
+        return first(of: Array(order[(place + 1)...]), for: needs)
+    }
+
+    private func coders(_ names: [String]) -> [PoolID] {
+        names.compactMap { PoolName($0).flatMap(id) }.filter { kind(of: $0) == .decode }
     }
 
     /// What is for workers of somebody else goes to one of their pools, and nothing else does.

@@ -75,10 +75,9 @@ public struct WorkerCapabilities: Hashable, Sendable {
         }
     }
 
-    /// Whether bytes of that format are decoded. Those of which the format is not known are given
-    /// to whoever decodes all formats.
+    /// Whether bytes of that format are decoded. What no signature tells has a name as well: it is
+    /// given to whoever is granted that, or all formats.
     public func decodes(_ format: ImageFormat?) -> Bool {
-        guard let formatsIn else { return true }
-        return format.map { formatsIn.contains($0.name) } ?? false
+        formatsIn?.contains((format ?? .undefined).name) ?? true
     }
 }

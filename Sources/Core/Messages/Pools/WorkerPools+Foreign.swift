@@ -1,6 +1,6 @@
 public import ImageModel
 
-// What pools of somebody else are granted to do with pixels.
+// What pools of somebody else are granted to do with images.
 extension WorkerPools {
     /// Whether they are granted that step.
     public func areGranted(step name: String) -> Bool {
@@ -10,6 +10,11 @@ extension WorkerPools {
     /// Whether they are granted that format of results. PAM between steps is none.
     public func areGranted(output format: ImageFormat) -> Bool {
         format != .pam && foreignTransformers { $0.formatsOut?.contains(format.name) == true }
+    }
+
+    /// Whether they are granted to decode that; `nil`: what no signature tells.
+    package func isDecodedElsewhere(_ format: ImageFormat?) -> Bool {
+        pools(of: .decode).contains { self[$0].trust == .foreign && self[$0].grant.decodes(format) }
     }
 
     /// Whether they encode what is wanted so. A format that ours encode as well goes to theirs
