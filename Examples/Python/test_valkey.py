@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,8 +17,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from example_stack import SECONDS, Origin, Stack, png
 from imagebus import Image, resize
@@ -28,9 +24,9 @@ from imagebus.aio import Client
 from imagebus.steps import request_for
 from test_caches import WAIT_STORE_CACHE
 from valkey_cache import BYTES_A_SECOND, Valkey
+from valkey_server import PROGRAM, Storage
 
 HERE = Path(__file__).parent
-PROGRAM = shutil.which("valkey-server") or shutil.which("redis-server")
 CONFIGURATION = """
 pools:
   shared: {{kind: cache, trust: foreign, credit: 16, command: [{command}]}}
@@ -41,56 +37,6 @@ caches:
   hasty: {{pool: hasty, patience: 100}}
   tiers: {{of: [shared, local], store: serial}}
 """
-
-
-class Storage:
-    """A server on a socket of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.place = str(folder / "server.sock")
-        self._folder = folder
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        assert PROGRAM is not None
-        command = [
-            PROGRAM, "--port", "0", "--unixsocket", self.place, "--save", "",
-            "--appendonly", "no", "--dir", str(self._folder),
-        ]  # fmt: skip
-        with open(self._folder / "server.log", "ab") as log:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
-        end = time.monotonic() + SECONDS
-        while True:
-            try:
-                self.tell("PING")
-                return
-            except redis.ConnectionError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
-
-    def tell(self, *words: object, password: str | None = None) -> object:
-        with redis.Redis(
-            unix_socket_path=self.place, password=password, socket_timeout=SECONDS,
-            retry=Retry(NoBackoff(), 0), protocol=2,
-        ) as server:  # fmt: skip
-            return server.execute_command(*words)
-
-    def halt(self) -> None:
-        assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        assert self._process is not None
-        self._process.send_signal(signal.SIGCONT)
-
-    def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait(SECONDS)
-            self._process = None
 
 
 @unittest.skipIf(PROGRAM is None, "there is no server: scripts/setup installs one")

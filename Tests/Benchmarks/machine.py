@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import shutil
 import subprocess
 
 
@@ -43,6 +44,7 @@ def machine():
 
 def versions(kept):
     number = r"(\d+(?:\.\d+)+)"
+    valkey = shutil.which("valkey-server") or "redis-server"
     return {
         "imagebus": commit(),
         "libvips": library("vips"),
@@ -53,6 +55,7 @@ def versions(kept):
         "libdeflate": library("libdeflate"),
         "nginx": said("nginx", "-v", pattern=number),
         "wrk": said("wrk", "-v", pattern=number),
+        os.path.basename(valkey): said(valkey, "--version", pattern="v=(\\S+)"),
         "thumbor": said(f"{kept}/thumbor/bin/thumbor", "--version", pattern=number),
         "Pillow": said(
             f"{kept}/thumbor/bin/python", "-c", "import PIL; print(PIL.__version__)",

@@ -90,12 +90,14 @@ keep() {
     printf '%s\t%s\n' "$1" "$2" >>"$work/samples"
 }
 
-# A supervised stack of its own; sets `server`. Its clients find it by IMAGEBUS_RUNTIME_DIR.
+# A supervised stack of its own; sets `server`. Its clients find it by IMAGEBUS_RUNTIME_DIR, and what
+# it says is in `stack_log`, where that is set.
 start_stack() {
-    start_server "$work/serve.log" "$program" serve --log-level debug \
+    local log=${stack_log:-$work/serve.log}
+    start_server "$log" "$program" serve --log-level debug \
         --allow-address "127.0.0.1:$origin_port" "$@"
     local tenths=150
-    until grep -q '^ready' "$work/serve.log"; do
+    until grep -q '^ready' "$log"; do
         ((tenths-- > 0)) || return 1
         kill -0 "$server" 2>/dev/null || return 1
         sleep 0.1

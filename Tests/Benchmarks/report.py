@@ -28,8 +28,7 @@ def number(value, unit):
 def cells(row):
     return (
         row.title, number(row.ours, row.unit), row.spread, number(row.reference, row.unit),
-        row.reference_name, "-" if row.ratio is None else f"{row.ratio:.2f}", row.target_text,
-        row.verdict)
+        row.reference_name, row.ratio_text, row.target_text, row.verdict)
 
 
 def aligned(table):

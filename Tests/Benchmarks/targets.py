@@ -19,12 +19,20 @@ class Row:
     note: str = ""
     spread: str = ""
     command: str = ""
+    ratio_digits: int = 2
     ratio: float | None = field(init=False, default=None)
 
     def __post_init__(self):
         # Of decibels the difference counts.
         if self.ours is not None and self.reference and self.unit != "dB":
             self.ratio = self.ours / self.reference
+
+    @property
+    def ratio_text(self):
+        if self.ratio is None:
+            return "-"
+        # What is a small part of the other keeps a digit that says something.
+        return f"{self.ratio:.{self.ratio_digits}f}" if self.ratio >= 0.01 else f"{self.ratio:.1g}"
 
     @property
     def target_text(self):
@@ -276,6 +284,57 @@ def scaling(samples):
             rate(fewer), f"{fewer} of each", 1.8)
 
 
+def ext_cost(samples):
+    """Our own work beside foreign pools that nobody uses; medians of turns that alternate."""
+    for load, title in (
+            ("message", "hit by message, 64 in flight"), ("voucher", "hit by voucher, 64 hot"),
+            ("cold", "cold, to JPEG")):
+        without = f"ext-cost.{load}.without"
+        for side, name, target in (
+                ("with", f"{title}, foreign pools beside", 0.97),
+                ("again", "  another stack without any", None)):
+            side = f"ext-cost.{load}.{side}"
+            yield Row(
+                name, "/s", samples.median(side, "rps"), samples.median(without, "rps"),
+                f"none ({samples.spread(without, 'rps') or '1 turn'})", target,
+                spread=samples.spread(side, "rps"), ratio_digits=3)
+
+
+def ext_hop(samples):
+    sizes = samples.values("ext-hop", "sizes")
+    for side in sizes[0] if sizes else ("any",):
+
+        def median(field):
+            return samples.median("ext-hop", "sizes", side, field)
+
+        yield Row(
+            f"a foreign step between two of ours, {side} px", "µs", median("cost_us"),
+            median("socket_copy_us"), "its pixels through a socket", less_is_better=True)
+        yield Row(
+            "  the request with it", "µs", median("with_us"), median("without_us"),
+            "the same without", less_is_better=True)
+        yield Row(
+            "  bytes through its socket", "", median("socket_bytes"), median("pixel_bytes"),
+            "bytes of pixels", limit=4096, less_is_better=True)
+
+
+def ext_valkey(samples):
+    states = samples.values("ext-valkey", "states")
+    if not states:
+        yield Row("two stacks, one Valkey", "/s", None)
+        return
+    healthy = states[0]["healthy"]
+    for name, state in states[0].items():
+        yield Row(
+            f"two stacks, one Valkey: {name}", "/s", state["rps"], healthy["rps"], "healthy")
+        for field in ("p50_ms", "p99_ms"):
+            yield Row(
+                f"  {field[:3]}", "ms", state[field], healthy[field], "healthy",
+                less_is_better=True)
+        yield Row("  loads that failed", "", state["failed"], limit=0, exactly=True)
+        yield Row("  images with wrong bytes", "", state["wrong"], limit=0, exactly=True)
+
+
 LONG = (
     ("a process killed every 100 ms: lost or wrong", "RealProcesses/FireTests"),
     ("100,000 mixed requests: no growth", "RealProcesses/GrowthTests"),
@@ -310,6 +369,9 @@ BY_NAME = {
     "storm": storm,
     "idle": idle,
     "start": start,
+    "ext-cost": ext_cost,
+    "ext-hop": ext_hop,
+    "ext-valkey": ext_valkey,
     "scaling": scaling,
 }
 
@@ -344,6 +406,30 @@ def notes(samples):
     for name in ("idle", "idle-after"):
         for one in samples.values(name, "processes"):
             yield f"memory, {name}, MB: " + listed(one)
+    yield from extension_notes(samples)
+
+
+def extension_notes(samples):
+    for load in ("message", "voucher", "cold"):
+        turns = zip(*(
+            samples.values(f"ext-cost.{load}.{side}", "rps") for side in ("with", "without")))
+        ratios = sorted(ours / without for ours, without in turns)
+        if ratios:
+            yield f"ext-cost, {load}, ratios of turns: " + " ".join(f"{one:.3f}" for one in ratios)
+    for sizes in samples.values("ext-hop", "sizes"):
+        for side, one in sizes.items():
+            least, most = one["cost_quartiles_us"]
+            yield (
+                f"ext-hop, {side} px: {one['turns']} turns, the middle half costs "
+                f"{least:,.0f} to {most:,.0f} µs")
+    for states in samples.values("ext-valkey", "states"):
+        for name, one in states.items():
+            shares = {tier: f"{share:.1%}" for tier, share in one["shares"].items()}
+            yield f"ext-valkey, {name}: " + ", ".join(
+                f"{key} {value}" for key, value in {
+                    **shares, "loads": one["requests"], "GETs": one["gets"],
+                    "longest ms": round(one["most_ms"]), **one["faults"], **one["counters"],
+                }.items())
 
 
 def listed(values):

@@ -1,0 +1,151 @@
+# Foreign pools: what they cost who does not use them, what a step in one costs, and a tier that
+# two stacks share. Sourced by scripts/bench.
+
+# The Python of the examples, which is made once.
+prepare_extensions() {
+    [[ -z ${python:-} ]] || return 0
+    if ! python=$(scripts/python-venv); then
+        python=
+        return 1
+    fi
+    examples=$PWD/Examples/Python
+}
+
+# A pool of each kind that another program holds, and caches, a loader and a profile that name them.
+# Nothing of it is used by a load that does not say so.
+foreign_configuration() {
+    mkdir -p "$work/album"
+    cat <<YAML
+pools:
+  team: { kind: cache, trust: foreign, credit: 16, command: ["$python", "$examples/dictionary_cache.py"] }
+  qoi: { kind: decode, trust: foreign, formats-in: [qoi], command: ["$python", "$examples/qoi_coder.py"] }
+  photos:
+    kind: download
+    trust: foreign
+    schemes: [photos]
+    credit: 8
+    command: ["$python", "$examples/photos_loader.py", --folder, "$work/album"]
+$(step_pool)
+loaders:
+  photos: { kind: pool, pool: photos, match: "photos://*" }
+caches:
+  local: {}
+  team: { pool: team }
+  tiers: { of: [team, local], store: serial }
+profiles:
+  shared: { cache: tiers, original-cache: tiers }
+YAML
+}
+
+step_pool() {
+    cat <<YAML
+  step:
+    kind: transform
+    trust: foreign
+    steps: [bench.unchanged]
+    command: ["$python", "$PWD/$here/ext-step.py"]
+YAML
+}
+
+# A stack with directories of its own, a configuration, and all of its processes ready.
+start_extended() {
+    local name=$1 stack_log=$work/$1.log tenths=300
+    local -x PYTHONPATH=${examples:-} IMAGEBUS_RUNTIME_DIR=$runtime/$1
+    local -x IMAGEBUS_CACHE_DIR=$work/$1.cache
+    mkdir "$IMAGEBUS_RUNTIME_DIR" "$IMAGEBUS_CACHE_DIR"
+    start_stack --config "$work/$name.yaml" --memory-limit 1G || return 1
+    until [[ $(processes_that started) -eq $(processes_that ready) ]]; do
+        ((tenths-- > 0)) || return 1
+        sleep 0.1
+    done
+}
+
+# How many of a stack, by its log.
+processes_that() {
+    grep -cE " [0-9]+ $1\$" "$stack_log"
+}
+
+# Our own work in a stack with foreign pools, in one without, and in another one without, which
+# says how much two stacks differ that are the same. All of them run all the time.
+measure_ext_cost() {
+    local round name result=http://127.0.0.1:$origin_port/result.jpg stacks=()
+    local sides=(with without again)
+    prepare_extensions || {
+        keep ext-cost.cold.with '!no Python for the programs of the examples'
+        return 0
+    }
+    foreign_configuration >"$work/with.yaml"
+    echo 'caches: { local: {} }' | tee "$work/without.yaml" >"$work/again.yaml"
+    for name in "${sides[@]}"; do
+        start_extended "$name" || {
+            keep "ext-cost.cold.$name" '!no stack starts'
+            return 0
+        }
+        stacks+=("$server")
+    done
+    for ((round = 0; round < cost_rounds; round++)); do
+        for name in message voucher cold; do
+            load_sides "$name" "${sides[@]}"
+        done
+        # Each is first as often as last.
+        sides=("${sides[@]:1}" "${sides[0]}")
+    done
+    for server in "${stacks[@]}"; do
+        end_server "$server"
+    done
+}
+
+load_sides() {
+    local load=$1 side
+    shift
+    for side in "$@"; do
+        local -x IMAGEBUS_RUNTIME_DIR=$runtime/$side
+        case $load in
+        message) cost_of_hit message --hot 64 --concurrency 64 --by-message ;;
+        voucher) cost_of_hit voucher --hot 64 --threads 1 ;;
+        cold)
+            sample "ext-cost.cold.$side" 60 "$program" bench cold "$photo_url/{n}.jpg" \
+                "${steps[@]}" --format jpeg --concurrency "$cold_concurrency" \
+                --seconds "$cost_seconds" --json || true
+            ;;
+        esac
+    done
+}
+
+cost_of_hit() {
+    local hit_seconds=$cost_seconds name=$1
+    shift
+    hit_of "ext-cost.$name.$side" "$@"
+}
+
+# A step of another program that changes nothing, between two of ours.
+measure_ext_hop() {
+    local side
+    prepare_extensions || {
+        keep ext-hop '!no Python for the programs of the examples'
+        return 0
+    }
+    for side in "${hop_sides[@]}"; do
+        vips thumbnail "$photo" "$work/site/hop-$side.jpg[Q=90]" "$side" --height "$side" \
+            --size force >&2
+    done
+    { echo "pools:" && step_pool; } >"$work/hop.yaml"
+    start_extended hop || {
+        keep ext-hop '!no stack starts'
+        return 0
+    }
+    IMAGEBUS_RUNTIME_DIR=$runtime/hop PYTHONPATH=$examples sample ext-hop 240 \
+        "$python" "$here/ext-hop.py" "$program" "$hop_seconds" \
+        "http://127.0.0.1:$origin_port/hop" "${hop_sides[@]}" || true
+    end_server "$server"
+}
+
+# Two stacks with a server that is well, killed, there again, full, halted, and without workers.
+measure_ext_valkey() {
+    prepare_extensions || {
+        keep ext-valkey '!no Python for the programs of the examples'
+        return 0
+    }
+    IMAGEBUS_PROGRAMS=${program%/*} PYTHONPATH=$examples sample ext-valkey 420 \
+        "$python" "$here/ext-valkey.py" "$valkey_seconds" "$work/site" "$origin_port" || true
+}
