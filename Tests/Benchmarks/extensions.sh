@@ -17,8 +17,16 @@ foreign_configuration() {
     mkdir -p "$work/album"
     cat <<YAML
 pools:
-  team: { kind: cache, trust: foreign, credit: 16, command: ["$python", "$examples/dictionary_cache.py"] }
-  qoi: { kind: decode, trust: foreign, formats-in: [qoi], command: ["$python", "$examples/qoi_coder.py"] }
+  team:
+    kind: cache
+    trust: foreign
+    credit: 16
+    command: ["$python", "$examples/dictionary_cache.py"]
+  qoi:
+    kind: decode
+    trust: foreign
+    formats-in: [qoi]
+    command: ["$python", "$examples/qoi_coder.py"]
   photos:
     kind: download
     trust: foreign

@@ -90,8 +90,8 @@ keep() {
     printf '%s\t%s\n' "$1" "$2" >>"$work/samples"
 }
 
-# A supervised stack of its own; sets `server`. Its clients find it by IMAGEBUS_RUNTIME_DIR, and what
-# it says is in `stack_log`, where that is set.
+# A supervised stack of its own; sets `server`. Its clients find it by IMAGEBUS_RUNTIME_DIR. What it
+# says is in the file `stack_log`, where that is set.
 start_stack() {
     local log=${stack_log:-$work/serve.log}
     start_server "$log" "$program" serve --log-level debug \
