@@ -4,9 +4,9 @@ while it is not.
     ext-valkey.py SECONDS SITE PORT
 
 In each state a fixed number of clients load for so many SECONDS: a third of the images nobody had
-before, a third the other stack has fetched, a third this stack had. SITE is the folder of the
-origin at PORT of 127.0.0.1, which tells at /served how often it was asked. The last line is one
-JSON object.
+before, a third the other stack has fetched, a third this stack had. At first all caches are
+empty. SITE is the folder of the origin at PORT of 127.0.0.1, which tells at /served how often it
+was asked. The last line is one JSON object.
 """
 
 import asyncio
@@ -34,7 +34,9 @@ from valkey_server import PROGRAM, Storage
 
 PICTURES = 256  # that differ; each has as many names as are wanted
 CLIENTS = 8  # of each stack, each with one load at a time
-AGE = 64  # names that are newer are not asked of the other stack: they may not be stored yet
+# The other stack is asked for names that are as old as so many newer ones: what is newer may not be
+# stored yet, and what is older belongs to a state that is over.
+NEWER = range(64, 128)
 RECENT = 2_000  # names of which what a stack had is chosen
 STEPS = (resize(48, 48),)
 PROGRAMS = Path(__file__).parents[2] / "Examples/Python"
@@ -57,12 +59,13 @@ class Names:
     def __init__(self):
         self._last, self._choice = 0, random.Random(1)
         self._had = [deque(maxlen=RECENT), deque(maxlen=RECENT)]
-        self._offered = [deque(), deque()]  # to a stack, by the other one
+        # To a stack, by the other one.
+        self._offered = [deque(maxlen=NEWER.stop), deque(maxlen=NEWER.stop)]
 
     def next(self, stack):
         """A number, and whether nobody had it before."""
         kind = self._choice.randrange(3)
-        if kind == 1 and len(self._offered[stack]) > AGE:
+        if kind == 1 and len(self._offered[stack]) > NEWER.start:
             return self._offered[stack].popleft(), False
         if kind == 2 and self._had[stack]:
             return self._choice.choice(self._had[stack]), False
@@ -281,8 +284,9 @@ async def without_workers(bench):
 
 # By name: the state, and whether the server is asked by both stacks before it begins.
 STATES = {
-    "healthy": (as_it_is, True), "killed": (killed, True), "restarted": (restarted, False),
-    "full": (full, True), "halted": (halted, True), "workers killed": (without_workers, True),
+    "empty at first": (as_it_is, True), "healthy": (as_it_is, True),
+    "killed": (killed, True), "restarted": (restarted, False), "full": (full, True),
+    "halted": (halted, True), "workers killed": (without_workers, True),
     "healthy again": (as_it_is, True),
 }
 
