@@ -148,7 +148,8 @@ measure_ext_hop() {
     end_server "$server"
 }
 
-# Two stacks with a server that is empty, well, killed, there again, full, halted, and without workers.
+# Two stacks with a server that is empty, well, killed, there again, full and halted; and without
+# workers.
 measure_ext_valkey() {
     prepare_extensions || {
         keep ext-valkey '!no Python for the programs of the examples'
