@@ -298,6 +298,13 @@ def ext_cost(samples):
                 name, "/s", samples.median(side, "rps"), samples.median(without, "rps"),
                 f"none ({samples.spread(without, 'rps') or '1 turn'})", target,
                 spread=samples.spread(side, "rps"), ratio_digits=3)
+        spent = {"message": ("coordinator_us",), "cold": ("cpu_us", "coordinator")}.get(load)
+        if spent:
+            yield Row(
+                f"  coordinator CPU a {'hit' if load == 'message' else 'cold image'}", "µs",
+                samples.median(f"ext-cost.{load}.with", *spent), samples.median(without, *spent),
+                "none", less_is_better=True, spread=samples.spread(
+                    f"ext-cost.{load}.with", *spent))
 
 
 def ext_hop(samples):
