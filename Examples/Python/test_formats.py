@@ -1,4 +1,4 @@
-"""Formats that Imagebus has never heard of, their frames, and what is seen of them while they arrive."""
+"""Formats that Imagebus has never heard of, their frames, and what is seen of them as they arrive."""
 
 from __future__ import annotations
 
@@ -126,8 +126,10 @@ class FormatTests(PictureTests):
                 self.assertLess(max(abs(a - b) for a, b in close), 12)
                 self.assertEqual(read.info["duration"], SHOWN // 1_000)
             grey = [frame.convert("L") for frame in frames]
-            moving = await client.load(self.serve(book(b"BOKA", *grey)), format="gif", options=options)
-            shown = [frame.convert("L") for frame in PIL.ImageSequence.Iterator(opened(moving.data))]
+            url = self.serve(book(b"BOKA", *grey))
+            moving = await client.load(url, format="gif", options=options)
+            read = opened(moving.data)
+            shown = [frame.convert("L") for frame in PIL.ImageSequence.Iterator(read)]
             for frame, expected in zip(shown, grey, strict=True):
                 close = frame.getpixel((6, 4)), expected.getpixel((6, 4))
                 self.assertAlmostEqual(*close, delta=3)  # of a palette
