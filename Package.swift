@@ -160,6 +160,16 @@ let client: [Target] = [
     room("Client", "ImagebusFoundation", ["Imagebus", "ImageModel", "Messages"]),
 ]
 
+/// What programs of others stand on that do a part of the stack's work.
+let kit: [Target] = [
+    room(
+        "Kit", "ImagebusWorker",
+        [
+            "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability",
+            "StageContract", "Messages", "ImageModel", "Linux",
+        ])
+]
+
 /// What programs share that are used by people, or that speak for them.
 let fronts: [Target] = [
     room("Fronts", "Reporting", ["JSON", "Messages", "Observability"]),
@@ -235,6 +245,11 @@ let examples: [Target] = [
         name: "thumbnailer", dependencies: ["Imagebus"], path: "Examples/Thumbnailer")
 ]
 
+/// Programs of somebody else, which no container of ours has.
+let extensions: [Target] = [
+    .executableTarget(name: "qoi-coder", dependencies: ["ImagebusWorker"], path: "Examples/QOI")
+]
+
 // MARK: - Tests
 
 func tests(
@@ -291,7 +306,15 @@ let testing: [Target] = [
         "SharedArenaTests",
         ["SharedArena", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
     tests(
-        "WorkerRuntimeTests", ["WorkerRuntime", "Bootstrap", "Messages", "ImageModel", "TestKit"]),
+        "WorkerRuntimeTests",
+        ["WorkerRuntime", "Bootstrap", "Messages", "ImageModel", "Linux", "TestKit"]),
+    tests(
+        "ImagebusWorkerTests",
+        [
+            "ImagebusWorker", "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena",
+            "StageContract",
+            "Observability", "Messages", "ImageModel", "Linux", "StageKit", "TestKit", "qoi-coder",
+        ]),
     tests(
         "CoordinatorRuntimeTests",
         [
@@ -413,6 +436,9 @@ let stackTools: [Target] = [
     .executableTarget(
         name: "stack-origin", dependencies: ["TestKit", "Linux"], path: "Tests/StackTools/Origin"),
     .executableTarget(
+        name: "extension-probe", dependencies: ["ImagebusWorker", "Linux"],
+        path: "Tests/ExtensionProbe"),
+    .executableTarget(
         name: "stack-load", dependencies: ["Imagebus", "ImageModel", "Messages", "Linux"],
         path: "Tests/StackTools/Load"),
 ]
@@ -432,9 +458,11 @@ let parts = Context.environment["IMAGEBUS_PARTS"] ?? "all"
 let beside: [Target] =
     switch parts {
     case "programs": examples
-    case "stack-tools": examples + stackTools
-    default: examples + stackTools + testing + fuzzing
+    case "stack-tools": examples + extensions + stackTools
+    default: examples + extensions + stackTools + testing + fuzzing
     }
+let productsBeside: [Product] =
+    parts == "programs" ? [] : [.executable(name: "qoi-coder", targets: ["qoi-coder"])]
 
 let package = Package(
     name: "imagebus",
@@ -442,10 +470,11 @@ let package = Package(
         .library(name: "Imagebus", targets: ["Imagebus"]),
         .library(name: "ImagebusTransforms", targets: ["ImagebusTransforms"]),
         .library(name: "ImagebusFoundation", targets: ["ImagebusFoundation"]),
+        .library(name: "ImagebusWorker", targets: ["ImagebusWorker"]),
         .executable(name: "imagebus", targets: ["imagebus-cli"]),
         .executable(name: "thumbnailer", targets: ["thumbnailer"]),
-    ],
-    targets: c + bindings + core + runtime + stages + client + fronts + programs + beside,
+    ] + productsBeside,
+    targets: c + bindings + core + runtime + stages + client + kit + fronts + programs + beside,
     swiftLanguageModes: [.v6]
 )
 

@@ -7,6 +7,7 @@ import PackageDescription
 let imagebus: [Target.Dependency] = [.product(name: "Imagebus", package: "imagebus")]
 let transforms: [Target.Dependency] = [.product(name: "ImagebusTransforms", package: "imagebus")]
 let foundation: [Target.Dependency] = [.product(name: "ImagebusFoundation", package: "imagebus")]
+let worker: [Target.Dependency] = [.product(name: "ImagebusWorker", package: "imagebus")]
 
 /// What a careful package enables, and what the next language version will.
 let strict: [SwiftSetting] = [
@@ -24,6 +25,8 @@ let package = Package(
         .executableTarget(name: "tutorial", dependencies: imagebus, swiftSettings: strict),
         .executableTarget(name: "pixels", dependencies: transforms, swiftSettings: strict),
         .executableTarget(name: "foundation", dependencies: foundation, swiftSettings: strict),
+        .executableTarget(name: "negative", dependencies: worker, swiftSettings: strict),
+        .executableTarget(name: "qoi", dependencies: worker),
         .executableTarget(name: "hits", dependencies: imagebus, swiftSettings: strict),
         .executableTarget(name: "service", dependencies: imagebus, swiftSettings: strict),
     ]

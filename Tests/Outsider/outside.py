@@ -18,10 +18,11 @@ PRODUCTS = SCRATCH / "debug"
 MEASURED = "Sources/Programs/imagebus-bench/Hit/WarmImages.swift"
 
 
-def build(snippet: str, tutorial: str, pixels: str, foundation: str) -> None:
+def build(snippet: str, tutorial: str, pixels: str, foundation: str, negative: str) -> None:
     """Builds the package with these main programs. What was compiled before is kept."""
     shutil.rmtree(PACKAGE, ignore_errors=True)
-    shutil.copytree(REPOSITORY / "Examples" / "Thumbnailer", PACKAGE / "Sources" / "service")
+    for example, target in ("Thumbnailer", "service"), ("QOI", "qoi"):
+        shutil.copytree(REPOSITORY / "Examples" / example, PACKAGE / "Sources" / target)
     shutil.copy(REPOSITORY / "Tests" / "Outsider" / "Package.swift", PACKAGE)
     (PACKAGE / "imagebus").symlink_to(REPOSITORY)
     hits = PACKAGE / "Sources" / "hits"
@@ -30,7 +31,7 @@ def build(snippet: str, tutorial: str, pixels: str, foundation: str) -> None:
     # The types that it takes from there are those that the library exports.
     (hits / "WarmImages.swift").write_text(measured.replace("import ImageModel\n", ""))
     programs = {"snippet": snippet, "strict-snippet": snippet, "tutorial": tutorial}
-    programs |= {"pixels": pixels, "foundation": foundation}
+    programs |= {"pixels": pixels, "foundation": foundation, "negative": negative}
     for target, text in programs.items():
         (PACKAGE / "Sources" / target).mkdir()
         (PACKAGE / "Sources" / target / "main.swift").write_text(text)
@@ -55,22 +56,22 @@ def libraries(program: str) -> set[str]:
     return {name for name in needed if name not in system and not name.startswith("swift")}
 
 
-def exported_types() -> set[str]:
-    """`Module.Type` of all that Imagebus exports of other modules."""
-    names = REPOSITORY / "Sources" / "Client" / "Imagebus" / "PublicNames.swift"
+def exported_types(library: str = "Client/Imagebus") -> set[str]:
+    """`Module.Type` of all that a library exports of other modules."""
+    names = REPOSITORY / "Sources" / library / "PublicNames.swift"
     return set(re.findall(r"^@_exported public import \w+ (\w+\.\w+)$", names.read_text(), re.M))
 
 
-def types_in_declarations() -> set[str]:
-    """`Module.Type` of all types of other modules that a user of Imagebus meets: in its
+def types_in_declarations(library: str = "Client/Imagebus") -> set[str]:
+    """`Module.Type` of all types of other modules that a user of a library meets: in its
     declarations, and in initialisers, properties and cases of the types that it exports."""
-    exported = exported_types()
+    exported, own = exported_types(library), library.split("/")[1]
     met: set[str] = set()
-    for module in {"Imagebus"} | {name.split(".")[0] for name in exported}:
+    for module in {own} | {name.split(".")[0] for name in exported}:
         for symbol in symbols(module):
             owner = f"{module}.{symbol['pathComponents'][0]}"
-            if module == "Imagebus" or owner in exported and is_part(symbol):
-                met |= {name for name in types_of(symbol) if not name.startswith("Imagebus.")}
+            if module == own or owner in exported and is_part(symbol):
+                met |= {name for name in types_of(symbol) if not name.startswith(f"{own}.")}
     return met
 
 

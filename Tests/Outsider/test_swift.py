@@ -16,6 +16,7 @@ OF_THE_STACK = {"Linux.Errno", "ImageModel.Resolution"}
 
 TUTORIAL = "Sources/Client/Imagebus/Imagebus.docc/Tutorial.md"
 PIXELS = "Sources/Client/ImagebusTransforms/ImagebusTransforms.docc/ImagebusTransforms.md"
+WORKER = "Sources/Kit/ImagebusWorker/ImagebusWorker.docc/ImagebusWorker.md"
 FOUNDATION = "Sources/Client/ImagebusFoundation/ImagebusFoundation.docc/ImagebusFoundation.md"
 
 
@@ -36,6 +37,7 @@ class SwiftTests(ExampleTests):
             replaced(program(TUTORIAL, "swift"), url=tutorial_url, runtime=runtime),
             program(PIXELS, "swift"),
             replaced(program(FOUNDATION, "swift"), url=foundation_url, runtime=runtime),
+            program(WORKER, "swift"),
         )
 
     def test_the_snippet_loads_its_image_once_and_from_memory_then(self) -> None:
@@ -78,6 +80,16 @@ class SwiftTests(ExampleTests):
         self.assertEqual(said, f"{len(self.foundation)} bytes, fresh: false, WEBP\n")
         needed = outside.libraries("foundation")
         self.assertEqual(needed, {"zmq", "protobuf-c", "z", "FoundationEssentials"})
+
+    def test_an_extension_is_a_program_of_a_package_of_its_own(self) -> None:
+        for name, does in ("negative", "does examples.negative"), ("qoi", "decodes qoi"):
+            said = outside.run(outside.PRODUCTS / name, "--help")
+            self.assertTrue(said.startswith(f"{name}: {does}, as a worker of"), said)
+            self.assertEqual(outside.libraries(name), {"zmq", "protobuf-c"}, name)
+
+    def test_every_type_of_a_declaration_of_the_kit_is_exported(self) -> None:
+        kit = "Kit/ImagebusWorker"
+        self.assertEqual(outside.types_in_declarations(kit), outside.exported_types(kit))
 
     def test_the_example_runs_as_a_package_of_its_own(self) -> None:
         os.environ["IMAGEBUS_RUNTIME_DIR"] = str(self.stack.runtime_dir)

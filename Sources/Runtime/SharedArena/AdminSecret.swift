@@ -9,12 +9,7 @@ public enum AdminSecret {
     public static func beside(_ endpoint: String) -> ListenerSecret? {
         guard endpoint.hasSuffix(RuntimePaths.adminSuffix) else { return nil }
         let directory = endpoint.dropLast(RuntimePaths.adminSocketName.utf8.count)
-        let file = try? FileDescriptor.open(
-            directory + RuntimePaths.secretFileName, [.noFollow, .nonBlocking])
-        guard let bytes = try? file?.readToEnd(bytesMax: ListenerSecret.byteCount) else {
-            return nil
-        }
-        return ListenerSecret(bytes)
+        return ListenerSecret(inFile: directory + RuntimePaths.secretFileName)
     }
 
     /// Leaves it in `admin/`.

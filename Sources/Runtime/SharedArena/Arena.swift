@@ -14,10 +14,11 @@ public final class Arena: SharingSpace {
     private let state: Mutex<ArenaState>
 
     /// Opens `directory`, which must be one, not a link. Segments get `mode`: readable by the
-    /// directory's group.
+    /// directory's group. With `isLocked` each is locked as long as this process lives, for where
+    /// nobody knows by other means whose segments are left (`OrphanSegments.removeForsaken`).
     public init(
         directory path: String, name: ArenaName, incarnation: Incarnation, totalBytesMax: Int,
-        mode: UInt32 = 0o640
+        mode: UInt32 = 0o640, isLocked: Bool = false
     ) throws(Errno) {
         let directory = try FileDescriptor.openDirectory(path)
         let fileSystem = try directory.fileSystemStatus()
@@ -27,7 +28,7 @@ public final class Arena: SharingSpace {
         state = Mutex(
             ArenaState(
                 directory: directory, name: name, incarnation: incarnation, limits: limits,
-                mode: mode))
+                mode: mode, isLocked: isLocked))
     }
 
     /// See `OutputSpace`.

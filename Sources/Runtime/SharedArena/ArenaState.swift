@@ -16,6 +16,7 @@ struct ArenaState: ~Copyable {
     private let incarnation: Incarnation
     private let limits: ArenaLimits
     private let mode: UInt32
+    private let isLocked: Bool
     private var segments: [UInt32: Segment] = [:]
     /// Free pages of the segments that blocks share.
     private var shared: [UInt32: PageRuns] = [:]
@@ -32,13 +33,14 @@ struct ArenaState: ~Copyable {
 
     init(
         directory: consuming FileDescriptor, name: ArenaName, incarnation: Incarnation,
-        limits: ArenaLimits, mode: UInt32
+        limits: ArenaLimits, mode: UInt32, isLocked: Bool
     ) {
         self.directory = directory
         self.name = name
         self.incarnation = incarnation
         self.limits = limits
         self.mode = mode
+        self.isLocked = isLocked
     }
 
     // MARK: - Blocks
@@ -194,7 +196,8 @@ struct ArenaState: ~Copyable {
         let segmentName = SegmentName(incarnation: incarnation, number: number)
         while true {
             let made = try? Segment(
-                in: directory, name: segmentName, byteCount: byteCount, mode: mode)
+                in: directory, name: segmentName, byteCount: byteCount, mode: mode,
+                isLocked: isLocked)
             guard made == nil, let oldest = spare.first else { return made }
             unlink(oldest)
         }

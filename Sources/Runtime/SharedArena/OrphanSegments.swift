@@ -19,4 +19,29 @@ public enum OrphanSegments {
         }
         return removed
     }
+
+    /// Unlinks every segment in `directory` that no process has locked, and returns how many: for
+    /// a directory of which all producers lock theirs. Waits for one that is making a segment.
+    ///
+    /// Throws `Errno.fileTooLarge` where there are more than 65,536 names.
+    public static func removeForsaken(in directory: String) throws(Errno) -> Int {
+        let descriptor = try FileDescriptor.openDirectory(directory)
+        try descriptor.lock(.exclusive)
+        var removed = 0
+        for entry in try descriptor.entries(entriesMax: 65_536)
+        where SegmentName(fileName: entry) != nil {
+            if isForsaken(entry, in: descriptor), (try? descriptor.unlink(entry)) != nil {
+                removed += 1
+            }
+        }
+        return removed
+    }
+
+    /// What is not there any more, or not ours to open, is somebody's.
+    private static func isForsaken(
+        _ name: String, in directory: borrowing FileDescriptor
+    ) -> Bool {
+        guard let file = try? directory.open(name, [.noFollow, .nonBlocking]) else { return false }
+        return (try? file.tryLock(.exclusive)) == true
+    }
 }

@@ -7,6 +7,8 @@ public protocol JobExecutor: AnyObject {
     var credit: UInt32 { get }
     /// Whether native code may ignore a cancel, so that the process has to end (SEMANTICS §8.3).
     var needsHardCancel: Bool { get }
+    /// Whether so much of what was cancelled goes on that the process has to end.
+    var hasForsakenTooMuch: Bool { get }
     /// Begins a job.
     func start(_ job: Job)
     /// A job's outcome reached the bus thread: nothing of the job is left here.
@@ -41,6 +43,8 @@ public protocol JobExecutor: AnyObject {
 }
 
 extension JobExecutor {
+    /// Nothing goes on.
+    public var hasForsakenTooMuch: Bool { false }
     /// Nothing.
     public func finished(_ id: JobID) {}
     /// Nothing.

@@ -28,6 +28,7 @@ extension WorkerLoop {
         case .cancel(let job):
             cancel(job)
             expectEnd(of: job, at: .now())
+            try endIfForsaken()
         case .adjust(let adjustment): adjust(adjustment)
         case .release(let blocks):
             handedOver.remove(blocks)
@@ -92,9 +93,20 @@ extension WorkerLoop {
     private mutating func sayHello() {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
-            restarts: bootstrap.restarts, version: ProductVersion.text, credit: executor.credit,
-            sandbox: sandbox, secret: bootstrap.secret.flatMap { ListenerSecret($0) })
+            restarts: bootstrap.restarts, version: version, credit: executor.credit,
+            sandbox: sandbox, secret: secret, capabilities: capabilities)
         outbox.append(.hello(hello))
+    }
+
+    private var version: String {
+        standing == .own ? ProductVersion.text : "swift \(ProductVersion.text)"
+    }
+
+    private var secret: ListenerSecret? {
+        switch standing {
+        case .own: bootstrap.secret.flatMap { ListenerSecret($0) }
+        case .foreign: PoolSecret.of(pool, in: bootstrap.paths)
+        }
     }
 
     /// Segments first: nothing may be referred to before.
@@ -117,6 +129,8 @@ extension WorkerLoop {
 
     private mutating func end(_ reason: GoodbyeReason) {
         switch reason {
+        case .terminated where isExpelled && standing == .foreign:
+            exitStatus = ProgramExit.internalError
         case .drained, .terminated: exitStatus = ProgramExit.success
         case .cancelledHard, .recycled: exitStatus = ProgramExit.startAgain
         }

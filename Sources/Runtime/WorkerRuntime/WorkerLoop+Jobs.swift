@@ -69,6 +69,23 @@ extension WorkerLoop {
         jobTimers.setGrace(timers.schedule(.grace(job), at: due), of: job)
     }
 
+    /// Where the work itself may be left alone, too much of it that goes on for nobody does the
+    /// same.
+    mutating func endIfForsaken() throws {
+        guard executor.hasForsakenTooMuch else { return }
+        bootstrap.log.warning("too much of what was cancelled goes on", [:])
+        try perform(session.gaveUpOnNativeCode())
+    }
+
+    /// Somebody else's process says that it lives; where nobody reads that any more, its supervisor
+    /// has gone.
+    private mutating func sayAlive() throws {
+        guard standing == .foreign, pulse == .beats,
+            !bootstrap.ready.tell(.alive, bootstrap.incarnation)
+        else { return }
+        try perform(session.terminated())
+    }
+
     /// Work that does not stop is evidence against its job where it has used more of the processors
     /// than any image takes. A cancel or a short deadline may come at any moment, and is not the
     /// image's fault.
@@ -123,6 +140,8 @@ extension WorkerLoop {
             executor.tick()
             feelPulse()
             stopHang(at: now)
+            try endIfForsaken()
+            try sayAlive()
             try perform(session.ticked())
             timers.schedule(.tick, at: now.adding(milliseconds: Self.tickMilliseconds))
         }

@@ -15,10 +15,13 @@ import ZeroMQ
 /// The same for all four kinds; what differs is the executor.
 public struct WorkerLoop: ~Copyable {
     let kind: WorkerKind
+    let pool: PoolName
+    let standing: WorkerStanding
     var bootstrap: Bootstrap
     let executor: any JobExecutor
     let arenas: [Arena]
     let sandbox: SandboxLayers
+    let capabilities: WorkerCapabilities
     let reporter: WorkerReporter
     let memory: ProcessMemoryGauge?
     let policy: WorkerPolicy
@@ -42,6 +45,8 @@ public struct WorkerLoop: ~Copyable {
     var timers = TimerQueue<WorkerTimer>(timersMax: 65_536)
     var jobTimers = JobTimers()
     var isRetrying = false
+    /// The coordinator found that it broke the protocol, or that it cannot do what its pool does.
+    var isExpelled = false
     /// It leaves, and somebody may still read what it made.
     var awaitsRelease = false
     var jobsDone = 0
@@ -58,22 +63,29 @@ public struct WorkerLoop: ~Copyable {
     public init(
         kind: WorkerKind, pool: PoolName, bootstrap: consuming Bootstrap, machine: WorkerMachine,
         reporter: WorkerReporter, memory: consuming ProcessMemoryGauge?,
-        policy: WorkerPolicy = WorkerPolicy()
+        policy: WorkerPolicy = WorkerPolicy(),
+        standing: WorkerStanding = .own
     ) throws {
         let endpoint = try Endpoint(parsing: bootstrap.paths.backEndpoint(pool))
         let context = try Context()
         connection = try BusConnection(
             to: endpoint, in: context, frameBytesMax: MessageLimits.backFrameBytesMax)
         self.kind = kind
+        self.pool = pool
+        self.standing = standing
         self.bootstrap = bootstrap
         executor = machine.executor
         arenas = machine.arenas
         sandbox = machine.sandbox
+        capabilities = machine.capabilities
         self.reporter = reporter
         self.memory = memory
         self.policy = policy
         self.context = context
-        control = Self.control(pool, self.bootstrap)
+        switch standing {
+        case .own: control = Self.control(pool, self.bootstrap)
+        case .foreign: control = nil
+        }
         // From now on there is something to remove after this process, and to watch.
         self.bootstrap.ready.tell(.begun, self.bootstrap.incarnation)
     }
@@ -150,8 +162,15 @@ public struct WorkerLoop: ~Copyable {
                 bootstrap.log.error("a message was not understood", ["error": "\(error)"])
                 continue
             }
+            if case .refused(let error) = received, session.isWelcome { wasExpelled(error) }
             try perform(session.received(received))
         }
+    }
+
+    /// Who wrote the worker looks for the reason.
+    private mutating func wasExpelled(_ error: ImageError) {
+        isExpelled = true
+        bootstrap.log.error("the coordinator ended the session", ["error": "\(error)"])
     }
 
     private static func decode(

@@ -55,7 +55,7 @@ public enum WorkerProgram {
     private static let nice: Int32 = 10
 
     /// The loop, to the end of its connection.
-    private static func run(
+    static func run(
         _ loop: consuming WorkerLoop
     ) throws -> (status: Int32, isWorking: Bool) {
         let status = try loop.run()
@@ -108,13 +108,17 @@ public struct WorkerMachine {
     public let arenas: [Arena]
     /// What the process can no longer do.
     public let sandbox: SandboxLayers
+    /// What it can do of what its pool may be granted.
+    public let capabilities: WorkerCapabilities
 
     /// Names all.
     public init(
-        executor: any JobExecutor, arenas: [Arena], sandbox: SandboxLayers = []
+        executor: any JobExecutor, arenas: [Arena], sandbox: SandboxLayers = [],
+        capabilities: WorkerCapabilities = .all
     ) {
         self.executor = executor
         self.arenas = arenas
         self.sandbox = sandbox
+        self.capabilities = capabilities
     }
 }

@@ -1,4 +1,5 @@
-/// Who may use whom: Programs → Fronts → Runtime, Stages, Client → Core, Bindings → C.
+/// Who may use whom: Programs → Fronts → Runtime, Stages, Client → Core, Bindings → C; Kit →
+/// Runtime, Core.
 enum Arrows {
     /// What each binding wraps. A library has one binding, and no other room sees its C module.
     static let modulesOfBinding: [String: Set<String>] = [
@@ -29,6 +30,12 @@ enum Arrows {
     /// The rooms of Runtime that the client library stands on.
     static let runtimeOfClient: Set<String> = [
         "Wire", "EventLoop", "BusConnection", "SharedArena",
+    ]
+
+    /// The rooms of Runtime that the library for programs of others stands on: a worker's, and
+    /// nothing that only the coordinator or a supervisor is.
+    static let runtimeOfKit: Set<String> = [
+        "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability",
     ]
 
     /// The library that makes pixels in the process of who calls it, by the stage that makes them
@@ -69,11 +76,14 @@ enum Arrows {
         case (.client, .runtime): runtimeOfClient.contains(to.name)
         case (.client, .stages): from.name == roomOfPixels && to.name == "Transforming"
         case (.client, .client), (.client, .core), (.client, .bindings): true
+        case (.kit, .runtime): runtimeOfKit.contains(to.name)
+        case (.kit, .core): true
+        case (.kit, .bindings): to.name == "Linux"
         case (.fronts, _) where from.name == "Reporting": roomsOfReporting.contains(to.name)
-        case (.fronts, let layer): layer != .c && layer != .stages && layer != .programs
+        case (.fronts, let layer): ![.c, .stages, .kit, .programs].contains(layer)
         case (.programs, let layer) where from.name == measuringProgram:
             [.fronts, .client, .core, .bindings].contains(layer) && to.name != "ZeroMQ"
-        case (.programs, let layer): layer != .c && layer != .programs
+        case (.programs, let layer): ![.c, .kit, .programs].contains(layer)
         default: false
         }
     }

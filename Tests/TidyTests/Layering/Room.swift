@@ -6,6 +6,7 @@ enum Layer: String, CaseIterable {
     case runtime = "Runtime"
     case stages = "Stages"
     case client = "Client"
+    case kit = "Kit"
     case fronts = "Fronts"
     case programs = "Programs"
 }

@@ -1,0 +1,24 @@
+import ImagebusWorker
+
+/// The first 14 bytes of a file: a mark, the sides as numbers of 32 bits, the samples of a pixel,
+/// and what colours they are.
+struct QOIHeader {
+    /// Bytes of it, and of what stands behind the pixels.
+    static let (byteCount, endByteCount) = (14, 8)
+
+    let form: PixelForm
+
+    init(_ data: Span<UInt8>) throws {
+        let bytes = data.count - Self.byteCount - Self.endByteCount
+        guard bytes > 0 else { throw InvalidInput("it is too short") }
+        guard let bands = PixelForm.Bands(rawValue: Int(data[12])), bands.rawValue >= 3,
+            (0..<4).map({ data[$0] }) == Array("qoif".utf8), data[13] <= 1
+        else { throw InvalidInput("its header is none of QOI") }
+        let sides = [4, 8].map { start in
+            (start..<start + 4).reduce(0) { $0 << 8 | Int(data[$1]) }
+        }
+        form = PixelForm(width: sides[0], height: sides[1], bands: bands)
+        // A byte stands for a run of 62 at most.
+        guard form.size.area ?? 0 <= 62 * bytes else { throw InvalidInput("it ends early") }
+    }
+}

@@ -1,0 +1,25 @@
+public import ImageModel
+
+/// Decodes images of one format that Imagebus knows, in the place of its own decoders: of 8 bits a
+/// sample, in sRGB, one page and no orientation. SDWebImage's coder.
+///
+/// One image is decoded at a time, on a thread of its own; a function that heeds no cancel ends the
+/// process. What `header` and `pixels` throw besides ``InvalidInput``, ``Failure`` and `ImageError`
+/// is `internalError` for the caller, who learns its type; the log has the rest.
+public protocol Coder: Sendable {
+    /// What it decodes; `formats-in` of the pool names it as well.
+    var format: ImageFormat { get }
+
+    /// What the first bytes of a file say. Throws ``InvalidInput`` for what is no such image.
+    ///
+    /// The bytes are a stranger's, and may change while they are read: nothing that they say is to
+    /// be read twice and expected to be the same.
+    func header(of data: Span<UInt8>) throws -> PixelForm
+
+    /// Writes the pixels of that header, whose size is within the limits of the stack: rows from
+    /// top to bottom, without gaps. `pixels` has room for them and nothing else, and is 0 where it
+    /// is not written. Throws ``InvalidInput`` for a corrupt image.
+    func pixels(
+        of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
+        _ cancellation: Cancellation) throws
+}

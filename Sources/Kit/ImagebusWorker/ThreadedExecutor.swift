@@ -1,0 +1,140 @@
+import EventLoop
+import ImageModel
+import Linux
+import Messages
+import Observability
+import SharedArena
+import StageContract
+import Synchronization
+import WorkerRuntime
+
+/// Several jobs at a time, each on a thread of its own, which may be left alone: a job that nobody
+/// wants is over at once.
+final class ThreadedExecutor: JobExecutor {
+    typealias Perform = @Sendable (Job, LoadReport) throws(ImageError) -> JobResult
+
+    private struct Held {
+        let job: Job
+        let report: LoadReport
+        let began: Instant
+        var deadline: Instant
+    }
+
+    private struct Ended: Sendable {
+        let id: JobID
+        let result: JobResult
+    }
+
+    private let arena: Arena
+    private let reporter: WorkerReporter
+    private let name: String
+    private let perform: Perform
+    private let ended = EndedJobs()
+    private var held: [JobID: Held] = [:]
+    /// Jobs that are over, and whose functions are not.
+    private(set) var forsakenCount = 0
+
+    let credit: UInt32
+    let needsHardCancel = false
+
+    /// Functions that go on for nobody at most.
+    static let forsakenMax = 16
+
+    /// What threads have done, until the bus thread looks.
+    private final class EndedJobs: Sendable {
+        let jobs = Mutex<[Ended]>([])
+    }
+
+    init(
+        name: String, credit: UInt32, arena: Arena, reporter: WorkerReporter,
+        perform: @escaping Perform
+    ) {
+        (self.name, self.credit) = (name, credit)
+        (self.arena, self.reporter) = (arena, reporter)
+        self.perform = perform
+    }
+
+    var hasForsakenTooMuch: Bool { forsakenCount > Self.forsakenMax }
+
+    func start(_ job: Job) {
+        let (reporter, ended, perform) = (reporter, ended, perform)
+        let report = LoadReport(
+            millisecondsLeft: job.millisecondsLeft, bytesMax: Self.bytesMax(job.work),
+            wantsProgress: job.wantsProgress || job.wantsArrived
+        ) { received, expected in
+            reporter.tell(
+                .progress(
+                    JobProgress(
+                        id: job.id, attempt: job.attempt, received: received,
+                        expected: expected)))
+        }
+        let now = Instant.now()
+        held[job.id] = Held(
+            job: job, report: report, began: now,
+            deadline: now.adding(milliseconds: Int(job.millisecondsLeft)))
+        do throws(Errno) {
+            _ = try Thread(name: name) {
+                let result: JobResult
+                do throws(ImageError) {
+                    result = try perform(job, report)
+                } catch {
+                    result = .failed(error)
+                }
+                ended.jobs.withLock { $0.append(Ended(id: job.id, result: result)) }
+                reporter.attend()
+            }
+        } catch {
+            end(job.id, .failed(ImageError(.internalError, "no thread can be started: \(error)")))
+        }
+    }
+
+    func attend() {
+        let all = ended.jobs.withLock { exchange(&$0, with: []) }
+        for one in all {
+            if held[one.id] != nil {
+                end(one.id, one.result)
+            } else {
+                forsakenCount -= 1
+                for reference in one.result.references { discard(reference) }
+            }
+        }
+    }
+
+    func cancel(_ id: JobID) {
+        guard let job = held[id] else { return }
+        job.report.cancel()
+        forsakenCount += 1
+        end(id, .failed(job.deadline <= .now() ? .tookTooLong : .nobodyWaits))
+    }
+
+    func adjust(_ adjustment: JobAdjustment) {
+        held[adjustment.id]?.deadline =
+            .now().adding(milliseconds: Int(adjustment.millisecondsLeft))
+        held[adjustment.id]?.report.adjust(
+            millisecondsLeft: adjustment.millisecondsLeft,
+            wantsProgress: adjustment.wantsProgress || adjustment.wantsArrived)
+    }
+
+    func finished(_ id: JobID) {}
+
+    func release(_ blocks: [BlockID]) { for block in blocks { arena.free(block) } }
+
+    func abandon() { for id in Array(held.keys) { cancel(id) } }
+
+    func discard(_ reference: BlockReference) { arena.free(reference.block) }
+
+    func flush() { reporter.flushed() }
+
+    private func end(_ id: JobID, _ result: JobResult) {
+        guard let job = held.removeValue(forKey: id) else { return }
+        let spent = (Instant.now().nanoseconds - job.began.nanoseconds) / 1_000
+        reporter.finish(
+            JobOutcome(
+                id: id, attempt: job.job.attempt, result: result, workMicroseconds: spent))
+    }
+
+    private static func bytesMax(_ work: JobWork) -> Int {
+        guard case .fetch(let fetch) = work else { return .max }
+        return Int(clamping: fetch.bodyBytesMax)
+    }
+}

@@ -1,0 +1,16 @@
+import ImagebusWorker
+import Linux
+
+// extension-probe coder BEGUN|transformer|loader BEGUN IMAGE …: what else is said is the kit's.
+let words = Array(CommandLine.arguments.dropFirst())
+
+func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
+
+switch words.first {
+case "coder": ImagebusWorker.run(ProbeCoder(begun: word(1)), arguments: Array(words.dropFirst(2)))
+case "transformer": ImagebusWorker.run(ProbeTransformer(), arguments: Array(words.dropFirst()))
+case "loader":
+    ImagebusWorker.run(
+        ProbeLoader(begun: word(1), image: word(2)), arguments: Array(words.dropFirst(3)))
+default: CurrentProcess.end(64)
+}

@@ -1,0 +1,235 @@
+import EventLoop
+import ImageModel
+import Linux
+import Messages
+import SharedArena
+import StageContract
+import Synchronization
+import TestKit
+import Testing
+
+@testable import ImagebusWorker
+@testable import WorkerRuntime
+
+@Suite struct LoaderStageTests {
+    private let bench: StageBench
+
+    init() throws { bench = try StageBench() }
+
+    private struct Scripted: Loader {
+        let schemes = ["test"]
+        var answer = Loaded([])
+
+        func load(_ url: String, headers: [HTTPHeader], _ report: LoadReport) throws -> Loaded {
+            switch url {
+            case "test:waits": throw CancellationError()
+            case "test:fails": throw Failure(domain: "D", code: -1, "so", blocks: true)
+            case "test:breaks": throw Errno.noDevice
+            default: return answer
+            }
+        }
+    }
+
+    private func perform(
+        _ loader: Scripted, url: String = "test:a", validators: Validators? = nil
+    ) throws -> FetchedBody {
+        let report = LoadReport(
+            millisecondsLeft: 1_000, bytesMax: 10, wantsProgress: false, tell: { _, _ in })
+        return try LoaderStage(loader: loader, log: bench.log).perform(
+            FetchWork(url: url, headers: [], bodyBytesMax: 10, validators: validators),
+            output: bench.arena, report)
+    }
+
+    @Test func bytesAndWhatIsSaidOfThemTravel() throws {
+        var loaded = Loaded(Array("GIF89a".utf8), etag: "\"1\"")
+        loaded.contentType = "image/gif\0" + String(repeating: "é", count: 800)
+        let body = try perform(Scripted(answer: loaded))
+        #expect(try bench.bytes(body.reference) == loaded.bytes)
+        #expect(body.format == .gif && body.etag == "\"1\"" && body.effectiveURL == "test:a")
+        let type = try #require(body.contentType)
+        #expect(type.utf8.count == 1_024 && type.hasPrefix("image/gif é"))
+    }
+
+    @Test func asManyBytesAsThereMayBeAreTaken() throws {
+        #expect(throws: Never.self) { try perform(Scripted(answer: Loaded([1, 2]))) }
+        let most = [UInt8](repeating: 1, count: 10)
+        #expect(try perform(Scripted(answer: Loaded(most))).reference.length == 10)
+        for (bytes, code) in [([], ErrorCode.badImageData), (most + [1], .limitExceeded)] {
+            let error = #expect(throws: ImageError.self) {
+                try perform(Scripted(answer: Loaded(bytes)))
+            }
+            #expect(error?.code == code)
+        }
+    }
+
+    @Test func whatIsStillTheSameIsNotSentAgain() throws {
+        let loader = Scripted(answer: Loaded([1], etag: "\"1\""))
+        let same = try #require(Validators(etag: "\"1\"", lastModified: nil))
+        let error = #expect(throws: ImageError.self) { try perform(loader, validators: same) }
+        #expect(error?.code == .cacheNotModified)
+        let other = try #require(Validators(etag: "\"2\"", lastModified: nil))
+        #expect(try perform(loader, validators: other).reference.length == 1)
+    }
+
+    @Test(arguments: [
+        ("test:waits", ErrorCode.cancelled), ("test:fails", .foreignFailure),
+        ("test:breaks", .internalError),
+    ])
+    func anErrorOfTheAuthorIsTold(url: String, code: ErrorCode) {
+        let error = #expect(throws: ImageError.self) { try perform(Scripted(), url: url) }
+        #expect(error?.code == code)
+        if let foreign = error?.foreign {
+            #expect(foreign == ForeignFailure(domain: "D", code: -1, blocks: true))
+        }
+    }
+}
+
+@Suite struct LoadReportTests {
+    private let told = Told()
+
+    private final class Told: Sendable {
+        let amounts = Mutex<[[UInt64]]>([])
+    }
+
+    private func report(wantsProgress: Bool, milliseconds: UInt32 = 60_000) -> LoadReport {
+        let told = told
+        return LoadReport(
+            millisecondsLeft: milliseconds, bytesMax: 10, wantsProgress: wantsProgress
+        ) { received, expected in
+            told.amounts.withLock { $0.append([received, expected]) }
+        }
+    }
+
+    @Test func theFirstAndTheLastAreAlwaysTold() throws {
+        let report = report(wantsProgress: true)
+        for step in 1...1_000 { try report(step, of: 1_000) }
+        let amounts = told.amounts.withLock { $0 }
+        #expect(amounts.first == [1, 1_000] && amounts.last == [1_000, 1_000])
+        #expect(amounts.count < 1_000)
+    }
+
+    @Test func whoBeginsToListenIsToldTheLast() throws {
+        let report = report(wantsProgress: false)
+        try report(3)
+        #expect(told.amounts.withLock { $0.isEmpty })
+        report.adjust(millisecondsLeft: 1, wantsProgress: true)
+        report.adjust(millisecondsLeft: 1, wantsProgress: true)
+        #expect(told.amounts.withLock { $0 } == [[3, 0]])
+    }
+
+    @Test func amountsThatAreNoneAreNothing() throws {
+        try report(wantsProgress: true)(-1, of: .min)
+        #expect(told.amounts.withLock { $0 } == [[0, 0]])
+    }
+
+    @Test func itSaysWhenNobodyWaits() throws {
+        let report = report(wantsProgress: true)
+        try report.check()
+        report.cancel()
+        #expect(report.isCancelled)
+        #expect(throws: CancellationError.self) { try report.check() }
+        #expect(throws: CancellationError.self) { try report(1) }
+        #expect(told.amounts.withLock { $0.isEmpty })
+    }
+
+    @Test func timeThatIsOverIsNone() {
+        #expect(report(wantsProgress: false, milliseconds: 0).millisecondsLeft == 0)
+        #expect(report(wantsProgress: false).millisecondsLeft > 0)
+    }
+}
+
+@Suite struct ThreadedExecutorTests {
+    private let bench: StageBench
+    private let reporter: WorkerReporter
+
+    init() throws {
+        bench = try StageBench()
+        reporter = try WorkerReporter()
+    }
+
+    /// Each function waits at a gate of its own, and then has three bytes, whoever waits.
+    private func executor(_ gates: [JobID: Gate]) -> ThreadedExecutor {
+        let arena = bench.arena
+        return ThreadedExecutor(
+            name: "test", credit: 4, arena: arena, reporter: reporter
+        ) { job, report throws(ImageError) in
+            _ = gates[job.id]?.wait()
+            let block = try arena.reserve(3)
+            return .fetched(
+                FetchedBody(
+                    reference: block.reference(length: 3), httpStatus: 200, effectiveURL: ""))
+        }
+    }
+
+    private func job(_ id: UInt64, milliseconds: UInt32 = 60_000) -> Job {
+        Job(
+            id: JobID(id), attempt: 2,
+            work: .fetch(FetchWork(url: "test:a", headers: [], bodyBytesMax: 10)),
+            millisecondsLeft: milliseconds, priority: .normal)
+    }
+
+    /// What comes until there are so many outcomes; functions that end are looked after.
+    private func outcomes(_ count: Int, of executor: ThreadedExecutor) throws -> [JobOutcome] {
+        var found: [JobOutcome] = []
+        while found.count < count {
+            guard let report = try reporter.mailbox.take(milliseconds: 60_000) else { break }
+            switch report {
+            case .outcome(let outcome): found.append(outcome)
+            case .attend: executor.attend()
+            default: continue
+            }
+        }
+        return found
+    }
+
+    @Test func jobsRunBesideEachOther() throws {
+        let gates = [JobID(1): Gate(), JobID(2): Gate()]
+        let executor = executor(gates)
+        for id in [1, 2, 3] as [UInt64] { executor.start(job(id)) }
+        #expect(try outcomes(1, of: executor).map(\.id) == [JobID(3)])
+        gates[JobID(2)]?.open()
+        #expect(try outcomes(1, of: executor).map(\.id) == [JobID(2)])
+        gates[JobID(1)]?.open()
+        let last = try outcomes(1, of: executor)
+        #expect(last.map(\.attempt) == [2] && bench.arena.usage.blocks == 3)
+        for reference in last.flatMap({ Array($0.result.references) }) {
+            executor.release([reference.block])
+        }
+        #expect(bench.arena.usage.blocks == 2)
+    }
+
+    /// The outcome comes at once; what its function makes later is nobody's.
+    @Test func aJobThatNobodyWantsIsOverAtOnce() throws {
+        let gates = [JobID(1): Gate(), JobID(2): Gate()]
+        let executor = executor(gates)
+        executor.start(job(1))
+        executor.start(job(2, milliseconds: 0))
+        executor.cancel(JobID(1))
+        executor.cancel(JobID(2))
+        executor.cancel(JobID(2))
+        let codes = try outcomes(2, of: executor).map { outcome -> ErrorCode? in
+            if case .failed(let error) = outcome.result { error.code } else { nil }
+        }
+        #expect(codes == [.cancelled, .deadlineExceeded])
+        gates.values.forEach { $0.open() }
+        executor.start(job(3))
+        while bench.arena.usage.blocks != 1 || executor.forsakenCount > 0 {
+            guard try reporter.mailbox.take(milliseconds: 60_000) != nil else { break }
+            executor.attend()
+        }
+        #expect(bench.arena.usage.blocks == 1 && executor.forsakenCount == 0)
+    }
+
+    @Test func functionsThatGoOnForNobodyEndTheProcess() throws {
+        let gate = Gate()
+        let ids = (1...UInt64(ThreadedExecutor.forsakenMax + 1)).map { JobID($0) }
+        let executor = executor(Dictionary(uniqueKeysWithValues: ids.map { ($0, gate) }))
+        for id in ids {
+            #expect(!executor.hasForsakenTooMuch)
+            executor.start(job(id.value))
+            executor.abandon()
+        }
+        #expect(executor.hasForsakenTooMuch)
+        gate.open()
+    }
+}

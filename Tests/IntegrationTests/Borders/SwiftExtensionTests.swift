@@ -1,0 +1,302 @@
+import Linux
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Programs that were written with the Swift kit for extensions, started by `serve`.
+    @Suite struct SwiftExtensionTests {
+        private let folder = TestKit.TemporaryDirectory()
+        private let origin: OriginServer
+
+        init() { origin = OriginServer() }
+
+        private var begun: String { folder.file("begun") }
+
+        private func withPool(
+            _ pool: String, _ command: [String], more: String = "",
+            _ body: (StackHarness) async throws -> Void
+        ) async throws {
+            let words = ([Programs.folder + "/" + command[0]] + command.dropFirst())
+                .joined(separator: ", ")
+            let text = "pools: {mine: {trust: foreign, \(pool), command: [\(words)]}}\n\(more)"
+            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            try await withStack(
+                ["--allow-private-networks", "--config", path], decoders: 1, body: body)
+        }
+
+        private func withCoder(
+            _ command: String..., body: (StackHarness) async throws -> Void
+        ) async throws {
+            try await withPool("kind: decode, formats-in: [qoi]", command, body)
+        }
+
+        private func worker(_ report: StatusReport) -> StatusReport.ProcessStatus? {
+            report.processes.first { $0.pool.text == "mine" }
+        }
+
+        /// The worker once it is there in that life.
+        private func awaitWorker(
+            _ stack: StackHarness, restarts: Int = 0
+        ) async throws -> StatusReport.ProcessStatus {
+            let report = try await stack.awaitStatus("life \(restarts) of the worker") {
+                worker($0).map { Int($0.restarts) == restarts } == true
+            }
+            return try #require(worker(report))
+        }
+
+        /// Its function has begun.
+        private func awaitBegun(_ stack: StackHarness) async throws {
+            _ = try await stack.awaitStatus("its file") { _ in FileBytes.read(begun) != nil }
+        }
+
+        /// A QOI of so many columns and rows, as an address; each pixel is given in full, as the
+        /// specification has it.
+        private func route(
+            _ name: String, _ width: Int, _ height: Int, bands: Int = 3,
+            pixel: (Int, Int) -> [UInt8] = { _, _ in [1, 2, 3, 4] }
+        ) -> String {
+            var file = Array("qoif".utf8)
+            for side in [width, height] {
+                file += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) }
+            }
+            file += [UInt8(bands), 0]
+            for y in 0..<height {
+                for x in 0..<width { file += [bands == 3 ? 0xFE : 0xFF] + pixel(x, y) }
+            }
+            return route(name, file + [0, 0, 0, 0, 0, 0, 0, 1])
+        }
+
+        private func route(_ name: String, _ file: [UInt8]) -> String {
+            origin.route("/\(name)", .bytes(file, contentType: "image/qoi"))
+            return origin.url("/\(name)")
+        }
+
+        /// What libvips reads in the PNG that the stack makes of it.
+        private func pixels(_ url: String, _ stack: StackHarness) throws -> Pixels {
+            let end = try stack.get([url, "--format", "png", "-o", "-"])
+            #expect(end.exitStatus == 0, "\(end)")
+            return try Pixels(decoding: end.output)
+        }
+
+        private func error(
+            _ url: String, _ stack: StackHarness, _ arguments: [String] = ["--format", "png"]
+        ) throws -> JSONValue? {
+            let end = try stack.get([url, "--json", "-o", folder.file("out")] + arguments)
+            return try end.json()["error"]
+        }
+
+        // MARK: - The example
+
+        @Test func theExampleDecodesWhatTheReferenceEncoded() async throws {
+            try await withCoder("qoi-coder") { stack in
+                for hasAlpha in [false, true] {
+                    let url = route("\(hasAlpha).qoi", try QOIFile.bytes(hasAlpha: hasAlpha))
+                    let made = try pixels(url, stack)
+                    let bands = hasAlpha ? 4 : 3
+                    #expect(made.size == "16x12" && made.bands == bands)
+                    let expected = QOIFile.samples(hasAlpha: hasAlpha).enumerated()
+                        .filter { $0.offset % 4 < bands }.map(\.element)
+                    #expect(made.samples == expected)
+                }
+                let large = Images.waves(width: 700, height: 500)
+                let url = route("large.qoi", 700, 500) { large.at($0, $1) }
+                #expect(try pixels(url, stack).samples == large.samples)
+                let report = try await stack.awaitIdle()
+                #expect(report.counter("expelledWorkers") == 0)
+                let process = try #require(worker(report))
+                #expect(process.restarts == 0)
+            }
+        }
+
+        @Test func theExampleRefusesWhatLies() async throws {
+            try await withCoder("qoi-coder") { stack in
+                let whole = try QOIFile.bytes(hasAlpha: true)
+                var wide = whole
+                wide.replaceSubrange(4..<8, with: [0, 0, 0xFF, 0xFF])
+                var huge = whole
+                huge.replaceSubrange(4..<12, with: [UInt8](repeating: 0xFF, count: 8))
+                let cut = Array(whole.dropLast(200))
+                // A true file, beyond the longest side that is decoded.
+                let run = Array(whole[..<4]) + [0, 0, 0x9C, 0x40, 0, 0, 0, 1, 3, 0]
+                let long = run + [UInt8](repeating: 0xFD, count: 646) + whole.suffix(8)
+                let cases = [
+                    ("wide", wide, "badImageData"), ("huge", huge, "badImageData"),
+                    ("cut", cut, "badImageData"), ("long", long, "limitExceeded"),
+                ]
+                for (name, file, code) in cases {
+                    let error = try error(route("\(name).qoi", file), stack)
+                    #expect(error?["name"]?.text == code, "\(name): \(String(describing: error))")
+                }
+                let process = try #require(worker(try await stack.awaitIdle()))
+                #expect(process.restarts == 0)
+            }
+        }
+
+        @Test func theExampleIsDrainedAndLeavesNothing() async throws {
+            try await withCoder("qoi-coder") { stack in
+                let url = route("a.qoi", 3, 2)
+                #expect(try pixels(url, stack).size == "3x2")
+                let drained = try stack.run(["drain", "decode/mine"])
+                #expect(drained.outputText == "replaced 1 decode/mine process\n", "\(drained)")
+                _ = try await awaitWorker(stack, restarts: 1)
+                #expect(try pixels("\(url)?again", stack).size == "3x2")
+            }
+        }
+
+        // MARK: - What goes wrong in a function
+
+        /// The next process does the job; what a killed one left in its arena, it removes.
+        @Test(arguments: [Signal.kill, .stop])
+        func anotherProcessDoesTheJobOfOneThatIsLost(signal: Signal) async throws {
+            try await withCoder("extension-probe", "coder", begun) { stack in
+                let run = try stack.startGet([
+                    route("a.qoi", 2, 2), "--format", "png", "-o", "-", "--timeout", "5m",
+                ])
+                try await awaitBegun(stack)
+                let process = try await awaitWorker(stack)
+                try ProcessDescriptor(ProcessID(process.pid)).send(signal)
+                let end = try run.end()
+                #expect(end.exitStatus == 0, "\(end)")
+                let made = try Pixels(decoding: end.output)
+                #expect(made.samples == [UInt8](repeating: 2, count: 12))
+                _ = try await awaitWorker(stack, restarts: 1)
+                try await stack.awaitIdle()
+            }
+        }
+
+        @Test func aFunctionThatHeedsNoCancelEndsItsProcess() async throws {
+            try await withCoder("extension-probe", "coder", begun) { stack in
+                let url = route("a.qoi", 1, 3)
+                let run = try stack.startGet([url, "--format", "png", "-o", "-"])
+                try await awaitBegun(stack)
+                try run.send(.interrupt)
+                #expect(try run.end().exitStatus != 0)
+                let process = try await awaitWorker(stack, restarts: 1)
+                #expect(process.state != "lost")
+                #expect(try pixels(url, stack).samples == [UInt8](repeating: 1, count: 9))
+                try await stack.awaitIdle()
+            }
+        }
+
+        @Test func aFunctionThatHeedsItsCancelStays() async throws {
+            try await withCoder("extension-probe", "coder", begun) { stack in
+                let url = route("a.qoi", 2, 3)
+                let run = try stack.startGet([url, "--format", "png", "-o", "-"])
+                try await awaitBegun(stack)
+                try run.send(.interrupt)
+                #expect(try run.end().exitStatus != 0)
+                #expect(try pixels(url, stack).samples == [UInt8](repeating: 2, count: 18))
+                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+            }
+        }
+
+        @Test func errorsOfACoderReachTheCaller() async throws {
+            try await withCoder("extension-probe", "coder", begun) { stack in
+                for (columns, name, number) in [
+                    (3, "internalError", 3_000), (9, "foreignFailure", -7),
+                ] {
+                    let error = try error(route("\(columns).qoi", columns, 1), stack)
+                    #expect(error?["name"]?.text == name, "\(String(describing: error))")
+                    #expect(error?["code"]?.integer == number)
+                }
+                let failed = try error(route("named.qoi", 9, 1), stack)
+                #expect(failed?["domain"]?.text == "ProbeErrorDomain")
+                #expect(try pixels(route("5.qoi", 5, 2), stack).samples.allSatisfy { $0 == 0 })
+                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+            }
+        }
+
+        /// It says why to whoever started it.
+        @Test func aWorkerThatCannotDoWhatItsPoolDoesSaysSo() async throws {
+            try await withPool("kind: decode, formats-in: [exr]", ["qoi-coder"]) { stack in
+                let words = ["--runtime-dir", stack.runtimeDirectory, "--pool", "mine"]
+                let end = try CommandLineRun(program: Programs.folder + "/qoi-coder", words).end()
+                #expect(end.exitStatus == 70, "\(end)")
+                #expect(end.errorText.contains("the coordinator ended the session"), "\(end)")
+                #expect(end.errorText.contains("exr"), "\(end)")
+            }
+        }
+
+        // MARK: - Transformers and loaders
+
+        @Test func stepsOfATransformerAreDoneBetweenOurs() async throws {
+            try await withPool(
+                "kind: transform, steps: [probe.invert, probe.green]",
+                ["extension-probe", "transformer"]
+            ) { stack in
+                let picture = Images.quadrants(width: 40, height: 30)
+                origin.route("/a.png", .bytes(try picture.png(), contentType: "image/png"))
+                let url = origin.url("/a.png")
+                func steps(_ words: String...) throws -> Pixels {
+                    let end = try stack.get([url, "--format", "png", "-o", "-"] + words)
+                    #expect(end.exitStatus == 0, "\(end)")
+                    return try Pixels(decoding: end.output)
+                }
+                let inverted = try steps("--custom", "probe.invert")
+                #expect(inverted.samples == picture.samples.map { 255 - $0 })
+                let less = try steps("--custom", "probe.invert:by=250", "--flip", "h")
+                #expect(less.at(0, 0) == [250, 50, 250] && less.size == "40x30")
+                let green = try steps("--custom", "probe.green")
+                #expect(green.at(39, 0).first == 200 && green.at(0, 0).first == 0)
+                let error = try error(
+                    url, stack, ["--custom", "probe.invert:by=x", "--format", "png"])
+                #expect(error?["name"]?.text == "stepFailed", "\(String(describing: error))")
+                #expect(try await stack.awaitIdle().counter("expelledWorkers") == 0)
+            }
+        }
+
+        private func withLoader(_ body: (StackHarness) async throws -> Void) async throws {
+            let image = folder.write(
+                try Images.quadrants(width: 16, height: 8).png(), to: "a.png")
+            try await withPool(
+                "kind: download, schemes: [probe], credit: 4",
+                ["extension-probe", "loader", begun, image],
+                more: "loaders: {mine: {kind: pool, pool: mine}}\n", body)
+        }
+
+        @Test func aLoaderHasBytesOrSaysWhyNot() async throws {
+            try await withLoader { stack in
+                #expect(try pixels("probe://image/a", stack).size == "16x8")
+                #expect(try pixels("probe://counts/a", stack).size == "16x8")
+                for (word, name) in [
+                    ("none", "badImageData"), ("many", "limitExceeded"),
+                    ("fails", "foreignFailure"), ("ours", "invalidDownloadContentType"),
+                    ("breaks", "internalError"),
+                ] {
+                    let error = try error("probe://\(word)/a", stack)
+                    #expect(error?["name"]?.text == name, "\(word): \(String(describing: error))")
+                }
+                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+            }
+        }
+
+        /// One at a time does not hold up the others, and what nobody wants is over at once.
+        @Test(arguments: ["waits", "deaf"])
+        func loadsRunBesideOneThatWaits(word: String) async throws {
+            try await withLoader { stack in
+                let run = try stack.startGet(["probe://\(word)/a", "-o", "-"])
+                try await awaitBegun(stack)
+                #expect(try pixels("probe://image/b", stack).size == "16x8")
+                try run.send(.interrupt)
+                #expect(try run.end().exitStatus != 0)
+                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+            }
+        }
+
+        // MARK: - The program
+
+        @Test func theProgramSaysWhatItIs() throws {
+            let program = Programs.folder + "/qoi-coder"
+            let help = try CommandLineRun(program: program, ["--help"]).end()
+            #expect(help.exitStatus == 0 && help.outputText.hasPrefix("qoi-coder: decodes qoi"))
+            let nothing = try CommandLineRun(program: program, []).end()
+            #expect(nothing.exitStatus == 64 && nothing.errorText.contains("--runtime-dir"))
+            let nowhere = try CommandLineRun(
+                program: program, ["--runtime-dir", folder.path, "--pool", "qoi"]
+            ).end()
+            #expect(nowhere.exitStatus == 78, "\(nowhere)")
+            #expect(nowhere.errorText.contains("names no foreign pool 'qoi'"), "\(nowhere)")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Linux
+import Messages
+import TestKit
+import Testing
+
+@testable import SharedArena
+
+@Suite struct OrphanSegmentsTests {
+    private let folder = TestKit.TemporaryDirectory()
+
+    private func arena(_ number: UInt64) throws -> Arena {
+        try Arena(
+            directory: folder.path, name: .stage,
+            incarnation: Incarnation(Identifier128(high: 0, low: number)),
+            totalBytesMax: 1 << 20, isLocked: true)
+    }
+
+    private var names: [String] {
+        get throws { try FileDescriptor.openDirectory(folder.path).entries().sorted() }
+    }
+
+    /// What a process left that was killed goes; what lives, or is no segment, stays.
+    @Test func segmentsThatNobodyHoldsAreRemoved() throws {
+        let living = try arena(1)
+        _ = try living.reserve(1)
+        // Its locks end with its last reference, and its files stay as after SIGKILL.
+        do { _ = try arena(2).reserve(1) }
+        folder.write([1], to: "note")
+        #expect(try names.count == 3)
+        #expect(try OrphanSegments.removeForsaken(in: folder.path) == 1)
+        let name = SegmentName(
+            incarnation: Incarnation(Identifier128(high: 0, low: 1)), number: 1)
+        #expect(try names == [name.fileName, "note"].sorted())
+        #expect(try OrphanSegments.removeForsaken(in: folder.path) == 0)
+        living.unlinkAll()
+        #expect(try names == ["note"])
+    }
+
+    /// Each process looks at the start, and a segment is made before it is locked.
+    @Test func whoeverIsAboutToLockOneIsWaitedFor() async throws {
+        let directory = try FileDescriptor.openDirectory(folder.path)
+        try directory.lock(.shared)
+        let name = SegmentName(
+            incarnation: Incarnation(Identifier128(high: 0, low: 3)), number: 1
+        ).fileName
+        let file = try directory.open(name, [.readWrite, .create, .exclusive])
+        let path = folder.path
+        async let removed = BackgroundThread.value {
+            (try? OrphanSegments.removeForsaken(in: path)) ?? -1
+        }
+        #expect(try file.tryLock(.exclusive))
+        try directory.unlock()
+        #expect(await removed == 0)
+    }
+}
