@@ -11,7 +11,9 @@ struct ProbeLoader: Loader {
     func load(_ url: String, headers: [HTTPHeader], _ report: LoadReport) throws -> Loaded {
         let word = url.split(separator: "/").dropFirst().first ?? ""
         switch word {
-        case "none": return Loaded([])
+        case "none":
+            print("asked for none")
+            return Loaded([])
         case "many": return Loaded([UInt8](repeating: 0, count: report.bytesMax + 1))
         case "fails": throw Failure(domain: "ProbeErrorDomain", code: 12, "as it was told")
         case "ours": throw ImageError(.invalidDownloadContentType, "as one of ours")

@@ -89,7 +89,9 @@ class SwiftTests(ExampleTests):
 
     def test_every_type_of_a_declaration_of_the_kit_is_exported(self) -> None:
         kit = "Kit/ImagebusWorker"
-        self.assertEqual(outside.types_in_declarations(kit), outside.exported_types(kit))
+        thrown = {"ImageModel.ImageError"}  # by authors, whose functions do not say what they throw
+        met = outside.types_in_declarations(kit) | thrown
+        self.assertEqual(met, outside.exported_types(kit))
 
     def test_the_example_runs_as_a_package_of_its_own(self) -> None:
         os.environ["IMAGEBUS_RUNTIME_DIR"] = str(self.stack.runtime_dir)

@@ -51,6 +51,10 @@ extension CurrentProcess {
     /// Ends the process with this status, after the exit handlers of the C library.
     public static func end(_ status: Int32) -> Never { exit(status) }
 
+    /// Writes what `print` said and the C library holds back, but for where another thread is at
+    /// that and may stay there.
+    public static func flushOutput() { clinux_flush_output() }
+
     /// Ends the process with this status and nothing else: for where other threads still run.
     public static func endAtOnce(_ status: Int32) -> Never { _exit(status) }
 }

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -134,4 +135,10 @@ int clinux_peer(int descriptor, struct clinux_credentials *credentials) {
     credentials->uid = raw.uid;
     credentials->gid = raw.gid;
     return 0;
+}
+
+void clinux_flush_output(void) {
+    if (ftrylockfile(stdout) != 0) return;
+    fflush(stdout);
+    funlockfile(stdout);
 }

@@ -4,7 +4,8 @@ public import ImageModel
 /// sample, in sRGB, one page and no orientation. SDWebImage's coder.
 ///
 /// One image is decoded at a time, on a thread of its own; a function that heeds no cancel ends the
-/// process. What `header` and `pixels` throw besides ``InvalidInput``, ``Failure`` and `ImageError`
+/// process, and so does one that traps, such as with an index beyond the bytes: check what the file
+/// says. What `header` and `pixels` throw besides ``InvalidInput``, ``Failure`` and `ImageError`
 /// is `internalError` for the caller, who learns its type; the log has the rest.
 public protocol Coder: Sendable {
     /// What it decodes; `formats-in` of the pool names it as well.

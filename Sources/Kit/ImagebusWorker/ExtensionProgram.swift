@@ -24,8 +24,9 @@ enum ExtensionProgram {
             Bootstrap.complain(program, error)
             CurrentProcess.end(ProgramExit.status(of: error))
         }
-        CurrentProcess.endAtOnce(
-            WorkerProgram.runForeign(kind, arguments, program: program, build: build))
+        let status = WorkerProgram.runForeign(kind, arguments, program: program, build: build)
+        CurrentProcess.flushOutput()
+        CurrentProcess.endAtOnce(status)
     }
 
     /// The last part of its path.

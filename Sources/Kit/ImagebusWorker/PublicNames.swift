@@ -3,6 +3,7 @@
 
 @_exported public import struct ImageModel.CustomStep
 @_exported public import enum ImageModel.ErrorCode
+@_exported public import struct ImageModel.ErrorRule
 @_exported public import struct ImageModel.ForeignFailure
 @_exported public import struct ImageModel.HTTPHeader
 @_exported public import struct ImageModel.ImageError

@@ -14,12 +14,13 @@ extension RealProcesses {
         private var begun: String { folder.file("begun") }
 
         private func withPool(
-            _ pool: String, _ command: [String], more: String = "",
+            _ pool: String, _ command: [String], beside: String = "", more: String = "",
             _ body: (StackHarness) async throws -> Void
         ) async throws {
             let words = ([Programs.folder + "/" + command[0]] + command.dropFirst())
                 .joined(separator: ", ")
-            let text = "pools: {mine: {trust: foreign, \(pool), command: [\(words)]}}\n\(more)"
+            let mine = "mine: {trust: foreign, \(pool), command: [\(words)]}"
+            let text = "pools: {\(mine)\(beside)}\n\(more)"
             let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
             try await withStack(
                 ["--allow-private-networks", "--config", path], decoders: 1, body: body)
@@ -31,8 +32,10 @@ extension RealProcesses {
             try await withPool("kind: decode, formats-in: [qoi]", command, body)
         }
 
-        private func worker(_ report: StatusReport) -> StatusReport.ProcessStatus? {
-            report.processes.first { $0.pool.text == "mine" }
+        private func worker(
+            _ report: StatusReport, of pool: String = "mine"
+        ) -> StatusReport.ProcessStatus? {
+            report.processes.first { $0.pool.text == pool }
         }
 
         /// The worker once it is there in that life.
@@ -149,7 +152,12 @@ extension RealProcesses {
         /// The next process does the job; what a killed one left in its arena, it removes.
         @Test(arguments: [Signal.kill, .stop])
         func anotherProcessDoesTheJobOfOneThatIsLost(signal: Signal) async throws {
-            try await withCoder("extension-probe", "coder", begun) { stack in
+            let idle = Programs.folder + "/qoi-coder"
+            try await withPool(
+                "kind: decode, formats-in: [qoi]", ["extension-probe", "coder", begun],
+                beside:
+                    ", beside: {kind: decode, trust: foreign, formats-in: [qoi], command: [\(idle)]}"
+            ) { stack in
                 let run = try stack.startGet([
                     route("a.qoi", 2, 2), "--format", "png", "-o", "-", "--timeout", "5m",
                 ])
@@ -161,7 +169,9 @@ extension RealProcesses {
                 let made = try Pixels(decoding: end.output)
                 #expect(made.samples == [UInt8](repeating: 2, count: 12))
                 _ = try await awaitWorker(stack, restarts: 1)
-                try await stack.awaitIdle()
+                // One that has nothing to do says that it lives all the same.
+                let report = try await stack.awaitIdle()
+                #expect(worker(report, of: "beside")?.restarts == 0)
             }
         }
 
@@ -268,6 +278,10 @@ extension RealProcesses {
                     #expect(error?["name"]?.text == name, "\(word): \(String(describing: error))")
                 }
                 #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+                // What it printed is in the log, at the latest at its end.
+                _ = try stack.run(["drain", "download/mine"])
+                _ = try await awaitWorker(stack, restarts: 1)
+                #expect(FileBytes.text(stack.logFile)?.contains("asked for none") == true)
             }
         }
 

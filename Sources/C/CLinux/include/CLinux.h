@@ -113,6 +113,8 @@ struct clinux_credentials {
     uint32_t gid;
 };
 
+/// Writes what the C library holds back of standard output; not where a thread is at that.
+void clinux_flush_output(void);
 int clinux_poll(int descriptor, bool for_writing, int milliseconds);
 int clinux_signals_block(const int32_t *signals, size_t count);
 int clinux_signal_ignore(int signal);
