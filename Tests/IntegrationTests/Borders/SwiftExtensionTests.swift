@@ -152,11 +152,10 @@ extension RealProcesses {
         /// The next process does the job; what a killed one left in its arena, it removes.
         @Test(arguments: [Signal.kill, .stop])
         func anotherProcessDoesTheJobOfOneThatIsLost(signal: Signal) async throws {
-            let idle = Programs.folder + "/qoi-coder"
+            let idle = "trust: foreign, command: [\(Programs.folder)/qoi-coder]"
             try await withPool(
                 "kind: decode, formats-in: [qoi]", ["extension-probe", "coder", begun],
-                beside:
-                    ", beside: {kind: decode, trust: foreign, formats-in: [qoi], command: [\(idle)]}"
+                beside: ", beside: {kind: decode, formats-in: [qoi], \(idle)}"
             ) { stack in
                 let run = try stack.startGet([
                     route("a.qoi", 2, 2), "--format", "png", "-o", "-", "--timeout", "5m",
@@ -182,8 +181,12 @@ extension RealProcesses {
                 try await awaitBegun(stack)
                 try run.send(.interrupt)
                 #expect(try run.end().exitStatus != 0)
-                let process = try await awaitWorker(stack, restarts: 1)
-                #expect(process.state != "lost")
+                // By itself, or by the coordinator where the machine is too busy for that.
+                _ = try await awaitWorker(stack, restarts: 1)
+                let said = FileBytes.text(stack.logFile) ?? ""
+                #expect(
+                    said.contains("a job did not heed its cancel")
+                        || said.contains("a worker does not answer a cancelled job"))
                 #expect(try pixels(url, stack).samples == [UInt8](repeating: 1, count: 9))
                 try await stack.awaitIdle()
             }
