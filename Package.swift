@@ -247,7 +247,9 @@ let examples: [Target] = [
 
 /// Programs of somebody else, which no container of ours has.
 let extensions: [Target] = [
-    .executableTarget(name: "qoi-coder", dependencies: ["ImagebusWorker"], path: "Examples/QOI")
+    .executableTarget(name: "qoi-coder", dependencies: ["ImagebusWorker"], path: "Examples/QOI"),
+    .executableTarget(
+        name: "qoi-encoder", dependencies: ["ImagebusWorker"], path: "Examples/QOIEncoder"),
 ]
 
 // MARK: - Tests
@@ -462,7 +464,8 @@ let beside: [Target] =
     default: examples + extensions + stackTools + testing + fuzzing
     }
 let productsBeside: [Product] =
-    parts == "programs" ? [] : [.executable(name: "qoi-coder", targets: ["qoi-coder"])]
+    parts == "programs"
+    ? [] : ["qoi-coder", "qoi-encoder"].map { .executable(name: $0, targets: [$0]) }
 
 let package = Package(
     name: "imagebus",

@@ -1,5 +1,5 @@
-"""Workers of every kind that claim to take more jobs than there are: they get what the configuration
-grants, and others go on."""
+"""Workers of every kind that claim to take more jobs than there are: they get what the
+configuration grants, and others go on."""
 
 from __future__ import annotations
 

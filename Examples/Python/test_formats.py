@@ -1,4 +1,4 @@
-"""Formats that Imagebus has never heard of, their frames, and what is seen of them as they arrive."""
+"""Formats that Imagebus has never heard of, their frames, and what is seen before all has come."""
 
 from __future__ import annotations
 

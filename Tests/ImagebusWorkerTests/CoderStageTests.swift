@@ -19,6 +19,9 @@ import Testing
         var thrownByHeader: (any Error & Sendable)?
         var thrownByPixels: (any Error & Sendable)?
         var writes = 32
+        var isKnown = true
+
+        func recognises(_ data: Span<UInt8>) -> Bool { isKnown }
 
         func header(of data: Span<UInt8>) throws -> PixelForm {
             if let thrownByHeader { throw thrownByHeader }
@@ -67,6 +70,12 @@ import Testing
         let image = try perform(Scripted(writes: 3))
         let bytes = try bench.bytes(#require(image.frames.first).reference)
         #expect(bytes == [1, 2, 3] + [UInt8](repeating: 0, count: 29))
+    }
+
+    @Test func whatIsNotItsOwnIsForTheNextOne() {
+        #expect(throws: ImageError(.unsupportedFormat, "this coder does not know the image")) {
+            try perform(Scripted(isKnown: false))
+        }
     }
 
     @Test func noPixelIsMadeOfWhatOnlyItsHeaderIsWantedOf() throws {

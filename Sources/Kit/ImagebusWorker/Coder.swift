@@ -8,8 +8,13 @@ public import ImageModel
 /// says. What `header` and `pixels` throw besides ``InvalidInput``, ``Failure`` and `ImageError`
 /// is `internalError` for the caller, who learns its type; the log has the rest.
 public protocol Coder: Sendable {
-    /// What it decodes; `formats-in` of the pool names it as well.
+    /// What it decodes; `formats-in` of the pool names it as well. Where no signature of Imagebus
+    /// tells the format it is `undefined`, and `recognises` says of what is its own.
     var format: ImageFormat { get }
+
+    /// Whether the bytes are of its format, by their signature; they are, where an author says
+    /// nothing else. Otherwise the next pool is asked that is granted them.
+    func recognises(_ data: Span<UInt8>) -> Bool
 
     /// What the first bytes of a file say. Throws ``InvalidInput`` for what is no such image.
     ///
@@ -23,4 +28,9 @@ public protocol Coder: Sendable {
     func pixels(
         of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
         _ cancellation: Cancellation) throws
+}
+
+extension Coder {
+    /// All that it is given.
+    public func recognises(_ data: Span<UInt8>) -> Bool { true }
 }

@@ -13,6 +13,10 @@ struct CoderStage<Author: Coder> {
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: Cancellation
     ) throws(ImageError) -> DecodedImage {
+        let data = input.bindMemory(to: UInt8.self).span
+        guard coder.recognises(data) else {
+            throw ImageError(.unsupportedFormat, "this coder does not know the image")
+        }
         guard !work.isPartial else {
             throw ImageError(.badImageData, "the file is not there as a whole")
         }
@@ -20,8 +24,7 @@ struct CoderStage<Author: Coder> {
             throw ImageError(.stepFailed, "the image has no such frame")
         }
         do {
-            return try decode(
-                work, input.bindMemory(to: UInt8.self).span, output, cancellation)
+            return try decode(work, data, output, cancellation)
         } catch {
             throw AuthorError(error).imageError(log) { sentence in
                 ImageError(

@@ -68,6 +68,35 @@ public func run(_ transformer: some Transformer, arguments: [String]? = nil) -> 
     }
 }
 
+/// Works as an encoder until the process is told to end, and ends it, as `run` of a coder does.
+public func run(_ encoder: some Encoder, arguments: [String]? = nil) -> Never {
+    ExtensionProgram.run(.transform, does: "encodes \(encoder.format.name)", arguments) { parts in
+        let arena = try parts.foreignArena()
+        let (directories, log) = (parts.directories, parts.log)
+        let executor = try SingleJobExecutor(
+            name: "encoder", arena: arena, reporter: parts.reporter
+        ) {
+            let reader = BlockReader(directories: directories)
+            let stage = EncoderStage(encoder: encoder, log: log)
+            return SingleJobExecutor.Work { work, flag throws(ImageError) in
+                guard case .transform(let transform) = work else {
+                    throw .does("encodes \(encoder.format.name)")
+                }
+                defer { reader.trim() }
+                return .transformed(
+                    try stage.perform(
+                        transform, input: try reader.bytes(of: transform.source), output: arena,
+                        cancellation: Cancellation(flag)))
+            } rest: {
+                reader.forgetUnlinked()
+            }
+        }
+        return WorkerMachine(
+            executor: executor, arenas: [arena], sandbox: .ofThisProcess,
+            capabilities: WorkerCapabilities(formatsOut: [encoder.format.name], steps: []))
+    }
+}
+
 /// Works as a loader until the process is told to end, and ends it, as `run` of a coder does.
 public func run(_ loader: some Loader, arguments: [String]? = nil) -> Never {
     let schemes = loader.schemes.sorted()

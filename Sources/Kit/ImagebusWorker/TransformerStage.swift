@@ -16,17 +16,10 @@ struct TransformerStage<Author: Transformer> {
         guard work.steps.count == 1, case .custom(let step) = work.steps[0] else {
             throw .does("does one step of its own")
         }
-        guard let image = PixelForm(work.layout),
-            let end = work.layout.pixelByteCount, end <= input.count
-        else {
-            throw ImageError(
-                .invalidRequest, "a step of its own is given pixels as they are shown")
-        }
-        let samples = UnsafeRawBufferPointer(
-            rebasing: input[work.layout.planes[0].offset..<end]
-        ).bindMemory(to: UInt8.self)
+        let pixels = try ShownPixels(work.layout, in: input)
         do {
-            return try transform(samples.span, of: image, by: step, output, cancellation)
+            return try transform(
+                pixels.samples.span, of: pixels.form, by: step, output, cancellation)
         } catch {
             throw AuthorError(error).imageError(log) { sentence in
                 ImageError(
@@ -59,18 +52,5 @@ struct TransformerStage<Author: Transformer> {
         return EncodedImage(
             reference: block.reference(length: length),
             info: ImageInfo(format: .pam, size: made.size, hasAlpha: made.bands.hasAlpha))
-    }
-}
-
-extension PixelForm {
-    /// `nil` for pixels that do not lie as a step of its own is given them: interleaved, as they
-    /// are shown, 8 bits a sample, without gaps.
-    fileprivate init?(_ layout: PixelLayout) {
-        guard layout.planes.count == 1, layout.orientation == .upright, layout.samples == .usual,
-            layout.animation == nil, let plane = layout.planes.first,
-            let bands = Bands(rawValue: Int(plane.bands.rawValue))
-        else { return nil }
-        self.init(width: plane.size.width, height: plane.size.height, bands: bands)
-        guard byteCount != nil, plane.stride == stride, plane.offset >= 0 else { return nil }
     }
 }

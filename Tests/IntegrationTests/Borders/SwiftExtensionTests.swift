@@ -136,6 +136,33 @@ extension RealProcesses {
             }
         }
 
+        /// Every kind of chunk, in all forms of pixels; `qoiconv` is the reference's program.
+        @Test func theOtherExampleEncodesWhatTheReferenceReads() async throws {
+            try await withPool("kind: transform, formats-out: [qoi]", ["qoi-encoder"]) { stack in
+                let pictures = [
+                    Images.waves(width: 211, height: 97), Images.quadrants(width: 64, height: 64),
+                    Pixels(
+                        width: 40, height: 30, bands: 4,
+                        samples: (0..<4_800).map { UInt8(truncatingIfNeeded: $0 * $0 / 97) }),
+                ]
+                for (number, picture) in pictures.enumerated() {
+                    let name = "/\(number).png"
+                    origin.route(name, .bytes(try picture.png(), contentType: "image/png"))
+                    let (made, read) = (folder.file("made.qoi"), folder.file("read.png"))
+                    let end = try stack.get([origin.url(name), "-o", made])
+                    #expect(end.exitStatus == 0, "\(end)")
+                    let converted = try CommandLineRun(
+                        program: "/usr/bin/qoiconv", [made, read]
+                    ).end()
+                    #expect(converted.exitStatus == 0, "\(converted)")
+                    let pixels = try Pixels(decoding: try #require(FileBytes.read(read)))
+                    #expect(pixels.size == picture.size && pixels.samples == picture.samples)
+                }
+                let process = try #require(worker(try await stack.awaitIdle()))
+                #expect(process.restarts == 0)
+            }
+        }
+
         @Test func theExampleIsDrainedAndLeavesNothing() async throws {
             try await withCoder("qoi-coder") { stack in
                 let url = route("a.qoi", 3, 2)

@@ -1,0 +1,3 @@
+import ImagebusWorker
+
+ImagebusWorker.run(QOIEncoder())

@@ -1,0 +1,89 @@
+import ImageModel
+import Messages
+import SharedArena
+import StageContract
+import TestKit
+import Testing
+
+@testable import ImagebusWorker
+
+@Suite struct EncoderStageTests {
+    private let bench: StageBench
+
+    init() throws { bench = try StageBench() }
+
+    /// Its quality and its samples are the file, unless it is told to fail.
+    private struct Scripted: Encoder {
+        let format = ImageFormat.qoi
+        var thrown: (any Error & Sendable)?
+        var isEmpty = false
+
+        func encode(
+            _ samples: Span<UInt8>, of image: PixelForm, quality: Int?,
+            _ cancellation: Cancellation
+        ) throws -> [UInt8] {
+            if let thrown { throw thrown }
+            if isEmpty { return [] }
+            return [UInt8(quality ?? 255)] + samples.indices.map { samples[$0] }
+        }
+    }
+
+    private func work(
+        _ output: OutputOptions = OutputOptions(format: .qoi), steps: [TransformStep] = [],
+        layout: PixelLayout = PixelForm(width: 2, height: 1, bands: .rgba).layout(at: 3)
+    ) -> TransformWork {
+        TransformWork(
+            source: StageBench.nowhere, layout: layout,
+            sourceInfo: ImageInfo(format: .png, size: PixelSize(width: 2, height: 1)),
+            steps: steps, output: output, limits: ImageLimits())
+    }
+
+    private func perform(
+        _ encoder: Scripted = Scripted(), _ work: TransformWork? = nil, isCancelled: Bool = false
+    ) throws -> EncodedImage {
+        let flag = CancellationFlag()
+        if isCancelled { flag.cancel() }
+        let work = work ?? self.work()
+        return try Array<UInt8>(1...11).withUnsafeBytes { input in
+            try EncoderStage(encoder: encoder, log: bench.log).perform(
+                work, input: input, output: bench.arena, cancellation: Cancellation(flag))
+        }
+    }
+
+    private func code(_ body: () throws -> EncodedImage) -> ErrorCode? {
+        do { _ = try body() } catch { return (error as? ImageError)?.code }
+        return nil
+    }
+
+    @Test(arguments: [(nil, 255), (40, 40)] as [(Int?, UInt8)])
+    func theFileIsWhatTheAuthorMakesOfTheSamples(quality: Int?, first: UInt8) throws {
+        let image = try perform(Scripted(), work(OutputOptions(format: .qoi, quality: quality)))
+        #expect(try bench.bytes(image.reference) == [first, 4, 5, 6, 7, 8, 9, 10, 11])
+        let size = PixelSize(width: 2, height: 1)
+        #expect(image.info == ImageInfo(format: .qoi, size: size, hasAlpha: true))
+    }
+
+    @Test func whatItCannotHoldIsSaid() {
+        do {
+            _ = try perform(Scripted(thrown: InvalidInput("too blue")))
+            Issue.record("it was encoded")
+        } catch {
+            let said = error as? ImageError
+            #expect(said?.code == .unsupportedFormat && said?.details["format"] == "qoi")
+            #expect(said?.message.contains("too blue") == true)
+        }
+    }
+
+    @Test func nothingElseIsDone() {
+        #expect(code { try perform(Scripted(isEmpty: true)) } == .internalError)
+        #expect(code { try perform(isCancelled: true) } == .cancelled)
+        let others = [
+            work(OutputOptions(format: .png)), work(OutputOptions()),
+            work(steps: [.custom(CustomStep("test.step"))]),
+            // More than there is.
+            work(layout: PixelForm(width: 2, height: 1, bands: .rgba).layout(at: 4)),
+        ]
+        for work in others { #expect(code { try perform(Scripted(), work) } == .invalidRequest) }
+        #expect(bench.arena.usage.blocks == 0, "nothing is left of what failed")
+    }
+}
