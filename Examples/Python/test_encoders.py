@@ -190,6 +190,18 @@ class EncoderTests(PictureTests):
                 error = await self.assert_fails(3006, 3006, load)
                 self.assertIn("too blue", str(error))
 
+    async def test_what_is_too_long_is_said(self) -> None:
+        class Small(Function):
+            def bytes_max(self, job: pb.Job) -> int:
+                most = super().bytes_max(job)
+                return 99 if most == job.transform.limits.pixel_bytes_max > 0 else 1 << 40
+
+        async with Working(Small("qoi", lambda *_: b"qoif" + bytes(96)), self.stack, "qoi-out"):
+            async with self.client() as client:
+                load = client.load(self.serve(png(9, 9, 6)), format="qoi")
+                error = await self.assert_fails(3003, 3003, load)
+                self.assertEqual(error.details["limit"], "bytes")
+
     async def test_nothing_is_loaded_for_a_format_that_nobody_encodes(self) -> None:
         url = self.serve(png(9, 9, 4))
         async with self.client() as client:

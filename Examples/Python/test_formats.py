@@ -148,6 +148,21 @@ class FormatTests(PictureTests):
             error = await self.assert_fails(3003, 3003, load)
             self.assertEqual((error.details["limit"], coder.asked), ("pages", []))
 
+    async def test_what_its_author_did_not_foresee_is_bad_data(self) -> None:
+        class Slow(Book):
+            def header(self, data: memoryview) -> Header:
+                return Header(4, 4, 3, [1 << 32] * 2)
+
+        first = plain(1, 2, 3)
+        async with Working(Book(b"BOKA"), self.stack, "first"), self.client() as client:
+            load = client.load(self.serve(book(b"BOKA", first)[: HEAD.size - 1]), format="png")
+            await self.assert_fails(1001, 1001, load)
+        async with Working(Slow(b"BOKA"), self.stack, "first"), self.client() as client:
+            options = Options.TRANSFORM_ANIMATED_IMAGE
+            url = self.serve(book(b"BOKA", first, first))
+            load = client.load(url, resize(2, 2), format="webp", options=options)
+            await self.assert_fails(1001, 1001, load)
+
     async def test_rows_that_have_arrived_are_shown(self) -> None:
         whole = PIL.Image.effect_noise((64, 64), 60).convert("RGB")
         path = f"/{self.id()}.book"

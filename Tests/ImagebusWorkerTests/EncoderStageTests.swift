@@ -30,12 +30,13 @@ import Testing
 
     private func work(
         _ output: OutputOptions = OutputOptions(format: .qoi), steps: [TransformStep] = [],
+        limits: ImageLimits = ImageLimits(),
         layout: PixelLayout = PixelForm(width: 2, height: 1, bands: .rgba).layout(at: 3)
     ) -> TransformWork {
         TransformWork(
             source: StageBench.nowhere, layout: layout,
             sourceInfo: ImageInfo(format: .png, size: PixelSize(width: 2, height: 1)),
-            steps: steps, output: output, limits: ImageLimits())
+            steps: steps, output: output, limits: limits)
     }
 
     private func perform(
@@ -72,6 +73,13 @@ import Testing
             #expect(said?.code == .unsupportedFormat && said?.details["format"] == "qoi")
             #expect(said?.message.contains("too blue") == true)
         }
+    }
+
+    @Test(arguments: [(8, ErrorCode?.some(.limitExceeded)), (9, nil)])
+    func aFileIsNoLongerThanPixelsMayBe(most: Int, expected: ErrorCode?) {
+        var limits = ImageLimits()
+        limits.pixelBytesMax = most
+        #expect(code { try perform(Scripted(), work(limits: limits)) } == expected)
     }
 
     @Test func nothingElseIsDone() {

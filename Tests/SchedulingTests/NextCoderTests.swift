@@ -16,11 +16,14 @@ struct NextCoderTests {
 
     private static let names = ["first", "named", "second", "decode"]
 
-    private static func bench() -> (PoolBench, [WorkerID]) {
-        var bench = PoolBench([
+    private static func bench(
+        _ change: (inout DispatchLimits) -> Void = { _ in }
+    ) -> (PoolBench, [WorkerID]) {
+        let pools = [
             pool("first", ["undefined", "psd"]), pool("named", ["psd", "exr"]),
             pool("second", ["undefined"]),
-        ])
+        ]
+        var bench = PoolBench(pools, change)
         let workers = names.map { bench.hire($0) }
         return (bench, workers)
     }
@@ -32,7 +35,9 @@ struct NextCoderTests {
     ) -> [String] {
         var asked: [String] = []
         while let next = bench.assignments().first {
-            guard next.job == job, let place = workers.firstIndex(of: next.worker) else { break }
+            guard next.job == job, asked.count < names.count,
+                let place = workers.firstIndex(of: next.worker)
+            else { break }
             asked.append(names[place])
             bench.fail(job, code, by: next.worker)
         }
@@ -45,6 +50,7 @@ struct NextCoderTests {
         (.exr, [], ["named", "decode"]), (.jpeg, [], ["decode"]),
         (nil, ["second", "first"], ["second", "first"]), (.psd, ["named"], ["named"]),
         (.psd, ["decode", "named"], ["decode"]),
+        (nil, ["first", "second", "first"], ["first", "second"]),
     ])
     func theyAreAskedOneAfterTheOther(
         format: ImageFormat?, coders: [String], expected: [String]
@@ -78,6 +84,35 @@ struct NextCoderTests {
         bench.fail(other, .unsupportedFormat, by: workers[0])
         bench.finish(other, .psd, by: workers[2])
         #expect(bench.expelled == [workers[2]], "it said what it is not granted")
+    }
+
+    /// Whoever asks for what nobody knows gets in front of nobody else.
+    @Test func itGoesBehindThoseWhoWaitThere() {
+        var (bench, workers) = Self.bench()
+        let (held, waiting) = (bench.decode(.jpeg), bench.decode(.jpeg))
+        let job = bench.decode(.psd, by: ["named", "decode"])
+        #expect(bench.assignments() == [.init(held, workers[3]), .init(job, workers[1])])
+        bench.fail(job, .unsupportedFormat, by: workers[1])
+        bench.fail(held, .badImageData, by: workers[3])
+        #expect(bench.assignments() == [.init(waiting, workers[3])])
+        bench.fail(waiting, .badImageData, by: workers[3])
+        #expect(bench.assignments() == [.init(job, workers[3])])
+        #expect(bench.faults == [])
+    }
+
+    /// What it reads counts once, though one pool after the other has it: 64 bytes of 100.
+    @Test func aLargeOneHasRoomAtTheNextOneAsWell() {
+        var (bench, workers) = Self.bench { $0.outputBytesMax.download = 4 * 100 }
+        let job = bench.decode(nil)
+        #expect(Self.asked(&bench, job, workers) == ["first", "second", "decode"])
+        #expect(bench.failures()[job]?.code == .unsupportedFormat)
+        // Where that of another one waits besides, there is none.
+        bench.leave(workers[2])
+        let (waiting, refused) = (bench.decode(nil), bench.decode(nil))
+        #expect(bench.failures()[refused]?.code == .busy)
+        bench.fail(waiting, .unsupportedFormat, by: workers[0])
+        #expect(bench.failures().isEmpty && bench.row("second")?.queued == 1)
+        #expect(bench.faults == [])
     }
 
     /// It waits there like any other job, and goes where nobody wants it any more.

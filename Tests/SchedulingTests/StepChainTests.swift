@@ -193,6 +193,78 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
+    /// They get one image: where the result has all frames, ours encode it.
+    @Test(arguments: [true, false])
+    func framesAreEncodedByOurs(isAnimated: Bool) throws {
+        var (stack, client, _) = Self.staffed {
+            var pool = WorkerPools.withSteps.further[0]
+            pool.grant.formatsOut = ["webp"]
+            $0.dispatch.pools = WorkerPools([pool])
+        }
+        let request = ImageRequest.image().with {
+            $0.options = .transformAnimatedImage
+            $0.output.format = .webp
+        }
+        let token = stack.load(request, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch)
+        let held = try #require(stack.held(.decode).first)
+        let size = PixelSize(width: 40, height: 30)
+        var layout = PixelLayout(bands: .rgba, size: size, stride: 160)
+        let frames = isAnimated ? 3 : 1
+        if isAnimated {
+            layout.animation = AnimationFacts(durations: [40, 40, 40], loops: 0)
+        }
+        let reference = stack.block(of: held.worker, length: UInt64(frames * 4_800))
+        let info = ImageInfo(format: .gif, size: size, pages: frames, hasAlpha: true)
+        let frame = DecodedImage.Frame(reference: reference, layout: layout)
+        stack.finish(held, .decoded(DecodedImage(info: info, frames: [frame])))
+        let first = try #require(Self.transform(stack)).work
+        #expect(first.layout.frames == frames)
+        #expect(
+            Self.links(&stack) == (isAnimated ? ["ours [] webp"] : ["ours [] pam", "theirs [] webp"])
+        )
+        stack.finishAll()
+        #expect(stack.image(token) != nil && stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// A file of 512 GiB that has no bytes costs who makes it nothing; others would wait behind it.
+    @Test(arguments: [(10_001, false), (10_000, true)])
+    func whatTheyEncodeIsNoLongerThanPixelsMayBe(length: UInt64, isTaken: Bool) throws {
+        var (stack, client, theirs) = Self.staffed { $0.derivation.image.pixelBytesMax = 10_000 }
+        let token = stack.load(
+            Self.image([]).with { $0.output = OutputOptions(format: .qoi) }, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode, .transform)
+        let held = try #require(stack.held(.transform).first)
+        stack.finish(held, stack.success(held, length: length))
+        #expect((stack.workers[theirs] != nil) == isTaken)
+        stack.hire(.transform, pool: .steps)
+        stack.finishAll()
+        #expect(stack.image(token) != nil && stack.scheduler.isIdle && stack.faults == [])
+    }
+
+    /// Memory takes it as it is; that it is not on the disk is said.
+    @Test func aSerializerLeavesAloneWhatNobodyDecodes() {
+        var (stack, client, _) = Self.staffed()
+        let request = Self.image([]).with {
+            $0.output = OutputOptions(format: .qoi)
+            $0.context.serializer = .transcode(.png, quality: nil)
+        }
+        let token = stack.load(request, by: client)
+        stack.run(.query)
+        stack.run(.query, .fetch, .decode)
+        #expect(Self.links(&stack).last == "theirs [] qoi")
+        let delivery = stack.held(.store).lazy.compactMap { held -> StoreWork? in
+            guard case .store(let work) = held.job.work, work.delivers else { return nil }
+            return work
+        }.first
+        #expect(delivery?.tiers == .memory && delivery?.key != nil)
+        stack.finishAll()
+        #expect(stack.image(token)?.info.format == .qoi)
+        #expect(stack.scheduler.isIdle && stack.faults == [])
+    }
+
     @Test(arguments: [ImageFormat.exr, .mp4, .undefined])
     func aFormatThatNobodyIsGrantedFailsBeforeAnythingIsLoaded(format: ImageFormat) {
         var (stack, client, _) = Self.staffed()

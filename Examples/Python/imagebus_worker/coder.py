@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -100,14 +101,14 @@ class Coder:
             if decode.need.WhichOneof("need") == "header":
                 return self._outcome(header, decode), None
             numbers = frames_of(decode, header)
+            layout = layout_of(header, len(numbers))
             pixels = self._made(data, header, numbers, decode.is_partial, report)
-        except (ValueError, IndexError) as failure:
+        except (ValueError, IndexError, struct.error) as failure:
             sentence = f"the {self.format} image cannot be decoded: {failure}"
             raise ImagebusError(pb.ERROR_CODE_BAD_IMAGE_DATA, sentence) from failure
         outcome = self._outcome(header, decode)
         if pixels is None:
             return outcome, None
-        layout = layout_of(header, len(numbers))
         if len(pixels) != len(numbers) * layout.planes[0].stride * header.height:
             raise RuntimeError(MISMATCH)
         outcome.decoded.frames.add(layout=layout)

@@ -9,8 +9,6 @@ from imagebus_worker.inputs import Inputs
 from imagebus_worker.report import Report
 from imagebus_worker.transformer import pixels_of
 
-BYTES_MAX = 1 << 30  # of a result, beside the limit of the arena
-
 
 class Encoder:
     """What an author derives from: makes files of one format of pixels. One image at a time; a
@@ -38,7 +36,7 @@ class Encoder:
         )
 
     def bytes_max(self, job: pb.Job) -> int:
-        return BYTES_MAX
+        return job.transform.limits.pixel_bytes_max
 
     def perform(
         self, job: pb.Job, report: Report, inputs: Inputs
@@ -58,6 +56,10 @@ class Encoder:
             raise ImagebusError(pb.ERROR_CODE_UNSUPPORTED_FORMAT, sentence, details) from failure
         if not made:
             raise RuntimeError("the encoder made no bytes")
+        if len(made) > report.bytes_max:
+            sentence = f"the image has {len(made)} bytes as {self.format}, at most "
+            sentence += f"{report.bytes_max} are taken"
+            raise ImagebusError(pb.ERROR_CODE_LIMIT_EXCEEDED, sentence, {"limit": "bytes"})
         info = pb.ImageInfo(
             format=number,
             width=pixels.width,

@@ -50,7 +50,8 @@ extension Deriver {
         let policy = results[node].keptPolicy
         let source = results[node].isOriginal ? results[node].source : nil
         guard let output = policy.output, results[node].transcode == nil,
-            results[node].transcoded.isEmpty, (source != nil) == results[node].isOriginal
+            results[node].transcoded.isEmpty, (source != nil) == results[node].isOriginal,
+            dispatcher.isDecoded(product.metadata.info.format)
         else { return }
         results[node].transcode = decodeAgain(
             product.block, product.reference,

@@ -39,9 +39,11 @@ extension Deriver {
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
         let key = results[node].name.key
+        // Workers of somebody else get one image: all frames are encoded by ours.
+        let isStill = pixels.frame.layout.animation == nil
         results[node].chain = StepChain(
             key.steps, of: pixels.info,
-            encodesElsewhere: dispatcher.encodesElsewhere(key.output))
+            encodesElsewhere: isStill && dispatcher.encodesElsewhere(key.output))
         transform(node, pixels.frame, pixels.info, reading: pixels.block)
     }
 

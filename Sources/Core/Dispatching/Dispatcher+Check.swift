@@ -12,10 +12,20 @@ extension Dispatcher {
             throw Self.notGranted
         }
         let references = result.references
-        guard result.answers(job.work),
+        guard result.answers(job.work), isWithinBounds(result, of: job),
             references.allSatisfy({ $0.arena == job.work.outputArena })
         else { throw Self.lie }
         return result.with(try ledger.check(references, from: worker))
+    }
+
+    /// Whether what somebody else encoded is no longer than pixels may be: the cache has to copy it,
+    /// and others wait behind that. How long all else is follows from its size.
+    private func isWithinBounds(_ result: JobResult, of job: ActiveJob) -> Bool {
+        guard limits.pools.all[job.pool.index].isForeignTransformer,
+            case .transform(let work) = job.work, case .transformed(let image) = result
+        else { return true }
+        return image.info.format == .pam
+            || image.reference.length <= UInt64(work.limits.pixelBytesMax)
     }
 
     /// What a worker hands out of a transfer: bytes that it has, no more of them than it says have

@@ -9,6 +9,11 @@ extension Dispatcher {
         format?.traits.input?.isShownPartially ?? limits.pools.isDecodedElsewhere(format)
     }
 
+    /// Whether anybody decodes the format.
+    package func isDecoded(_ format: ImageFormat) -> Bool {
+        format.isDecodable || limits.pools.isDecodedElsewhere(format)
+    }
+
     /// Gives the decode to the next pool that may do it; `false` where there is none, or where it
     /// was one of ours that said so.
     mutating func asksNextCoder(_ job: ActiveJob) -> Bool {
@@ -17,7 +22,9 @@ extension Dispatcher {
                 after: job.pool, among: job.submission.coders, for: needs(of: job.submission))
         else { return false }
         do throws(ImageError) {
-            if pool != PoolID(.decode) { try checkRoom(in: pool, for: job.submission) }
+            if pool != PoolID(.decode) {
+                try checkRoom(in: pool, for: job.submission, claimed: job.inputBytes)
+            }
             jobs.move(job.id, to: pool, at: now)
         } catch {
             ended(job, error)

@@ -57,12 +57,16 @@ extension Dispatcher {
     /// would do the job. What its jobs read is output of an earlier stage that stays: all further
     /// pools together hold at most a quarter of its budget, and one job whatever it reads, so that
     /// one without workers does not stop the earlier stage. What steps of somebody else read stops
-    /// nobody (`hasBudget`), and is as much as a stage may have made.
-    func checkRoom(in pool: PoolID, for submission: Submission) throws(ImageError) {
+    /// nobody (`hasBudget`), and is as much as a stage may have made. `claimed`: what it reads was
+    /// counted for another further pool, which it leaves.
+    func checkRoom(
+        in pool: PoolID, for submission: Submission, claimed: UInt64 = 0
+    ) throws(ImageError) {
         let stage = submission.spec.stage
         let backlog = jobs.load(of: pool, stage).backlog
         let isStep = limits.pools[pool].isForeignTransformer
-        let others = isStep ? jobs.bytesClaimedForSteps : jobs.bytesClaimedByFurtherPools
+        let all = isStep ? jobs.bytesClaimedForSteps : jobs.bytesClaimedByFurtherPools
+        let others = all - claimed
         let most = isStep ? limits.outputBytesMax.transform : inputBytesMax(of: stage)
         let fits = others == 0 || others + submission.inputBytes <= most
         guard fits, jobs.queued(in: pool) < limits.queuedJobsMax,

@@ -33,6 +33,13 @@ struct EncoderStage<Author: Encoder> {
         guard !file.isEmpty else {
             throw ImageError(.internalError, "the encoder made no bytes")
         }
+        guard file.count <= work.limits.pixelBytesMax else {
+            throw ImageError(
+                .limitExceeded,
+                "the image has \(file.count) bytes as \(encoder.format.name), at most "
+                    + "\(work.limits.pixelBytesMax) are taken",
+                details: ["limit": "bytes"])
+        }
         let block = try output.reserve(file.count)
         block.bytes.copyBytes(from: file)
         return EncodedImage(

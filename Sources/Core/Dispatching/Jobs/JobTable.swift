@@ -207,23 +207,31 @@ struct JobTable: Sendable {
 
     /// A job that its worker did not finish goes to the front of its class, as a new attempt.
     mutating func requeue(_ id: JobID, at now: Instant) {
+        requeue(id, at: now) { $0.putBack($1) }
+    }
+
+    private mutating func requeue(
+        _ id: JobID, at now: Instant,
+        _ stand: (inout StageQueue, ActiveJob) -> StageQueue.Ticket
+    ) {
         guard var job = jobs[id] else { return }
         if !job.isWaiting { loads[job.load].enter(job) }
         job.place = .queued
         job.attempt += 1
         job.waitingSince = now
         job.alarm = nil
-        job.ticket = queues[job.pool.index].putBack(job)
+        job.ticket = stand(&queues[job.pool.index], job)
         jobs[id] = job
     }
 
-    /// A job that its worker does not do waits for one of another pool.
+    /// A job that its worker does not do waits for one of another pool, behind all who wait there:
+    /// nothing was taken from it.
     mutating func move(_ id: JobID, to pool: PoolID, at now: Instant) {
         guard let job = jobs[id] else { return }
         claims[job.pool.index] -= job.inputBytes
         claims[pool.index] += job.inputBytes
         jobs[id]?.pool = pool
-        requeue(id, at: now)
+        requeue(id, at: now) { $0.enter($1) }
     }
 
     /// A job that a worker had waits for something else than a worker.

@@ -27,8 +27,10 @@ extension WorkerPools {
         return first(of: Array(order[(place + 1)...]), for: needs)
     }
 
+    /// Each once, in the order of the names: whoever was asked is not asked again.
     private func coders(_ names: [String]) -> [PoolID] {
         names.compactMap { PoolName($0).flatMap(id) }.filter { kind(of: $0) == .decode }
+            .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// What is for workers of somebody else goes to one of their pools, and nothing else does.
