@@ -18,8 +18,8 @@ extension Dispatcher {
         return result.with(try ledger.check(references, from: worker))
     }
 
-    /// Whether what somebody else encoded is no longer than pixels may be: the cache has to copy it,
-    /// and others wait behind that. How long all else is follows from its size.
+    /// Whether what somebody else encoded is no longer than pixels may be: the cache has to copy
+    /// it, and others wait behind that. How long all else is follows from its size.
     private func isWithinBounds(_ result: JobResult, of job: ActiveJob) -> Bool {
         guard limits.pools.all[job.pool.index].isForeignTransformer,
             case .transform(let work) = job.work, case .transformed(let image) = result
