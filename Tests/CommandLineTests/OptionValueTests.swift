@@ -81,7 +81,8 @@ import Testing
                 == .custom(CustomStep("acme.denoise", parameters: ["strength": "0.5"])))
         #expect(throws: UsageError.self) { try step("custom", "denoise") }
         #expect(try OptionValue.format("jpg") == .jpeg)
-        #expect(throws: UsageError.self) { try OptionValue.format("bmp") }
+        #expect(try OptionValue.format("qoi") == .qoi, "somebody else may encode it")
+        #expect(throws: UsageError.self) { try OptionValue.format("mp4") }
     }
 
     @Test(

@@ -39,14 +39,22 @@ extension RealProcesses {
                     let twoFormats = try get(source, ["--format", "png"], to: "b.webp")
                     #expect(twoFormats.exitStatus == 64, "\(twoFormats)")
                     #expect(twoFormats.errorText.contains("contradicts the name"))
-                    let notWritten = try get(source, [], to: "b.bmp")
+                    let notWritten = try get(source, [], to: "b.mp4")
                     #expect(notWritten.exitStatus == 64, "\(notWritten)")
                     #expect(notWritten.errorText.contains("end it in jpeg, png, gif, tiff"))
-                    for asked in [["--format", "bmp"], ["--rotate", "90"]] {
-                        let early = try get(source, asked, to: "b.bmp")
+                    for asked in [["--format", "mp4"], ["--rotate", "90"]] {
+                        let early = try get(source, asked, to: "b.mp4")
                         #expect(early.exitStatus == 64, "\(early)")
                     }
-                    #expect(FileBytes.read(folder.file("b.bmp")) == nil)
+                    // Somebody else may encode that; nobody here does.
+                    for asked in [["--format", "bmp"], []] {
+                        let refused = try get(source, asked, to: "b.bmp")
+                        #expect(refused.exitStatus == 65, "\(refused)")
+                        #expect(refused.errorText.contains("no worker here encodes bmp, but jpeg"))
+                    }
+                    for name in ["b.bmp", "b.mp4"] {
+                        #expect(FileBytes.read(folder.file(name)) == nil)
+                    }
                 }
             }
         }

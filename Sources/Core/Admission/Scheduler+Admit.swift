@@ -67,7 +67,7 @@ extension Scheduler {
             throw step.notGranted
         }
         guard let format = image.output.format, !format.isEncodable else { return }
-        guard pools.areGranted(output: format) else { throw .notEncoded(format) }
+        guard pools.areGranted(output: format) else { throw .encodedByNobody(format) }
     }
 
     /// A request that never became one ends at once.

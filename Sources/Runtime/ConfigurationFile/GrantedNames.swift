@@ -17,7 +17,8 @@ struct GrantedNames {
 
     private static let format = "format"
     private static let schemes = LoaderKind.allCases.flatMap { $0.schemes.sorted() }
-    private static let formats = ImageFormat.allCases.map(\.name)
+    private static let formats =
+        ImageFormat.allCases.filter { $0 != .undefined }.map(\.name) + [ImageFormat.undefined.name]
     private static let lists = [
         GrantedNames(key: "schemes", what: "scheme", own: schemes),
         GrantedNames(

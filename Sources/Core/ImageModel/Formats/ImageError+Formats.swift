@@ -20,13 +20,24 @@ extension ImageError {
             details: ["format": format.name])
     }
 
-    /// An image is wanted in a format that is known and not encoded, nor granted to anybody else.
+    /// An image is wanted in a format that is known and that our own workers do not encode.
     package static func notEncoded(_ format: ImageFormat) -> ImageError {
-        let names = ImageFormat.encodable.map(\.name).joined(separator: ", ")
-        return ImageError(
-            .unsupportedFormat,
-            "no worker here encodes \(format.name), but \(names): an operator may add one that "
-                + "does",
-            details: ["format": format.name])
+        encodedNowhere(format, "this version does not encode \(format.name), but \(encodedNames)")
+    }
+
+    /// The same where workers of somebody else could encode it, and none is granted that.
+    package static func encodedByNobody(_ format: ImageFormat) -> ImageError {
+        encodedNowhere(
+            format,
+            "no worker here encodes \(format.name), but \(encodedNames): an operator may add one "
+                + "that does")
+    }
+
+    private static var encodedNames: String {
+        ImageFormat.encodable.map(\.name).joined(separator: ", ")
+    }
+
+    private static func encodedNowhere(_ format: ImageFormat, _ sentence: String) -> ImageError {
+        ImageError(.unsupportedFormat, sentence, details: ["format": format.name])
     }
 }
