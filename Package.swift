@@ -166,7 +166,7 @@ let kit: [Target] = [
         "Kit", "ImagebusWorker",
         [
             "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability",
-            "StageContract", "Messages", "ImageModel", "Linux",
+            "StageContract", "Messages", "ImageModel", "Linux", "Sodium", "Wire",
         ])
 ]
 
@@ -247,10 +247,8 @@ let examples: [Target] = [
 
 /// Programs of somebody else, which no container of ours has.
 let extensions: [Target] = [
-    .executableTarget(name: "qoi-coder", dependencies: ["ImagebusWorker"], path: "Examples/QOI"),
-    .executableTarget(
-        name: "qoi-encoder", dependencies: ["ImagebusWorker"], path: "Examples/QOIEncoder"),
-]
+    ("qoi-coder", "QOI"), ("qoi-encoder", "QOIEncoder"), ("dictionary-cache", "DictionaryCache"),
+].map { .executableTarget(name: $0, dependencies: ["ImagebusWorker"], path: "Examples/\($1)") }
 
 // MARK: - Tests
 
@@ -316,6 +314,7 @@ let testing: [Target] = [
             "ImagebusWorker", "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena",
             "StageContract",
             "Observability", "Messages", "ImageModel", "Linux", "StageKit", "TestKit", "qoi-coder",
+            "dictionary-cache",
         ]),
     tests(
         "CoordinatorRuntimeTests",
@@ -465,7 +464,7 @@ let beside: [Target] =
     }
 let productsBeside: [Product] =
     parts == "programs"
-    ? [] : ["qoi-coder", "qoi-encoder"].map { .executable(name: $0, targets: [$0]) }
+    ? [] : extensions.map { .executable(name: $0.name, targets: [$0.name]) }
 
 let package = Package(
     name: "imagebus",

@@ -1,7 +1,8 @@
 import ImagebusWorker
 import Linux
 
-// extension-probe coder BEGUN|transformer|loader BEGUN IMAGE …: what else is said is the kit's.
+// extension-probe coder BEGUN|transformer|loader BEGUN IMAGE|cache FOLDER …: what else is said is
+// the kit's.
 let words = Array(CommandLine.arguments.dropFirst())
 
 func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
@@ -12,5 +13,6 @@ case "transformer": ImagebusWorker.run(ProbeTransformer(), arguments: Array(word
 case "loader":
     ImagebusWorker.run(
         ProbeLoader(begun: word(1), image: word(2)), arguments: Array(words.dropFirst(3)))
+case "cache": ImagebusWorker.run(ProbeCache(folder: word(1)), arguments: Array(words.dropFirst(2)))
 default: CurrentProcess.end(64)
 }

@@ -28,7 +28,7 @@ final class ThreadedExecutor: JobExecutor {
     private let arena: Arena
     private let reporter: WorkerReporter
     private let name: String
-    private let perform: Perform
+    private let prepare: (Job) -> Perform
     private let ended = EndedJobs()
     private var held: [JobID: Held] = [:]
     /// Jobs that are over, and whose functions are not.
@@ -45,19 +45,29 @@ final class ThreadedExecutor: JobExecutor {
         let jobs = Mutex<[Ended]>([])
     }
 
-    init(
+    convenience init(
         name: String, credit: UInt32, arena: Arena, reporter: WorkerReporter,
         perform: @escaping Perform
     ) {
+        self.init(
+            name: name, credit: credit, arena: arena, reporter: reporter,
+            prepare: { _ in perform })
+    }
+
+    /// `prepare` is called on the bus thread, in the order in which jobs come.
+    init(
+        name: String, credit: UInt32, arena: Arena, reporter: WorkerReporter,
+        prepare: @escaping (Job) -> Perform
+    ) {
         (self.name, self.credit) = (name, credit)
         (self.arena, self.reporter) = (arena, reporter)
-        self.perform = perform
+        self.prepare = prepare
     }
 
     var hasForsakenTooMuch: Bool { forsakenCount > Self.forsakenMax }
 
     func start(_ job: Job) {
-        let (reporter, ended, perform) = (reporter, ended, perform)
+        let (reporter, ended, perform) = (reporter, ended, prepare(job))
         let report = LoadReport(
             millisecondsLeft: job.millisecondsLeft, bytesMax: Self.bytesMax(job.work),
             wantsProgress: job.wantsProgress || job.wantsArrived

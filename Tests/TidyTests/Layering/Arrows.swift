@@ -35,7 +35,7 @@ enum Arrows {
     /// The rooms of Runtime that the library for programs of others stands on: a worker's, and
     /// nothing that only the coordinator or a supervisor is.
     static let runtimeOfKit: Set<String> = [
-        "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability",
+        "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability", "Wire",
     ]
 
     /// The library that makes pixels in the process of who calls it, by the stage that makes them
@@ -78,7 +78,7 @@ enum Arrows {
         case (.client, .client), (.client, .core), (.client, .bindings): true
         case (.kit, .runtime): runtimeOfKit.contains(to.name)
         case (.kit, .core): true
-        case (.kit, .bindings): to.name == "Linux"
+        case (.kit, .bindings): ["Linux", "Sodium"].contains(to.name)
         case (.fronts, _) where from.name == "Reporting": roomsOfReporting.contains(to.name)
         case (.fronts, let layer): ![.c, .stages, .kit, .programs].contains(layer)
         case (.programs, let layer) where from.name == measuringProgram:

@@ -1,0 +1,12 @@
+import ImagebusWorker
+
+// dictionary-cache [--bytes N] …: what else is said is the kit's.
+var words = Array(CommandLine.arguments.dropFirst())
+var bytesMax = 256 << 20
+if let place = words.firstIndex(of: "--bytes"), place + 1 < words.count,
+    let said = Int(words[place + 1]), said > 0
+{
+    bytesMax = said
+    words.removeSubrange(place...place + 1)
+}
+ImagebusWorker.run(DictionaryCache(bytesMax: bytesMax), arguments: words)

@@ -1,0 +1,137 @@
+import ImageModel
+import Linux
+import Messages
+import Observability
+import StageContract
+
+/// Does the jobs of a cache (PROTOCOL §8.1.2). Any thread.
+struct CacheStage<Author: Cache>: Sendable {
+    let cache: Author
+    let log: Log
+    /// Copies what lies in the segment of another process.
+    let copy: @Sendable (BlockReference, UnsafeMutableRawBufferPointer) throws(ImageError) -> Void
+    let turns = CacheTurns()
+
+    /// The turn of a job that changes something; to be taken in the order in which jobs come.
+    func turn(for work: JobWork) -> CacheTurns.Turn? {
+        switch work {
+        case .store(let store): turns.take(store.key)
+        case .entry(let entry) where entry.action == .remove: turns.take(entry.key)
+        case .entry(let entry) where entry.action == .removeSelected: turns.take(nil)
+        default: nil
+        }
+    }
+
+    /// Does a job, whose turn is over with it.
+    func perform(
+        _ work: JobWork, _ turn: CacheTurns.Turn?, output: some OutputSpace, _ report: LoadReport
+    ) throws(ImageError) -> JobResult {
+        defer { turn?.end() }
+        do {
+            switch work {
+            case .query(let query): return try find(query, output)
+            case .store(let store): return .stored(try keep(store, turn, report))
+            case .entry(let entry): return try attend(entry, turn)
+            default: throw ImageError.does("is a cache")
+            }
+        } catch {
+            throw AuthorError(error).imageError(log) { ImageError(.internalError, $0) }
+        }
+    }
+
+    private func find(_ query: QueryWork, _ output: some OutputSpace) throws -> JobResult {
+        guard let data = try cache.get(query.key), let record = try CacheRecord(data),
+            !record.body.isEmpty,
+            query.bytesMax == 0 || UInt64(record.body.count) <= query.bytesMax
+        else { return .miss }
+        let block = try output.reserve(record.body.count)
+        block.bytes.copyBytes(from: data[record.body])
+        return .hit(
+            CacheHit(
+                reference: block.reference(length: record.body.count), tier: .disk,
+                metadata: record.metadata))
+    }
+
+    private func keep(
+        _ store: StoreWork, _ turn: CacheTurns.Turn?, _ report: LoadReport
+    ) throws -> StoreReport {
+        guard let key = store.key else {
+            throw ImageError(.invalidRequest, "this worker keeps what has a key")
+        }
+        let data = try CacheRecord.packed(
+            store.metadata, stored: now, bodyByteCount: Int(store.source.length)
+        ) { target in
+            try copy(store.source, target)
+        }
+        let expires = store.metadata.expiry.map { Double($0.lastUse) / 1_000 }
+        try turn?.wait()
+        // What was removed meanwhile stays away.
+        try report.check()
+        guard try cache.put(key, data, expires: expires) else {
+            return StoreReport(
+                delivered: nil, tiers: [], skipped: "the cache does not keep it")
+        }
+        return StoreReport(delivered: nil, tiers: .disk)
+    }
+
+    private func attend(_ entry: EntryWork, _ turn: CacheTurns.Turn?) throws -> JobResult {
+        switch entry.action {
+        case .contains: return .entry(try cache.contains(entry.key) ? .disk : [])
+        case .remove:
+            try turn?.wait()
+            try cache.remove(entry.key)
+            return .entry(.disk)
+        case .removeSelected:
+            try turn?.wait()
+            return .entries(try removeSelected(entry.selection))
+        default:
+            throw ImageError(
+                .notSupported,
+                "this cache looks for entries and removes them, and nothing else")
+        }
+    }
+
+    private func removeSelected(_ selection: EntrySelection) throws -> EntryPage {
+        var page = EntryPage()
+        guard let keys = try cache.keys() else {
+            guard selection.meansWholeCaches else {
+                throw ImageError(.notSupported, "this cache removes one key or all of them")
+            }
+            try cache.clear()
+            return page
+        }
+        for key in keys where selection.matches(key, tags: nil) {
+            var count = 0
+            if selection.asksRecord {
+                guard let data = try cache.get(key) else { continue }
+                // What cannot be read is gone at the next look in any case.
+                if let record = try CacheRecord(data),
+                    !selection.means(record, of: key, now: now)
+                {
+                    continue
+                }
+                count = data.count
+            }
+            try cache.remove(key)
+            page.disk.add(count)
+        }
+        return page
+    }
+
+    /// Milliseconds since 1970.
+    private var now: UInt64 { UInt64(clamping: WallClock.nanoseconds() / 1_000_000) }
+}
+
+extension EntrySelection {
+    /// Whether it says no more than of which cache.
+    fileprivate var meansWholeCaches: Bool { url == nil && prefix == nil && !asksRecord }
+
+    /// Whether the key alone does not tell.
+    fileprivate var asksRecord: Bool { olderThanSeconds != nil || tag != nil }
+
+    fileprivate func means(_ record: CacheRecord, of key: String, now: UInt64) -> Bool {
+        guard matches(key, tags: record.metadata.tags) else { return false }
+        guard let olderThanSeconds else { return true }
+        return now >= record.stored && (now - record.stored) / 1_000 >= olderThanSeconds
+    }
+}

@@ -1,0 +1,54 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import ImagebusWorker
+
+@Suite struct CacheRecordTests {
+    /// What `pack` of `Examples/Python/imagebus_worker/records.py` makes of the same.
+    private let known = Array<UInt8>(
+        hex: """
+            49424331270000007b68e5cf8b010000b2e13106937a294c2cad8406b8282b900a08080110031802\
+            20011a032231223a0c08e80710d00f18f40320a01f42037265644203623a31696d616765
+            """)
+
+    private var metadata: StoredMetadata {
+        var metadata = StoredMetadata(
+            info: ImageInfo(format: .png, size: PixelSize(width: 3, height: 2)), etag: "\"1\"",
+            expiry: HTTPExpiry(born: 1_000, freshFor: 2_000, staleFor: 500, errorFor: 4_000))
+        metadata.tags = ["red", "b:1"]
+        return metadata
+    }
+
+    @Test func itIsThatOfThePythonKit() throws {
+        let body = Array("image".utf8)
+        let made = try CacheRecord.packed(
+            metadata, stored: 1_700_000_000_123, bodyByteCount: body.count
+        ) { $0.copyBytes(from: body) }
+        #expect(made == known)
+        let read = try #require(try CacheRecord(known))
+        #expect(read.metadata == metadata && read.stored == 1_700_000_000_123)
+        #expect(Array(known[read.body]) == body)
+    }
+
+    @Test func whatIsNotAsItWasPutThereIsNone() throws {
+        #expect(try CacheRecord([]) == nil)
+        #expect(try CacheRecord([UInt8](repeating: 0xFF, count: 99)) == nil)
+        for end in known.indices { #expect(try CacheRecord(Array(known[..<end])) == nil) }
+        // When it was stored is the only thing that the digest does not tell.
+        for index in known.indices where !(8..<16).contains(index) {
+            var torn = known
+            torn[index] ^= 1
+            #expect(try CacheRecord(torn) == nil, "byte \(index)")
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate init(hex: String) {
+        let digits = hex.compactMap(\.hexDigitValue)
+        self = stride(from: 0, to: digits.count, by: 2).map {
+            UInt8(digits[$0] << 4 | digits[$0 + 1])
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import ImageModel
+import Linux
+import Messages
+import SharedArena
+import StageContract
+import Synchronization
+import TestKit
+import Testing
+
+@testable import ImagebusWorker
+
+@Suite struct CacheStageTests {
+    private let bench: StageBench
+
+    init() throws { bench = try StageBench() }
+
+    private final class Kept: Cache {
+        let entries = Mutex<[String: [UInt8]]>([:])
+        let saysKeys: Bool
+
+        init(saysKeys: Bool = true) { self.saysKeys = saysKeys }
+
+        func get(_ key: String) throws -> [UInt8]? { entries.withLock { $0[key] } }
+        func put(_ key: String, _ data: [UInt8], expires: Double?) throws -> Bool {
+            entries.withLock { $0[key] = data }
+            return true
+        }
+        func remove(_ key: String) throws { entries.withLock { $0[key] = nil } }
+        func keys() throws -> [String]? { saysKeys ? entries.withLock { $0.keys.sorted() } : nil }
+    }
+
+    private func stage(_ cache: Kept) -> CacheStage<Kept> {
+        CacheStage(cache: cache, log: bench.log) { (_, target) throws(ImageError) in
+            target.copyBytes(from: Array("image".utf8))
+        }
+    }
+
+    private func perform(
+        _ work: JobWork, _ stage: CacheStage<Kept>, isCancelled: Bool = false
+    ) throws(ImageError) -> JobResult {
+        let report = LoadReport(
+            millisecondsLeft: 60_000, bytesMax: 10, wantsProgress: false, tell: { _, _ in })
+        if isCancelled { report.cancel() }
+        return try stage.perform(work, stage.turn(for: work), output: bench.arena, report)
+    }
+
+    private func store(_ key: String, tags: [String] = []) -> JobWork {
+        var metadata = StoredMetadata(
+            info: ImageInfo(format: .png, size: PixelSize(width: 3, height: 2)))
+        metadata.tags = tags
+        return .store(
+            StoreWork(
+                key: key,
+                source: BlockReference(segment: 1, offset: 64, length: 5, block: BlockID(1)),
+                tiers: .disk, delivers: false, waitsForDisk: true, metadata: metadata))
+    }
+
+    private func query(_ key: String, bytesMax: UInt64 = 5) -> JobWork {
+        var work = QueryWork(key: key, tiers: .disk, destination: .staging, promotes: false)
+        work.bytesMax = bytesMax
+        return .query(work)
+    }
+
+    private func remove(_ selection: EntrySelection) -> JobWork {
+        .entry(EntryWork(action: .removeSelected, key: "", tiers: .disk, selection: selection))
+    }
+
+    @Test func whatIsStoredIsFoundWithinItsLimit() throws {
+        let stage = stage(Kept())
+        #expect(try perform(query("a"), stage) == .miss)
+        #expect(
+            try perform(store("a"), stage) == .stored(StoreReport(delivered: nil, tiers: .disk)))
+        guard case .hit(let hit) = try perform(query("a"), stage) else {
+            Issue.record("a miss")
+            return
+        }
+        #expect(try bench.bytes(hit.reference) == Array("image".utf8))
+        #expect(hit.tier == .disk && hit.metadata.info.size == PixelSize(width: 3, height: 2))
+        #expect(try perform(query("a", bytesMax: 4), stage) == .miss)
+        let entry = EntryWork(action: .remove, key: "a", tiers: .disk)
+        #expect(try perform(.entry(entry), stage) == .entry(.disk))
+        #expect(try perform(query("a"), stage) == .miss)
+    }
+
+    /// Whether the digest is that of other bytes, or the length goes beyond the end.
+    @Test func aRecordThatLiesIsAMiss() throws {
+        let cache = Kept()
+        let stage = stage(cache)
+        _ = try perform(store("a"), stage)
+        let whole = try #require(try cache.get("a"))
+        func answer(_ record: [UInt8]) throws -> JobResult {
+            _ = try cache.put("a", record, expires: nil)
+            return try perform(query("a"), stage)
+        }
+        var (others, beyond, undigested) = (whole, whole, whole)
+        others.replaceSubrange((whole.count - 5)..., with: Array("other".utf8))
+        beyond.replaceSubrange(4..<8, with: [0xFF, 0xFF, 0xFF, 0xFF])
+        undigested.replaceSubrange(16..<32, with: [UInt8](repeating: 0, count: 16))
+        let lies = [others, beyond, undigested, whole.dropLast(), whole + [0], []]
+        for (number, lie) in lies.enumerated() {
+            #expect(try answer(lie) == .miss, "\(number)")
+        }
+        // No bytes at all are no image, whatever the digest says.
+        let empty = try CacheRecord.packed(
+            StoredMetadata(info: ImageInfo(format: .png, size: PixelSize(width: 3, height: 2))),
+            stored: 1, bodyByteCount: 0
+        ) { _ in }
+        #expect(try CacheRecord(empty)?.body.isEmpty == true)
+        #expect(try answer(empty) == .miss)
+        guard case .hit = try answer(whole) else {
+            Issue.record("a miss")
+            return
+        }
+    }
+
+    @Test func aCancelledStoreKeepsNothing() throws {
+        let cache = Kept()
+        let error = #expect(throws: ImageError.self) {
+            try perform(store("a"), stage(cache), isCancelled: true)
+        }
+        #expect(error?.code == .cancelled && cache.entries.withLock { $0.isEmpty })
+    }
+
+    @Test func whatIsMeantIsRemoved() throws {
+        let cache = Kept()
+        let stage = stage(cache)
+        for key in ["c\u{1F}http://h/a", "c\u{1F}http://h/b", "d\u{1F}http://h/a"] {
+            _ = try perform(store(key, tags: key.hasSuffix("b") ? ["red"] : []), stage)
+        }
+        _ = try perform(remove(EntrySelection(cache: "c", olderThanSeconds: 60)), stage)
+        #expect(cache.entries.withLock { $0.count } == 3)
+        _ = try perform(remove(EntrySelection(cache: "c", tag: "red")), stage)
+        #expect(try cache.keys() == ["c\u{1F}http://h/a", "d\u{1F}http://h/a"])
+        _ = try perform(remove(EntrySelection(cache: "c")), stage)
+        #expect(try cache.keys() == ["d\u{1F}http://h/a"])
+        for selection in [EntrySelection(), EntrySelection(prefix: "http:")] {
+            let error = #expect(throws: ImageError.self) {
+                try perform(remove(selection), self.stage(Kept(saysKeys: false)))
+            }
+            #expect(error?.code == .notSupported)
+        }
+    }
+
+    private final class Seen: Sendable {
+        private let numbers = Mutex<[Int]>([])
+        var all: [Int] { numbers.withLock { $0 } }
+        func add(_ number: Int) { numbers.withLock { $0.append(number) } }
+    }
+
+    /// A removal waits for the store that came before it, whichever thread is the first.
+    @Test func jobsOfAKeyTakeTheirTurns() throws {
+        let turns = CacheTurns()
+        let (first, other, second, all) = (
+            turns.take("a"), turns.take("b"), turns.take("a"), turns.take(nil)
+        )
+        try other.wait()
+        other.end()
+        let gate = Gate()
+        let seen = Seen()
+        try withExtendedLifetime(first) {
+            _ = try Thread(name: "second") {
+                try? second.wait()
+                seen.add(2)
+                second.end()
+                try? all.wait()
+                seen.add(3)
+                gate.open()
+            }
+            try first.wait()
+            // The second one waits, or goes on although it is not its turn.
+            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            while turns.waitingCount == 0, seen.all.isEmpty, ContinuousClock.now < deadline {}
+            seen.add(1)
+            first.end()
+        }
+        #expect(gate.wait())
+        #expect(seen.all == [1, 2, 3])
+    }
+}
