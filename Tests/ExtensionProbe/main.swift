@@ -1,14 +1,15 @@
 import ImagebusWorker
 import Linux
 
-// extension-probe coder BEGUN|transformer|loader BEGUN IMAGE|cache FOLDER …: what else is said is
-// the kit's.
+// extension-probe coder BEGUN|book|transformer|loader BEGUN IMAGE|cache FOLDER …: what else is said
+// is the kit's.
 let words = Array(CommandLine.arguments.dropFirst())
 
 func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
 
 switch words.first {
 case "coder": ImagebusWorker.run(ProbeCoder(begun: word(1)), arguments: Array(words.dropFirst(2)))
+case "book": ImagebusWorker.run(ProbeBook(), arguments: Array(words.dropFirst()))
 case "transformer": ImagebusWorker.run(ProbeTransformer(), arguments: Array(words.dropFirst()))
 case "loader":
     ImagebusWorker.run(

@@ -20,6 +20,8 @@ import Testing
         var thrownByPixels: (any Error & Sendable)?
         var writes = 32
         var isKnown = true
+        var frames = 0
+        var rows: Int?
 
         func recognises(_ data: Span<UInt8>) -> Bool { isKnown }
 
@@ -34,6 +36,32 @@ import Testing
         ) throws {
             for index in 0..<writes { pixels[index] = UInt8(index + 1) }
             if let thrownByPixels { throw thrownByPixels }
+        }
+
+        var facts: AnimationFacts {
+            AnimationFacts(durations: (0..<UInt32(frames)).map { 1_000 + $0 }, loops: 2)
+        }
+
+        func animation(of data: Span<UInt8>, _ header: PixelForm) -> AnimationFacts? { facts }
+
+        /// Each sample is the number of its frame and of its band.
+        func frame(
+            _ number: Int, of data: Span<UInt8>, _ header: PixelForm,
+            into pixels: inout MutableSpan<UInt8>, _ cancellation: Cancellation
+        ) throws {
+            for index in pixels.indices {
+                pixels[index] = UInt8(16 * number + index % header.bands.rawValue)
+            }
+            if number == 2, let thrownByPixels { throw thrownByPixels }
+        }
+
+        func arrived(
+            of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
+            _ cancellation: Cancellation
+        ) throws -> Bool {
+            if let thrownByPixels { throw thrownByPixels }
+            for index in 0..<(rows ?? 0) * header.stride { pixels[index] = 9 }
+            return rows != nil
         }
     }
 
@@ -127,14 +155,81 @@ import Testing
         #expect(error?.code == .cancelled && bench.arena.usage.blocks == 0)
     }
 
-    @Test func otherFramesAndBeginningsAreNotThere() throws {
+    @Test func whatIsNoAnimationHasOneFrame() throws {
+        for coder in [Scripted(), Scripted(frames: 1)] {
+            let error = #expect(throws: ImageError.self) { try perform(coder, work(frame: 1)) }
+            #expect(error?.code == .stepFailed)
+            var all = work()
+            all.wantsAllFrames = true
+            for work in [work(frame: 0), all] {
+                let image = try perform(coder, work)
+                #expect(image.info.pages == 1 && image.frames.count == 1)
+                #expect(image.frames.first?.layout == coder.form.layout())
+            }
+        }
+    }
+
+    @Test func aFrameIsMadeByItsNumber() throws {
+        let coder = Scripted(form: PixelForm(width: 4, height: 2, bands: .rgb), frames: 3)
+        for (frame, number) in [(nil, 0), (0, 0), (2, 2)] {
+            let image = try perform(coder, work(frame: frame))
+            #expect(image.info.pages == 3 && image.frames.count == 1)
+            let made = try #require(image.frames.first)
+            #expect(made.layout == coder.form.layout())
+            let pixel = (0..<3).map { UInt8(16 * number + $0) }
+            let expected = [[UInt8]](repeating: pixel, count: 8).flatMap(\.self)
+            #expect(try bench.bytes(made.reference) == expected)
+        }
+        let error = #expect(throws: ImageError.self) { try perform(coder, work(frame: 3)) }
+        #expect(error?.code == .stepFailed)
+        #expect(try perform(coder, work(need: .header)).info.pages == 3)
+    }
+
+    /// With four bands, whatever bands its coder makes.
+    @Test(arguments: PixelForm.Bands.allCases)
+    func allFramesLieOneBehindTheOther(bands: PixelForm.Bands) throws {
+        var coder = Scripted(form: PixelForm(width: 4, height: 2, bands: bands), frames: 3)
+        var all = work()
+        all.wantsAllFrames = true
+        try bench.soil(96)
+        let image = try perform(coder, all)
+        let made = try #require(image.frames.first)
+        #expect(image.frames.count == 1 && image.info.hasAlpha == bands.hasAlpha)
+        #expect(made.layout.animation == coder.facts)
+        #expect(made.layout.byteCount == 96 && made.layout.planes.first?.bands == .rgba)
+        let places: [UInt8] =
+            switch bands {
+            case .grey, .greyAlpha: [0, 0, 0, 1]
+            case .rgb, .rgba: [0, 1, 2, 3]
+            }
+        let expected = (0..<3).flatMap { number -> [UInt8] in
+            var pixel = places.map { UInt8(16 * number) + $0 }
+            if !bands.hasAlpha { pixel[3] = 255 }
+            return [[UInt8]](repeating: pixel, count: 8).flatMap(\.self)
+        }
+        #expect(try bench.bytes(made.reference) == expected)
+
+        bench.arena.free(made.reference.block)
+        coder.thrownByPixels = InvalidInput("it ends early")
+        let error = #expect(throws: ImageError.self) { try perform(coder, all) }
+        #expect(error?.code == .badImageData && bench.arena.usage.blocks == 0)
+    }
+
+    @Test func whatHasArrivedIsShownWhereThereIsAnything() throws {
         var beginning = work()
         beginning.isPartial = true
-        for (work, code) in [(work(frame: 1), ErrorCode.stepFailed), (beginning, .badImageData)] {
-            let error = #expect(throws: ImageError.self) { try perform(Scripted(), work) }
-            #expect(error?.code == code)
+        try bench.soil(32)
+        let image = try perform(Scripted(rows: 1), beginning)
+        let bytes = try bench.bytes(#require(image.frames.first).reference)
+        #expect(bytes == [UInt8](repeating: 9, count: 16) + [UInt8](repeating: 0, count: 16))
+        bench.arena.free(try #require(image.frames.first).reference.block)
+
+        let nothing = try perform(Scripted(thrownByPixels: nil), beginning)
+        #expect(nothing.frames.isEmpty && nothing.info.size == PixelSize(width: 4, height: 2))
+        let error = #expect(throws: ImageError.self) {
+            try perform(Scripted(thrownByPixels: InvalidInput("no")), beginning)
         }
-        #expect(try perform(Scripted(), work(frame: 0)).frames.count == 1)
+        #expect(error?.code == .badImageData && bench.arena.usage.blocks == 0)
     }
 
     @Test func factsThatAreAskedForAreNotKnown() throws {

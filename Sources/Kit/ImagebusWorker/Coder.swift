@@ -1,7 +1,7 @@
 public import ImageModel
 
-/// Decodes images of one format that Imagebus knows, in the place of its own decoders: of 8 bits a
-/// sample, in sRGB, one page and no orientation. SDWebImage's coder.
+/// Decodes images of one format, in the place of the decoders of Imagebus: of 8 bits a sample, in
+/// sRGB and no orientation, with one frame or several. SDWebImage's coder.
 ///
 /// One image is decoded at a time, on a thread of its own; a function that heeds no cancel ends the
 /// process, and so does one that traps, such as with an index beyond the bytes: check what the file
@@ -24,13 +24,53 @@ public protocol Coder: Sendable {
 
     /// Writes the pixels of that header, whose size is within the limits of the stack: rows from
     /// top to bottom, without gaps. `pixels` has room for them and nothing else, and is 0 where it
-    /// is not written. Throws ``InvalidInput`` for a corrupt image.
+    /// is not written. Throws ``InvalidInput`` for a corrupt image. Not called for an animation.
     func pixels(
         of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
         _ cancellation: Cancellation) throws
+
+    /// How long each frame of an animation is shown, and how often all; `nil` for another image,
+    /// as where an author says nothing else. Of two frames or more it is one.
+    ///
+    /// How many there are is limited once it is known: let no number of a file be the length of
+    /// this list that its bytes cannot hold.
+    func animation(of data: Span<UInt8>, _ header: PixelForm) throws -> AnimationFacts?
+
+    /// Writes one frame of an animation, from 0 on, as it is shown: all of its rows, as `pixels`
+    /// does. Each may be asked for alone.
+    func frame(
+        _ number: Int, of data: Span<UInt8>, _ header: PixelForm,
+        into pixels: inout MutableSpan<UInt8>, _ cancellation: Cancellation) throws
+
+    /// Writes, as `pixels` does, what can be shown of an image of which only the first bytes are
+    /// there, and says whether there is anything to see yet; there is not, where an author says
+    /// nothing else. What is missing is no error, here and in `header`, which is asked before.
+    func arrived(
+        of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
+        _ cancellation: Cancellation
+    ) throws -> Bool
 }
 
 extension Coder {
     /// All that it is given.
     public func recognises(_ data: Span<UInt8>) -> Bool { true }
+
+    /// It is no animation.
+    public func animation(of data: Span<UInt8>, _ header: PixelForm) throws -> AnimationFacts? {
+        nil
+    }
+
+    /// There is none.
+    public func frame(
+        _ number: Int, of data: Span<UInt8>, _ header: PixelForm,
+        into pixels: inout MutableSpan<UInt8>, _ cancellation: Cancellation
+    ) throws {
+        throw ImageError(.notSupported, "this coder makes no frames")
+    }
+
+    /// There is nothing to see yet.
+    public func arrived(
+        of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
+        _ cancellation: Cancellation
+    ) throws -> Bool { false }
 }

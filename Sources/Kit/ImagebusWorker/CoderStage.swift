@@ -17,12 +17,6 @@ struct CoderStage<Author: Coder> {
         guard coder.recognises(data) else {
             throw ImageError(.unsupportedFormat, "this coder does not know the image")
         }
-        guard !work.isPartial else {
-            throw ImageError(.badImageData, "the file is not there as a whole")
-        }
-        guard work.frame ?? 0 == 0 else {
-            throw ImageError(.stepFailed, "the image has no such frame")
-        }
         do {
             return try decode(work, data, output, cancellation)
         } catch {
@@ -39,27 +33,66 @@ struct CoderStage<Author: Coder> {
         _ cancellation: Cancellation
     ) throws -> DecodedImage {
         let header = try coder.header(of: data)
-        let count = try header.check(against: work.limits)
+        let plan = FramePlan(
+            header, try coder.animation(of: data, header), wantsAll: work.wantsAllFrames)
+        let count = try plan.byteCount(within: work.limits)
         var image = DecodedImage(
             info: ImageInfo(
-                format: coder.format, size: header.size, hasAlpha: header.bands.hasAlpha),
+                format: coder.format, size: header.size, pages: plan.frames,
+                hasAlpha: header.bands.hasAlpha),
             frames: [])
         // Nothing is known of what was asked for.
         if !work.facts.kinds.isEmpty { image.facts = ImageFacts() }
         guard work.need != .header else { return image }
+        let numbers = try plan.numbers(from: work.frame ?? 0)
         let block = try output.reserve(count)
+        let isThere: Bool
         do {
             let place = block.blank(count)
-            var pixels = place.mutableSpan
-            try coder.pixels(of: data, header, into: &pixels, cancellation)
+            if work.isPartial {
+                var pixels = place.mutableSpan
+                isThere = try coder.arrived(of: data, header, into: &pixels, cancellation)
+            } else {
+                try make(plan, numbers, of: data, in: place, cancellation)
+                isThere = true
+            }
             try cancellation.check()
         } catch {
             output.discard(block)
             throw error
         }
+        guard isThere else {
+            output.discard(block)
+            return image
+        }
         image.frames = [
-            DecodedImage.Frame(reference: block.reference(length: count), layout: header.layout())
+            DecodedImage.Frame(reference: block.reference(length: count), layout: plan.layout)
         ]
         return image
+    }
+
+    private func make(
+        _ plan: FramePlan, _ numbers: Range<Int>, of data: Span<UInt8>,
+        in place: UnsafeMutableBufferPointer<UInt8>, _ cancellation: Cancellation
+    ) throws {
+        guard plan.frames > 1 else {
+            var pixels = place.mutableSpan
+            return try coder.pixels(of: data, plan.form, into: &pixels, cancellation)
+        }
+        let size = place.count / numbers.count
+        for (index, number) in numbers.enumerated() {
+            try cancellation.check()
+            let room = UnsafeMutableBufferPointer(
+                rebasing: place[index * size..<(index + 1) * size])
+            if plan.made.bands == plan.form.bands {
+                var pixels = room.mutableSpan
+                try coder.frame(number, of: data, plan.form, into: &pixels, cancellation)
+            } else {
+                var samples = [UInt8](repeating: 0, count: plan.form.byteCount ?? 0)
+                var pixels = samples.mutableSpan
+                try coder.frame(number, of: data, plan.form, into: &pixels, cancellation)
+                plan.form.bands.spread(samples, into: room)
+            }
+        }
     }
 }

@@ -47,25 +47,3 @@ public struct PixelForm: Hashable, Sendable {
         return PixelLayout(planes: [plane], orientation: .upright)
     }
 }
-
-extension PixelForm {
-    /// Throws where an image is beyond the limits of its job, or its header makes no sense: before
-    /// any pixel is made.
-    func check(against limits: ImageLimits) throws(AuthorError) -> Int {
-        guard let count = byteCount, let area = size.area else {
-            throw .invalid("its header makes no sense")
-        }
-        let values = [
-            ("side", max(size.width, size.height), limits.sideMax),
-            ("pixels", area, limits.pixelsMax), ("bytes", count, limits.pixelBytesMax),
-        ]
-        for (name, value, most) in values where value > most {
-            throw .error(
-                ImageError(
-                    .limitExceeded,
-                    "the image has \(name) of \(value), at most \(most) are decoded",
-                    details: ["limit": name]))
-        }
-        return count
-    }
-}

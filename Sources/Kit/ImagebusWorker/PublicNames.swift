@@ -1,6 +1,7 @@
 // The types of other rooms that stand in this library's public declarations, so that who uses it
 // imports `ImagebusWorker` alone.
 
+@_exported public import struct ImageModel.AnimationFacts
 @_exported public import struct ImageModel.CustomStep
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import struct ImageModel.ErrorRule
