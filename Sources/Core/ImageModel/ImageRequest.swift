@@ -39,7 +39,12 @@ public struct ImageRequest: Hashable, Sendable {
     /// Milliseconds until the request ends with `deadlineExceeded`.
     public var timeoutMilliseconds: Int
     /// What else it says about manager, caches, keys and replies.
-    public var context: RequestContext
+    public var context: RequestContext {
+        get { said?.context ?? RequestContext() }
+        set { said = newValue.isEmpty ? nil : SaidContext(newValue) }
+    }
+    /// Most requests say nothing there, and are copied often.
+    private var said: SaidContext?
 
     /// A plain load: the source bytes, once their header was read, from and into all tiers.
     public init(url: String) {
@@ -59,7 +64,6 @@ public struct ImageRequest: Hashable, Sendable {
         originalQueryCacheTypes = .disk
         originalStoreCacheTypes = .disk
         timeoutMilliseconds = 30_000
-        context = RequestContext()
     }
 
     /// The result is the source's bytes as they came.
