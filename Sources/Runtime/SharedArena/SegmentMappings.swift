@@ -7,9 +7,13 @@ import Messages
 /// Bounded: the least recently used mapping goes first, and mappings of unlinked segments, which
 /// hold memory that nobody else can use, go whenever a new one is made.
 final class SegmentMappings {
-    private struct Mapping {
+    private final class Mapping {
         let segment: MappedSegment
-        var lastUse: UInt64 = 0
+        var lastUse: UInt64
+
+        init(_ segment: MappedSegment, lastUse: UInt64) {
+            (self.segment, self.lastUse) = (segment, lastUse)
+        }
     }
 
     private let directories: SegmentDirectories
@@ -37,9 +41,9 @@ final class SegmentMappings {
     func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
         let key = SegmentKey(reference)
         uses += 1
-        if let known = mappings[key]?.segment {
-            mappings[key]?.lastUse = uses
-            return known
+        if let known = mappings[key] {
+            known.lastUse = uses
+            return known.segment
         }
         let file = try SegmentOpening.open(reference, in: directories)
         dropUnlinked()
@@ -48,7 +52,7 @@ final class SegmentMappings {
             let count = try file.status().size
             idleBytesMax = Int(clamping: try file.fileSystemStatus().totalBytes / 32)
             let made = try MappedSegment(file, count: count)
-            mappings[key] = Mapping(segment: made, lastUse: uses)
+            mappings[key] = Mapping(made, lastUse: uses)
             return made
         } catch {
             throw ImageError(.internalError, "a segment cannot be mapped: \(error)")

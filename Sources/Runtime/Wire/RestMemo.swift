@@ -1,54 +1,71 @@
 /// Values that were made from the rests of bodies (`TokenedBody`) before, found by the bytes.
 ///
-/// Bounded: each rest has one place, and a newer one takes it. A place is chosen by a hash that
-/// nobody outside the process can foresee.
+/// Bounded: a newer rest takes the place of an older one. A place is chosen by a hash that nobody
+/// outside the process can foresee.
 public struct RestMemo<Value> {
-    /// A class, so that a place that is not used takes eight bytes.
-    private final class Entry {
+    @usableFromInline
+    final class Entry {
+        @usableFromInline
         let hash: Int
+        @usableFromInline
         let rest: [UInt8]
+        @usableFromInline
         let value: Value
 
+        @inlinable
         init(hash: Int, rest: [UInt8], value: Value) {
             (self.hash, self.rest, self.value) = (hash, rest, value)
         }
+
+        @inlinable
+        func isOf(_ rest: RawSpan, _ hash: Int) -> Bool {
+            self.hash == hash && RestBytes.isEqual(self.rest, rest)
+        }
     }
 
-    private let restBytesMax: Int
-    private var entries: [Entry?]
+    @usableFromInline
+    let restBytesMax: Int
+    @usableFromInline
+    var entries: WayTable<Entry>
 
     /// For `1 << bits` rests of so many bytes at most.
+    @inlinable
     public init(bits: Int, restBytesMax: Int) {
         self.restBytesMax = restBytesMax
-        entries = Array(repeating: nil, count: 1 << bits)
+        entries = WayTable(bits: bits)
     }
 
     /// What was kept for exactly these bytes.
+    @inlinable
     public func value(for rest: RawSpan) -> Value? {
         guard rest.byteCount <= restBytesMax else { return nil }
-        let hash = Self.hash(rest)
-        guard let entry = entries[hash & (entries.count - 1)], entry.hash == hash,
-            Self.isEqual(entry.rest, rest)
-        else { return nil }
-        return entry.value
+        let hash = RestBytes.hash(rest)
+        return entries.find(hash) { $0.isOf(rest, hash) }?.value
     }
 
     /// Keeps a value for these bytes, unless they are too many.
+    @inlinable
     public mutating func keep(_ value: Value, for rest: RawSpan) {
         guard rest.byteCount <= restBytesMax else { return }
-        let hash = Self.hash(rest)
-        entries[hash & (entries.count - 1)] = Entry(
-            hash: hash, rest: rest.withUnsafeBytes { Array($0) }, value: value)
+        let hash = RestBytes.hash(rest)
+        let entry = Entry(hash: hash, rest: rest.withUnsafeBytes { Array($0) }, value: value)
+        entries.enter(entry, hash) { $0.isOf(rest, hash) }
     }
+}
 
-    private static func hash(_ rest: RawSpan) -> Int {
+/// Hashes and compares rests.
+@usableFromInline
+enum RestBytes {
+    @usableFromInline
+    static func hash(_ rest: RawSpan) -> Int {
         var hasher = Hasher()
         rest.withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize()
     }
 
     /// By words: comparing bytes one by one costs as much as the hash.
-    private static func isEqual(_ known: [UInt8], _ rest: RawSpan) -> Bool {
+    @usableFromInline
+    static func isEqual(_ known: [UInt8], _ rest: RawSpan) -> Bool {
         guard known.count == rest.byteCount else { return false }
         let known = known.span.bytes
         var offset = 0
