@@ -56,7 +56,7 @@ measure_frames() {
         return 1
     }
     before=$("$program" status --json)
-    "$program" bench hit "$photo_url/1.jpg" "${steps[@]}" --format jpeg --concurrency 64 \
+    "$program" bench hit "$photo_url/1.jpg" "${steps[@]}" --format jpeg --concurrency 1 \
         --by-message --seconds 1 >/dev/null
     after=$("$program" status --json)
     end_server "$server"

@@ -22,12 +22,7 @@ import Testing
         RepeatedAnswers(try CommandQueue(ordersMax: 10), CopyPool())
     }
 
-    private var response: ImageResponse {
-        ImageResponse(
-            status: .ok, info: nil, facts: nil, explanation: nil, cacheType: .memory, key: "a",
-            timings: StageTimings(), bytes: nil, storedTiers: nil, scaleFactor: 1,
-            fallbackFor: nil)
-    }
+    private var response: ImageResponse { .image("a", .memory) }
 
     private var socket: String { folder.path + "/front.sock" }
 

@@ -17,10 +17,7 @@ import Testing
     private func response(
         _ key: String = "a", bytes: Int = 100, voucher: AnswerVoucher? = nil
     ) -> ImageResponse {
-        ImageResponse(
-            status: .ok, info: nil, facts: nil, explanation: nil, cacheType: .none, key: key,
-            timings: StageTimings(), bytes: ImageBytes([UInt8](repeating: 7, count: bytes)),
-            storedTiers: nil, scaleFactor: 1, fallbackFor: nil, voucher: voucher)
+        .image(key, .none, ImageBytes([UInt8](repeating: 7, count: bytes)), voucher: voucher)
     }
 
     private func cache(_ bytes: Int = 1 << 20, stale: Int = 0) -> ClientMemoryCache {

@@ -12,10 +12,7 @@ import Testing
     init() throws { task = LoadTask(token: token, commands: try CommandQueue(ordersMax: 4)) }
 
     private func partial(_ bytes: UInt64) -> ImageResponse {
-        var response = ImageResponse(
-            status: .ok, info: nil, facts: nil, explanation: nil, cacheType: .none, key: "k",
-            timings: StageTimings(), bytes: nil, storedTiers: nil, scaleFactor: 1,
-            fallbackFor: nil)
+        var response = ImageResponse.image("k")
         response.arrivedBytes = bytes
         return response
     }

@@ -19,14 +19,16 @@ private func request(_ number: UInt64, group: GroupID? = nil) -> LoadRequest {
 /// Tokens of the loads among the actions, in order.
 private func sent(_ actions: [PendingRequests.Action]) -> [UInt64] {
     actions.compactMap { action in
-        if case .send(.load(let load)) = action { load.token.value.low } else { nil }
+        if case .load(let load) = action { load.token.value.low } else { nil }
     }
 }
 
 /// Tokens and codes of the failures among the actions.
 private func failed(_ actions: [PendingRequests.Action]) -> [UInt64: ErrorCode] {
     var failures: [UInt64: ErrorCode] = [:]
-    for case .fail(let token, let error) in actions { failures[token.value.low] = error.code }
+    for case .fail(let load, let error) in actions {
+        failures[load.token.value.low] = error.code
+    }
     return failures
 }
 
@@ -123,11 +125,11 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         var pending = PendingRequests(connectTimeoutMilliseconds: 60_000)
         _ = pending.submitted(request(1), at: at(0))
         let actions = pending.welcomed(welcome, at: at(10_000))
-        guard case .send(.load(let load)) = actions.first else {
+        guard case .load(let load) = actions.first else {
             Issue.record("the load was not sent: \(actions)")
             return
         }
-        #expect(load.image.timeoutMilliseconds == 20_000)
+        #expect(load.message.image.timeoutMilliseconds == 20_000)
     }
 
     @Test func whereNobodyServesTheRequestEndsAsUnavailable() {
@@ -155,11 +157,11 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         _ = pending.submitted(request(1), at: at(0))
         for retry in 1...3 {
             let actions = pending.foundStale(request(1).token, at: at(retry))
-            guard case .send(.load(let load)) = actions.first else {
+            guard case .load(let load) = actions.first else {
                 Issue.record("retry \(retry) was not sent: \(actions)")
                 return
             }
-            #expect(load.staleRetries == UInt8(retry))
+            #expect(load.message.staleRetries == UInt8(retry))
         }
         #expect(failed(pending.foundStale(request(1).token, at: at(4))) == [1: .stale])
         _ = pending.submitted(request(2), at: at(5))
@@ -181,11 +183,11 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
                 #expect(failed(actions) == [1: .stale])
                 continue
             }
-            guard case .send(.load(let load)) = actions.first else {
+            guard case .load(let load) = actions.first else {
                 Issue.record("it was not sent: \(actions)")
                 return
             }
-            #expect(load.wantsPieces && load.staleRetries == 3)
+            #expect(load.message.wantsPieces && load.message.staleRetries == 3)
             #expect(failed(pending.foundStale(request(1).token, at: at(5))) == [1: .stale])
         }
     }

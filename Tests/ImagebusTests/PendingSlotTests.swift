@@ -23,8 +23,8 @@ private func told(_ actions: [PendingRequests.Action]) -> [String] {
     actions.map { action in
         switch action {
         case .send(.cancel(let token)): "cancel \(token.value.low)"
-        case .send(.load(let load)): "load \(load.token.value.low)"
-        case .fail(let token, let error): "fail \(token.value.low) \(error.code.rawValue)"
+        case .load(let load): "load \(load.token.value.low)"
+        case .fail(let load, let error): "fail \(load.token.value.low) \(error.code.rawValue)"
         default: "\(action)"
         }
     }
@@ -81,23 +81,23 @@ private func told(_ actions: [PendingRequests.Action]) -> [String] {
         var pending = pending()
         _ = pending.submitted(request(1, slot: "s"), at: at(0))
         _ = pending.submitted(request(2, slot: "s", avoids: true), at: at(0))
-        guard case .send(.load(let again)) = pending.foundStale(token(1), at: at(1)).first else {
+        guard case .load(let again) = pending.foundStale(token(1), at: at(1)).first else {
             Issue.record("it was not sent again")
             return
         }
-        #expect(again.slot == nil)
+        #expect(again.message.slot == nil)
     }
 
     @Test func aLoadThatWasUnmodifiedDoesNotCancelWhatCameIntoItsSlotSince() {
         var pending = pending()
         _ = pending.submitted(request(1, slot: "s"), at: at(0))
         _ = pending.submitted(request(2, slot: "s", avoids: true), at: at(0))
-        guard case .send(.load(let again)) = pending.foundUnmodified(token(1), at: at(1)).first
+        guard case .load(let again) = pending.foundUnmodified(token(1), at: at(1)).first
         else {
             Issue.record("it was not sent again")
             return
         }
-        #expect(again.slot == nil)
+        #expect(again.message.slot == nil)
         // The newer one is still the one that the slot has.
         #expect(told(pending.submitted(request(3, slot: "s"), at: at(2))) == ["cancel 2"])
     }
@@ -106,11 +106,11 @@ private func told(_ actions: [PendingRequests.Action]) -> [String] {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.submitted(request(1, slot: nil), at: at(0))
         #expect(pending.reprioritised(token(1), .high) == [])
-        guard case .send(.load(let load)) = pending.welcomed(welcome, at: at(1)).first else {
+        guard case .load(let load) = pending.welcomed(welcome, at: at(1)).first else {
             Issue.record("it was not sent")
             return
         }
-        #expect(load.image.priority == .high)
+        #expect(load.message.image.priority == .high)
         #expect(
             pending.reprioritised(token(1), .low) == [.send(.reprioritise(token(1), .low))])
         #expect(pending.reprioritised(token(9), .low) == [])

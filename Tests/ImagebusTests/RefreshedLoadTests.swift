@@ -12,10 +12,7 @@ import Testing
     }
 
     private func response(_ byte: UInt8, isRefreshed: Bool = false) -> ImageResponse {
-        var response = ImageResponse(
-            status: .ok, info: nil, facts: nil, explanation: nil, cacheType: .memory, key: "k",
-            timings: StageTimings(), bytes: ImageBytes([byte]), storedTiers: nil, scaleFactor: 1,
-            fallbackFor: nil)
+        var response = ImageResponse.image("k", .memory, ImageBytes([byte]))
         response.isRefreshed = isRefreshed
         return response
     }
@@ -85,10 +82,10 @@ import Testing
         _ = pending.welcomed(
             ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 2), at: moment)
         let again = pending.foundUnmodified(token, at: moment)
-        guard case .send(.load(let load)) = again.first else {
+        guard case .load(let load) = again.first else {
             Issue.record("it is sent again")
             return
         }
-        #expect(load.token == token && !load.image.options.contains(.refreshCached))
+        #expect(load.token == token && !load.message.image.options.contains(.refreshCached))
     }
 }

@@ -24,12 +24,13 @@ extension StackHarness {
     /// A client of this stack; it ends with its last reference. Without `sharesLoads` each of its
     /// loads is a message.
     public func client(
-        asOperator: Bool = false, sharesLoads: Bool = true
+        asOperator: Bool = false, sharesLoads: Bool = true, repeatsAnswers: Bool = true
     ) throws -> ImagebusClient {
         var configuration = try ClientConfiguration(
             runtimeDirectory: runtimeDirectory, isOperator: asOperator,
             connectTimeoutMilliseconds: 20_000)
         configuration.sharesLoads = sharesLoads
+        configuration.repeatsAnswers = repeatsAnswers
         return try ImagebusClient(configuration)
     }
 

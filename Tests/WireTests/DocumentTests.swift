@@ -90,8 +90,12 @@ import Testing
         }
         var expected: [String: [UInt8]] = [:]
         for kind in MessageKind.allCases where kind != .versions {
-            let isSegments = kind == .segmentsOpened || kind == .segmentsClosed
-            let name = isSegments ? "segments" : "\(kind)"
+            let name =
+                switch kind {
+                case .segmentsOpened, .segmentsClosed: "segments"
+                case .loads, .replies: "batch"
+                default: "\(kind)"
+                }
             expected[name.prefix(1).uppercased() + name.dropFirst(), default: []]
                 .append(kind.rawValue)
         }

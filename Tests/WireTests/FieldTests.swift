@@ -66,11 +66,12 @@ import Testing
         return log
     }
 
+    /// But for `Batch`, of which no value is made (`BatchTests`).
     @Test func theMessagesAreThoseOfTheProtoFile() throws {
         let heads = try ProtocolText.read("imagebus.proto").lines.filter { line in
             line.drop { $0 == " " }.hasPrefix("message ")
         }
-        #expect(descriptors().count == heads.count)
+        #expect(descriptors().count + 1 == heads.count)
     }
 
     @Test func everyFieldOfEveryMessageHasOneLine() {

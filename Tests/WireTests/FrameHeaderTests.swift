@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [8, 23, 31, 55, 63, 255] as [UInt8])
+    @Test(arguments: [8, 23, 31, 57, 63, 255] as [UInt8])
     func unknownKindsAreRefused(kind: UInt8) {
         let frame: [UInt8] = [0x49, 0x42, 0x55, 0x53, 1, kind, 0, 0]
         #expect(throws: WireError.unknownKind(kind)) {

@@ -5509,6 +5509,51 @@ void   imagebus__v1__used__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__used__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__batch__init
+                     (Imagebus__V1__Batch         *message)
+{
+  static const Imagebus__V1__Batch init_value = IMAGEBUS__V1__BATCH__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__batch__get_packed_size
+                     (const Imagebus__V1__Batch *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__batch__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__batch__pack
+                     (const Imagebus__V1__Batch *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__batch__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__batch__pack_to_buffer
+                     (const Imagebus__V1__Batch *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__batch__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Batch *
+       imagebus__v1__batch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Batch *)
+     protobuf_c_message_unpack (&imagebus__v1__batch__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__batch__free_unpacked
+                     (Imagebus__V1__Batch *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__batch__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__downloads_command__init
                      (Imagebus__V1__DownloadsCommand         *message)
 {
@@ -13791,7 +13836,7 @@ const ProtobufCMessageDescriptor imagebus__v1__download_settings__descriptor =
   (ProtobufCMessageInit) imagebus__v1__download_settings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[6] =
+static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descriptors[7] =
 {
   {
     "incarnation",
@@ -13865,19 +13910,32 @@ static const ProtobufCFieldDescriptor imagebus__v1__client_hello__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "takes_batches",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ClientHello, takes_batches),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__client_hello__field_indices_by_name[] = {
   5,   /* field[5] = front */
   0,   /* field[0] = incarnation */
   1,   /* field[1] = pid */
   4,   /* field[4] = secret */
+  6,   /* field[6] = takes_batches */
   2,   /* field[2] = version */
   3,   /* field[3] = wants_pieces */
 };
 static const ProtobufCIntRange imagebus__v1__client_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor =
 {
@@ -13887,7 +13945,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_hello__descriptor =
   "Imagebus__V1__ClientHello",
   "imagebus.v1",
   sizeof(Imagebus__V1__ClientHello),
-  6,
+  7,
   imagebus__v1__client_hello__field_descriptors,
   imagebus__v1__client_hello__field_indices_by_name,
   1,  imagebus__v1__client_hello__number_ranges,
@@ -13958,7 +14016,7 @@ const ProtobufCMessageDescriptor imagebus__v1__front_process__descriptor =
   (ProtobufCMessageInit) imagebus__v1__front_process__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descriptors[5] =
+static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descriptors[6] =
 {
   {
     "epoch",
@@ -14020,10 +14078,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__client_welcome__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "loads_max",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__ClientWelcome, loads_max),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__client_welcome__field_indices_by_name[] = {
   4,   /* field[4] = clock */
   0,   /* field[0] = epoch */
+  5,   /* field[5] = loads_max */
   2,   /* field[2] = piece_window */
   3,   /* field[3] = voucher_words */
   1,   /* field[1] = window */
@@ -14031,7 +14102,7 @@ static const unsigned imagebus__v1__client_welcome__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__client_welcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
 {
@@ -14041,7 +14112,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
   "Imagebus__V1__ClientWelcome",
   "imagebus.v1",
   sizeof(Imagebus__V1__ClientWelcome),
-  5,
+  6,
   imagebus__v1__client_welcome__field_descriptors,
   imagebus__v1__client_welcome__field_indices_by_name,
   1,  imagebus__v1__client_welcome__number_ranges,
@@ -17225,6 +17296,44 @@ const ProtobufCMessageDescriptor imagebus__v1__used__descriptor =
   imagebus__v1__used__field_indices_by_name,
   1,  imagebus__v1__used__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__used__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__batch__field_descriptors[1] =
+{
+  {
+    "bodies",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Imagebus__V1__Batch, n_bodies),
+    offsetof(Imagebus__V1__Batch, bodies),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__batch__field_indices_by_name[] = {
+  0,   /* field[0] = bodies */
+};
+static const ProtobufCIntRange imagebus__v1__batch__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__batch__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Batch",
+  "Batch",
+  "Imagebus__V1__Batch",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Batch),
+  1,
+  imagebus__v1__batch__field_descriptors,
+  imagebus__v1__batch__field_indices_by_name,
+  1,  imagebus__v1__batch__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__batch__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__downloads_command__field_descriptors[1] =

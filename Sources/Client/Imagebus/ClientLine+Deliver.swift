@@ -12,40 +12,53 @@ extension ClientLine {
     mutating func perform(_ actions: [PendingRequests.Action], at now: Instant) {
         for action in actions {
             switch action {
+            case .load(let load): enqueue(load, at: now)
             case .send(let message): enqueue(message, at: now)
-            case .advance(let progress): tasks[progress.token]?.advance(progress)
-            case .fail(let token, let error):
+            case .advance(let progress):
+                pending.load(of: progress.token)?.task.advance(progress)
+            case .fail(let load, let error):
                 // What others share goes on.
-                if !pending.isShared(token) { forget(token) }
-                tasks.removeValue(forKey: token)?.finish(.failure(error))
+                if !pending.isShared(load.token) { forget(load.token) }
+                load.task.finish(.failure(error))
             case .forget(let token): forget(token)
             case .deliver(let reply): deliver(reply, at: now)
             }
         }
     }
 
-    mutating func deliver(_ reply: Reply, at now: Instant) {
-        if reply.isRefreshing { return offer(reply) }
-        if reply.arrivedBytes != nil { return show(reply) }
-        if case .notModified = reply.outcome { return confirm(reply, at: now) }
-        let task = tasks[reply.token]
-        do throws(ImageError) {
-            guard var response = try response(reply) else {
-                return foundStale(reply, at: now)
-            }
-            response.isRefreshed = task?.cachedResponse != nil
-            if !response.isRefreshed { response.voucher = learn(reply, response, at: now) }
-            countMembers(reply)
+    private mutating func deliver(_ reply: Reply, at now: Instant) {
+        switch reply.outcome {
+        case .image(let image):
+            let answer = DeliveredAnswer(image, reply.timings)
+            if reply.isRefreshing { return offer(answer, to: reply.token) }
+            if let arrived = reply.arrivedBytes { return show(answer, arrived, to: reply.token) }
+            deliver(answer, to: reply.token, at: now)
+        case .notModified: confirm(reply.token, at: now)
+        case .miss(let key):
+            let response = ImageResponse(ImageAccount(missOf: key, reply.timings), nil)
             end(reply.token, with: .success(response), at: now)
+        case .failure(let error): end(reply.token, with: .failure(error), at: now)
+        }
+    }
+
+    /// The image that ends a load.
+    mutating func deliver(_ answer: DeliveredAnswer, to token: Token, at now: Instant) {
+        do throws(ImageError) {
+            guard var response = try response(answer, to: token) else {
+                return foundStale(answer, token, at: now)
+            }
+            let load = pending.load(of: token)
+            response.isRefreshed = load?.task.cachedResponse != nil
+            if !response.isRefreshed, let load { learn(answer, load, &response, at: now) }
+            countMembers(answer, of: token)
+            end(token, with: .success(response), at: now)
         } catch {
-            if error.code == .stale {
-                return foundStale(reply, at: now)
+            if error.code == .stale { return foundStale(answer, token, at: now) }
+            guard answer.image.reference != nil else {
+                return end(token, with: .failure(error), at: now)
             }
-            if case .image(let image) = reply.outcome, image.reference != nil {
-                release(reply)
-                return perform(pending.foundUnreadable(reply.token, error, at: now), at: now)
-            }
-            end(reply.token, with: .failure(error), at: now)
+            release(answer.image)
+            perform(pending.foundUnreadable(token, error, at: now), at: now)
         }
     }
 
@@ -53,88 +66,66 @@ extension ClientLine {
     private mutating func end(
         _ token: Token, with result: Result<ImageResponse, ImageError>, at now: Instant
     ) {
-        let members = pending.members(of: token)
-        let task = tasks.removeValue(forKey: token)
+        let load = pending.load(of: token)
+        let members = pending.members(of: token)?.compactMap { pending.load(of: $0) }
         forget(token)
         perform(pending.delivered(token, at: now), at: now)
-        task?.finish(result)
-        for member in members ?? [] { tasks.removeValue(forKey: member)?.finish(result) }
+        guard let members else {
+            load?.task.finish(result)
+            return
+        }
+        for member in members { member.task.finish(result) }
     }
 
     /// Each load that shared a hit counts as one (SEMANTICS §5.24).
-    private func countMembers(_ reply: Reply) {
-        guard case .image(let image) = reply.outcome, let voucher = image.voucher,
-            let members = pending.members(of: reply.token)
+    private func countMembers(_ answer: DeliveredAnswer, of token: Token) {
+        guard let voucher = answer.image.voucher, let members = pending.members(of: token)
         else { return }
         for _ in members.dropFirst() where !answers.count(voucher.number) { return }
     }
 
     /// A cached image comes before the end. Where it cannot be had, the end makes up for it.
-    private mutating func offer(_ reply: Reply) {
-        do throws(ImageError) {
-            guard let response = try response(reply) else { return release(reply) }
-            tasks[reply.token]?.offer(response)
-        } catch {
-            release(reply)
-        }
+    private mutating func offer(_ answer: DeliveredAnswer, to token: Token) {
+        guard let response = try? response(answer, to: token) else { return release(answer.image) }
+        pending.load(of: token)?.task.offer(response)
     }
 
     /// An image of what has arrived so far. Where it cannot be had, the next one can.
-    private mutating func show(_ reply: Reply) {
-        do throws(ImageError) {
-            guard var response = try response(reply) else { return release(reply) }
-            response.arrivedBytes = reply.arrivedBytes
-            for token in pending.members(of: reply.token) ?? [reply.token] {
-                tasks[token]?.show(response)
-            }
-        } catch {
-            release(reply)
+    private mutating func show(_ answer: DeliveredAnswer, _ arrived: UInt64, to token: Token) {
+        guard var response = try? response(answer, to: token) else { return release(answer.image) }
+        response.arrivedBytes = arrived
+        for token in pending.members(of: token) ?? [token] {
+            pending.load(of: token)?.task.show(response)
         }
     }
 
     /// The origin says that nothing changed: the cached image is the newest.
-    private mutating func confirm(_ reply: Reply, at now: Instant) {
-        guard let known = tasks[reply.token]?.unmodified else {
-            return perform(pending.foundUnmodified(reply.token, at: now), at: now)
+    private mutating func confirm(_ token: Token, at now: Instant) {
+        guard let known = pending.load(of: token)?.task.unmodified else {
+            return perform(pending.foundUnmodified(token, at: now), at: now)
         }
-        end(reply.token, with: .success(known), at: now)
+        end(token, with: .success(known), at: now)
     }
 
     /// The bytes were reused before they could be taken; we are their receiver all the same.
-    private mutating func foundStale(_ reply: Reply, at now: Instant) {
-        release(reply)
-        perform(pending.foundStale(reply.token, at: now), at: now)
+    private mutating func foundStale(_ answer: DeliveredAnswer, _ token: Token, at now: Instant) {
+        release(answer.image)
+        perform(pending.foundStale(token, at: now), at: now)
     }
 
     /// The response with its bytes; `nil` where they were reused meanwhile.
-    mutating func response(_ reply: Reply) throws(ImageError) -> ImageResponse? {
-        switch reply.outcome {
-        case .failure(let error): throw error
-        case .notModified:
-            throw ImageError(.protocolViolation, "nothing changed, but nothing was there")
-        case .miss(let key):
+    private mutating func response(
+        _ answer: DeliveredAnswer, to token: Token
+    ) throws(ImageError) -> ImageResponse? {
+        if let count = answer.image.pieceBytes {
             return ImageResponse(
-                status: .miss, info: nil, facts: nil, explanation: nil, cacheType: .none,
-                key: key, timings: reply.timings, bytes: nil, storedTiers: nil,
-                scaleFactor: 1, fallbackFor: nil)
-        case .image(let image):
-            var bytes: ImageBytes?
-            if let count = image.pieceBytes {
-                bytes = ImageBytes(try pieces.finish(reply.token, count: count))
-            } else if let reference = image.reference {
-                bytes = try self.bytes(reference, mustCopy: image.mustCopy)
-                if bytes == nil { return nil }
-            }
-            var response = ImageResponse(
-                status: .ok, info: image.info, facts: image.facts,
-                explanation: image.explanation, cacheType: image.cacheType, key: image.key,
-                timings: reply.timings, bytes: bytes, storedTiers: image.storedTiers,
-                scaleFactor: image.scaleFactor, fallbackFor: image.fallbackFor)
-            response.validity = image.validity
-            response.digest = image.digest
-            response.extendedData = image.extendedData
-            return response
+                answer.account, ImageBytes(try pieces.finish(token, count: count)))
         }
+        guard let reference = answer.image.reference else {
+            return ImageResponse(answer.account, nil)
+        }
+        let bytes = try bytes(reference, mustCopy: answer.image.mustCopy)
+        return bytes.map { ImageResponse(answer.account, $0) }
     }
 
     func bytes(_ reference: BlockReference, mustCopy: Bool) throws(ImageError) -> ImageBytes? {
@@ -164,8 +155,11 @@ extension ClientLine {
 
     /// A reply that nobody waits for still made a receiver of us.
     mutating func release(_ reply: Reply) {
-        guard case .image(let image) = reply.outcome, let reference = image.reference,
-            ResultReader.isLarge(reference), !image.mustCopy
+        if case .image(let image) = reply.outcome { release(image) }
+    }
+
+    mutating func release(_ image: DeliveredImage) {
+        guard let reference = image.reference, ResultReader.isLarge(reference), !image.mustCopy
         else { return }
         releases.append(reference.block)
     }

@@ -8,18 +8,21 @@ import Messages
 extension ClientLine {
     /// Puts a message behind those that wait. Loads that bring bytes along go, with these, only
     /// when nothing else waits.
+    mutating func enqueue(_ load: PendingLoad, at now: Instant) {
+        guard load.request.uploadBytes > 0 else { return outbox.append(.load(load)) }
+        if uploads.start(load.message) { return }
+        perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
+    }
+
     mutating func enqueue(_ message: ClientMessage, at now: Instant) {
         switch message {
-        case .load(let load) where load.uploadBytes > 0:
-            if uploads.start(load) { return }
-            return perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
         case .cancel(let token):
             if uploads.stop(token) { return endUnsent(token, at: now) }
         case .cancelGroup(let group):
             for token in uploads.stop(group: group) { endUnsent(token, at: now) }
         default: break
         }
-        outbox.append(message)
+        outbox.append(.other(message))
     }
 
     /// The coordinator does not know it, and would not answer.
@@ -29,11 +32,9 @@ extension ClientLine {
     }
 
     /// A load that brings its bytes along.
-    mutating func submit(
-        _ load: LoadRequest, _ task: LoadTask, uploading bytes: [UInt8], at now: Instant
-    ) {
+    mutating func submit(_ load: PendingLoad, uploading bytes: [UInt8], at now: Instant) {
         if !bytes.isEmpty { uploads.add(load.token, bytes) }
-        submit(load, task, at: now)
+        submit(load, at: now)
     }
 
     mutating func receive(_ piece: Piece, at now: Instant) {
@@ -44,21 +45,19 @@ extension ClientLine {
         } catch {
             perform(pending.abandoned(piece.token, error, at: now), at: now)
         }
-        if let count = pieces.acknowledgement() { outbox.append(.taken(count)) }
+        if let count = pieces.acknowledgement() { outbox.append(.other(.taken(count))) }
     }
 
     /// Sends loads that bring bytes along, and of these what the window has room for.
     mutating func sendUploads() throws {
         while let step = uploads.next, let message = uploads.message(step) {
-            guard try transmit(message) else { return }
+            guard try transmitOne(message) else { return }
             uploads.sent(step)
         }
     }
 
     /// Whether anybody waits for what comes under a token: who shares it does, too.
-    func isAwaited(_ token: Token) -> Bool {
-        tasks[token] != nil || pending.isShared(token)
-    }
+    func isAwaited(_ token: Token) -> Bool { pending.load(of: token) != nil }
 
     /// A load has ended: what it brought along and what has come for it.
     mutating func forget(_ token: Token) {

@@ -14,7 +14,7 @@ extension ClientLine {
     mutating func perform(_ actions: [PendingPrefetches.Action]) {
         for action in actions {
             switch action {
-            case .send(let message): outbox.append(message)
+            case .send(let message): outbox.append(.other(message))
             case .advance(let batch, let counts): prefetchTasks[batch]?.advance(counts)
             case .finish(let batch, let counts, let failures, let ends):
                 prefetchTasks.removeValue(forKey: batch)?

@@ -42,43 +42,59 @@ extension ClientLine {
     }
 
     mutating func drainBus(at now: Instant) throws {
-        for _ in 0..<messagesPerTurn {
+        var left = messagesPerTurn
+        while left > 0 {
             guard try connection.receive() else { return }
-            guard connection.frameCount == 2 else { continue }
-            if let reply = knownReply() {
-                receive(.reply(reply), at: now)
-                // Nothing else is awaited: what comes all the same is found by the next wait.
-                if pending.isEmpty { return }
+            guard connection.frameCount == 2,
+                let kind = (try? FrameHeader(decoding: connection.frame(0)))?.kind
+            else {
+                left -= 1
                 continue
             }
-            guard let message = try Self.understood(connection, &decoder) else { continue }
-            if case .reply(let reply) = message {
-                Self.keep(reply, connection, &replies, &encoder)
-            }
-            receive(message, at: now)
+            left -= try kind == .replies ? receiveReplies(at: now) : receiveOne(kind, at: now)
+            // Nothing else is awaited: what comes all the same is found by the next wait.
+            if pending.isEmpty { return }
         }
+    }
+
+    /// Returns how many there were, at least 1.
+    private mutating func receiveReplies(at now: Instant) throws(ImageError) -> Int {
+        guard let count = try? connection.openBatch() else { return 1 }
+        for place in 0..<count {
+            connection.turn(to: place)
+            _ = try receiveOne(.reply, at: now)
+        }
+        return count
+    }
+
+    /// Returns 1: so many there are.
+    private mutating func receiveOne(
+        _ kind: MessageKind, at now: Instant
+    ) throws(ImageError) -> Int {
+        if kind == .reply, let (token, answer) = replies.answer(connection.body) {
+            receive(answer, for: token, at: now)
+            return 1
+        }
+        guard let message = try Self.understood(kind, connection, &decoder) else { return 1 }
+        if case .reply(let reply) = message { Self.keep(reply, connection, &replies, &encoder) }
+        receive(message, at: now)
+        return 1
     }
 
     private static func keep(
         _ reply: Reply, _ connection: borrowing BusConnection, _ replies: inout ReplyMemo,
         _ encoder: inout MessageEncoder
     ) {
-        replies.keep(reply, connection.frame(1), &encoder)
-    }
-
-    /// A reply of which one with another token was read before.
-    private borrowing func knownReply() -> Reply? {
-        guard (try? FrameHeader(decoding: connection.frame(0)))?.kind == .reply else { return nil }
-        return replies.reply(connection.frame(1))
+        replies.keep(reply, connection.body, &encoder)
     }
 
     /// `nil` for what is no message. A coordinator of another version is the end: it would answer
     /// nothing else.
     private static func understood(
-        _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
+        _ kind: MessageKind, _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
     ) throws(ImageError) -> ServerMessage? {
         do throws(WireError) {
-            return try decode(connection, &decoder)
+            return try decoder.serverMessage(kind, connection.body)
         } catch .versionRefused(let lowest, let highest) {
             throw ImageError(
                 .versionMismatch,
@@ -89,24 +105,18 @@ extension ClientLine {
         }
     }
 
-    private static func decode(
-        _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
-    ) throws(WireError) -> ServerMessage {
-        let header = try FrameHeader(decoding: connection.frame(0))
-        return try decoder.serverMessage(header.kind, connection.frame(1))
-    }
-
     mutating func receive(_ message: ServerMessage, at now: Instant) {
         switch message {
         case .welcome(let welcome):
             isWelcome = true
             refusal = nil
+            loadsMax = min(Int(welcome.loadsMax), MessageLimits.batchMax)
             answers.sessionBegan(welcome, at: configuration.endpoint)
             pieces.sessionBegan(window: Int(welcome.pieceWindow))
             uploads.sessionBegan(window: Int(welcome.pieceWindow))
             perform(pending.welcomed(welcome, at: now), at: now)
             perform(prefetches.welcomed(welcome))
-            outbox += inquiries.messages
+            outbox += inquiries.messages.map { .other($0) }
             inquiries.welcomed(at: now)
         case .helloRequired:
             endSession(at: now)
@@ -127,6 +137,14 @@ extension ClientLine {
         }
     }
 
+    /// The reply of a hit, read before.
+    private mutating func receive(
+        _ answer: DeliveredAnswer, for token: Token, at now: Instant
+    ) {
+        if !isAwaited(token) { release(answer.image) }
+        if pending.awaitsReply(token) { deliver(answer, to: token, at: now) }
+    }
+
     /// There is no place for this client. The coordinator closes the connection some time after,
     /// and the next one says hello again.
     private mutating func sessionRefused(_ error: ImageError) {
@@ -144,10 +162,8 @@ extension ClientLine {
                 continue
             }
             switch order {
-            case .load(let request, let task):
-                submit(request, task, at: now)
-            case .upload(let request, let task, let bytes):
-                submit(request, task, uploading: bytes, at: now)
+            case .load(let load): submit(load, at: now)
+            case .upload(let load, let bytes): submit(load, uploading: bytes, at: now)
             case .cancel(let token):
                 perform(pending.cancelled(token), at: now)
                 perform(prefetches.cancelled(token))
@@ -161,9 +177,9 @@ extension ClientLine {
             case .release(let block): releases.append(block)
             case .ask(let inquiry):
                 inquiries.append(inquiry, isSaid: isWelcome, at: now)
-                if isWelcome { outbox.append(inquiry.message) }
-            case .cancelAny(let token): outbox.append(.cancel(token))
-            case .cancelGroupOfAny(let group): outbox.append(.cancelGroup(group))
+                if isWelcome { outbox.append(.other(inquiry.message)) }
+            case .cancelAny(let token): outbox.append(.other(.cancel(token)))
+            case .cancelGroupOfAny(let group): outbox.append(.other(.cancelGroup(group)))
             case .tellUsed: expectUsed(at: now)
             case .close: close(at: now)
             case .endWhenIdle: endsWhenIdle = true
@@ -181,8 +197,9 @@ extension ClientLine {
             version: ProductVersion.text,
             wantsPieces: configuration.delivery.wantsPieces(
                 resultsDirectory: configuration.resultsDirectory),
-            secret: AdminSecret.beside(configuration.endpoint), front: configuration.front)
-        outbox = [.hello(hello)]
+            secret: AdminSecret.beside(configuration.endpoint), front: configuration.front,
+            takesBatches: true)
+        outbox = [.other(.hello(hello))]
     }
 
     /// Releases of blocks go with the session: the coordinator withdraws them itself.
@@ -206,7 +223,7 @@ extension ClientLine {
         answers.close()
         if isWelcome {
             tellUsed()
-            outbox.append(.goodbye)
+            outbox.append(.other(.goodbye))
         }
         isClosed = true
     }

@@ -9,16 +9,19 @@ extension ClientLine {
     /// Milliseconds between two looks for segments that were given up.
     private static let lookMilliseconds = 10_000
 
-    /// Keeps an answer that may be given again. Returns what goes with it.
+    /// Keeps an answer that may be given again, and adds its voucher to the response.
     mutating func learn(
-        _ reply: Reply, _ response: ImageResponse, at now: Instant
-    ) -> AnswerVoucher? {
-        guard case .image(let image) = reply.outcome, let voucher = image.voucher,
-            let load = pending.request(of: reply.token), load.mayBeRepeated
-        else { return nil }
-        let segment = image.reference.flatMap { try? results.segment(of: $0) }
+        _ answer: DeliveredAnswer, _ load: PendingLoad, _ response: inout ImageResponse,
+        at now: Instant
+    ) {
+        guard configuration.repeatsAnswers, let voucher = answer.image.voucher,
+            load.request.mayBeRepeated
+        else { return }
+        let reference = answer.image.reference
+        let segment = reference.flatMap { try? results.segment(of: $0) }
         nextLook = nextLook ?? now.adding(milliseconds: Self.lookMilliseconds)
-        return answers.learn(load.image, response, voucher, image.reference, in: segment)
+        response.voucher = answers.learn(
+            load.request.image, response, voucher, reference, in: segment)
     }
 
     /// Something was used: that is told soon, or at once where there is much.
@@ -40,7 +43,7 @@ extension ClientLine {
     mutating func tellUsed() {
         usedDue = nil
         guard let used = answers.takeUsed(), isWelcome else { return }
-        outbox.append(.used(used))
+        outbox.append(.other(.used(used)))
     }
 }
 

@@ -63,9 +63,10 @@ extension ClientLine {
     }
 
     /// Makes a load of the thread that runs the line, until it has ended.
-    mutating func run(_ load: LoadRequest, _ task: LoadTask, uploading bytes: [UInt8]) {
+    mutating func run(_ load: PendingLoad, uploading bytes: [UInt8]) {
+        let task = load.task
         let now = Instant.now()
-        submit(load, task, uploading: bytes, at: now)
+        submit(load, uploading: bytes, at: now)
         do {
             try sendOutbox()
         } catch {
@@ -78,8 +79,7 @@ extension ClientLine {
         if !task.hasEnded { task.finish(.failure(.lineEnded(end?.error))) }
     }
 
-    mutating func submit(_ load: LoadRequest, _ task: LoadTask, at now: Instant) {
-        tasks[load.token] = task
+    mutating func submit(_ load: PendingLoad, at now: Instant) {
         perform(pending.submitted(load, at: now), at: now)
     }
 

@@ -13,14 +13,19 @@ extension ClientLine {
         if !releases.isEmpty, isWelcome {
             for start in stride(from: 0, to: releases.count, by: MessageLimits.idsMax) {
                 let end = min(start + MessageLimits.idsMax, releases.count)
-                outbox.append(.release(Array(releases[start..<end])))
+                outbox.append(.other(.release(Array(releases[start..<end]))))
             }
             releases.removeAll()
         }
         var sent = 0
         while sent < outbox.count {
-            guard try transmit(outbox[sent]) else { break }
-            sent += 1
+            let count = try transmitLoads(from: sent)
+            if count > 0 {
+                sent += count
+            } else {
+                guard try transmit(outbox[sent]) else { break }
+                sent += 1
+            }
         }
         outbox.removeFirst(sent)
         pending.flushed()
@@ -28,30 +33,64 @@ extension ClientLine {
         if outbox.isEmpty { try sendPrefetches() }
     }
 
-    /// Whether libzmq has it. A request that cannot be encoded ends with the reason.
-    mutating func transmit(_ message: ClientMessage) throws -> Bool {
+    /// Sends loads that follow each other as one message. Returns how many were given to libzmq:
+    /// none where there are fewer than two that fit.
+    private mutating func transmitLoads(from first: Int) throws(ZMQError) -> Int {
+        leavingLoads.removeAll()
+        for place in first..<min(first + loadsMax, outbox.count) {
+            guard case .load(let load) = outbox[place],
+                let rest = try? loads.rest(of: load, &encoder),
+                leavingLoads.add(load.token, rest.span.bytes)
+            else { break }
+        }
+        guard leavingLoads.count > 1 else { return 0 }
+        return try Self.send(&leavingLoads, connection) ? leavingLoads.count : 0
+    }
+
+    private static func send(
+        _ batch: inout BatchWriter, _ connection: borrowing BusConnection
+    ) throws(ZMQError) -> Bool {
+        try batch.withMessage { (byteCount, fill) throws(ZMQError) in
+            try connection.socket.send(.loads, byteCount: byteCount, fill: fill) == .sent
+        }
+    }
+
+    /// Whether libzmq has it.
+    private mutating func transmit(_ message: OutgoingMessage) throws -> Bool {
+        switch message {
+        case .load(let load): try transmit(load)
+        case .other(let message): try transmitOne(message)
+        }
+    }
+
+    private mutating func transmit(_ load: PendingLoad) throws(ZMQError) -> Bool {
+        let rest: [UInt8]
+        do throws(WireError) {
+            rest = try loads.rest(of: load, &encoder)
+        } catch {
+            refuse(load.token, error)
+            return true
+        }
+        let byteCount = TokenedBody.restOffset + rest.count
+        return try connection.socket.send(.load, byteCount: byteCount) { frame in
+            rest.withUnsafeBytes { TokenedBody.write(load.token, $0, into: frame) }
+        } == .sent
+    }
+
+    /// Whether libzmq has it. A load that cannot be encoded ends with the reason.
+    mutating func transmitOne(_ message: ClientMessage) throws -> Bool {
         do {
-            if case .load(let load) = message, let rest = loads.rest(of: load) {
-                return try transmit(load.token, rest)
-            }
             let encoded = try encoder.encode(message)
-            if case .load(let load) = message { loads.keep(load, encoder.packed()) }
             return try connection.socket.send(encoded, from: encoder) == .sent
         } catch let error as WireError {
-            if case .load(let request) = message {
-                let now = Instant.now()
-                let refusal = ImageError(.invalidRequest, error.imageError.message)
-                perform(pending.refused(refusal, request.token, at: now), at: now)
-            }
+            if case .load(let request) = message { refuse(request.token, error) }
             return true
         }
     }
 
-    /// Sends a load of which all but the token was encoded before.
-    private borrowing func transmit(_ token: Token, _ rest: [UInt8]) throws(ZMQError) -> Bool {
-        let byteCount = TokenedBody.restOffset + rest.count
-        return try connection.socket.send(.load, byteCount: byteCount) { frame in
-            rest.withUnsafeBytes { TokenedBody.write(token, $0, into: frame) }
-        } == .sent
+    private mutating func refuse(_ token: Token, _ error: WireError) {
+        let now = Instant.now()
+        let refusal = ImageError(.invalidRequest, error.imageError.message)
+        perform(pending.refused(refusal, token, at: now), at: now)
     }
 }

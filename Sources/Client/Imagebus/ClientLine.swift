@@ -29,6 +29,9 @@ struct ClientLine: ~Copyable {
     var decoder = MessageDecoder()
     var loads = LoadMemo()
     var replies = ReplyMemo()
+    /// Loads that go out as one message, and how many may.
+    var leavingLoads = BatchWriter()
+    var loadsMax = 0
     /// Orders of one turn.
     var taken: [ClientOrder] = []
     let configuration: ClientConfiguration
@@ -37,9 +40,8 @@ struct ClientLine: ~Copyable {
     var uploads = UploadQueue()
     var prefetches: PendingPrefetches
     var prefetchTasks: [Token: PrefetchTask] = [:]
-    var tasks: [Token: LoadTask] = [:]
     var inquiries: OpenInquiries
-    var outbox: [ClientMessage] = []
+    var outbox: [OutgoingMessage] = []
     var releases: [BlockID] = []
     var isWelcome = false
     /// Why the coordinator gave this connection no session.

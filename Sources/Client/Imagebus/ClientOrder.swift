@@ -3,12 +3,12 @@ import Messages
 
 /// What callers tell the client's thread.
 enum ClientOrder: Sendable {
-    case load(LoadRequest, LoadTask)
+    case load(PendingLoad)
     /// With the bytes that it brings along.
-    case upload(LoadRequest, LoadTask, [UInt8])
+    case upload(PendingLoad, [UInt8])
     case cancel(Token)
     case cancelGroup(GroupID)
-    case prefetch(PrefetchOrder, PrefetchTask)
+    indirect case prefetch(PrefetchOrder, PrefetchTask)
     case reprioritise(Token, Priority)
     case reprioritiseGroup(GroupID, Priority)
     case release(BlockID)
@@ -24,7 +24,7 @@ enum ClientOrder: Sendable {
     /// Tells whoever waits for it why nothing comes of it.
     func refuse(_ error: ImageError) {
         switch self {
-        case .load(_, let task), .upload(_, let task, _): task.finish(.failure(error))
+        case .load(let load), .upload(let load, _): load.task.finish(.failure(error))
         case .prefetch(_, let task): task.finish(.failure(error))
         case .ask(let inquiry): inquiry.answer(.failure(error))
         case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release, .reprioritise,

@@ -1,8 +1,9 @@
 public import ImageModel
 public import Messages
 
-/// How a load ended well.
+/// How a load ended well. A copy of it costs little: it shares the bytes, and what is said of them.
 public struct ImageResponse: Sendable {
+    let account: ImageAccount
     /// Whether there is an image.
     public enum Status: String, Hashable, Sendable {
         /// There is.
@@ -12,39 +13,39 @@ public struct ImageResponse: Sendable {
     }
 
     /// Whether there is an image.
-    public let status: Status
+    public var status: Status { account.status }
     /// What it is; `nil` for a miss.
-    public let info: ImageInfo?
+    public var info: ImageInfo? { account.info }
     /// Facts that were asked for (`ImageRequest.facts`); `nil` for a miss and where none were.
-    public let facts: ImageFacts?
+    public var facts: ImageFacts? { account.facts }
     /// How the image came about (`ImageRequest.wantsExplanation`); `nil` for a miss and where
     /// nobody asked.
-    public let explanation: Explanation?
+    public var explanation: Explanation? { account.explanation }
     /// Which tier had it, or the original of which it was made (`timings.transform` is not 0 then);
     /// none where that was fetched, and for a miss.
-    public let cacheType: CacheTypes
+    public var cacheType: CacheTypes { account.cacheType }
     /// The text of its cache key.
-    public let key: String
+    public var key: String { account.key }
     /// Where the time went.
-    public let timings: StageTimings
+    public var timings: StageTimings { account.timings }
     /// The encoded bytes; `nil` for a miss and where only facts were asked for.
     public internal(set) var bytes: ImageBytes?
     /// Under `waitStoreCache`, the tiers that have it.
-    public let storedTiers: CacheTypes?
+    public var storedTiers: CacheTypes? { account.storedTiers }
     /// Points per pixel: of the request, else by its key; 1 for a miss.
-    public let scaleFactor: Double
+    public var scaleFactor: Double { account.scaleFactor }
     /// Why this is the fallback of the request (`RequestContext.fallback`); `nil`: it is the image.
-    public let fallbackFor: ImageError?
+    public var fallbackFor: ImageError? { account.fallbackFor }
     /// Until when it may be used as its origin says, and by what that knows it again
     /// (`RequestOptions.respectCacheControl`, `ImageRequest.wantsExplanation`); `nil` where nobody
     /// asked, and where nothing is known.
-    public internal(set) var validity: Validity?
+    public var validity: Validity? { account.validity }
     /// SHA-256 of the bytes (SEMANTICS §5.22); `nil` where only facts were asked for that no entry
     /// answered.
-    public internal(set) var digest: ContentDigest?
+    public var digest: ContentDigest? { account.digest }
     /// The bytes that who put the entry left with it (`RequestContext.wantsExtendedData`); `nil`
     /// where nobody asked, and where there are none.
-    public internal(set) var extendedData: ExtendedData?
+    public var extendedData: ExtendedData? { account.extendedData }
     /// The image is partial: it was made of so many bytes of its source, and the load goes on
     /// (`RequestOptions.progressiveLoad`); `nil` for a whole image.
     public internal(set) var arrivedBytes: UInt64?
@@ -54,4 +55,8 @@ public struct ImageResponse: Sendable {
     /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
     /// (`refreshCached`).
     public internal(set) var isRefreshed = false
+
+    init(_ account: ImageAccount, _ bytes: ImageBytes?) {
+        (self.account, self.bytes) = (account, bytes)
+    }
 }

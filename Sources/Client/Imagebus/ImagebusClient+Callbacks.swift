@@ -45,7 +45,7 @@ extension ImagebusClient {
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             slot: slot, visitor: visitor)
-        post(.load(load, task), task)
+        post(PendingLoad(load, task))
         return task
     }
 }

@@ -48,7 +48,7 @@ extension ImagebusClient {
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             uploadBytes: UInt64(bytes.count), trace: trace)
-        post(.upload(load, task, bytes), task)
+        post(PendingLoad(load, task), uploading: bytes)
         return task
     }
 
@@ -62,7 +62,8 @@ extension ImagebusClient {
         let load = LoadRequest(
             token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count),
             trace: trace)
-        if !leadership.run(load, task, uploading: bytes) { post(.upload(load, task, bytes), task) }
+        let pending = PendingLoad(load, task)
+        if !leadership.run(pending, uploading: bytes) { post(pending, uploading: bytes) }
         return try task.waitForResponse()
     }
 
@@ -83,7 +84,7 @@ extension ImagebusClient {
         let load = LoadRequest(
             token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count),
             visitor: visitor)
-        post(.upload(load, task, bytes), task)
+        post(PendingLoad(load, task), uploading: bytes)
         return task
     }
 

@@ -84,7 +84,7 @@ public final class ImagebusClient: Sendable {
         let load = LoadRequest(
             token: task.token, group: group, image: request, wantsProgress: wantsProgress,
             wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace, visitor: visitor)
-        post(.load(load, task), task)
+        post(PendingLoad(load, task))
         return task
     }
 
@@ -111,8 +111,9 @@ public final class ImagebusClient: Sendable {
         if trace == nil, let response = answerAtHand(to: request) { return response }
         let task = LoadTask(
             token: tokens.next(), commands: commands, keeper: memory?.keeper(of: request))
-        let load = LoadRequest(token: task.token, group: group, image: request, trace: trace)
-        if !leadership.run(load, task) { post(.load(load, task), task) }
+        let load = PendingLoad(
+            LoadRequest(token: task.token, group: group, image: request, trace: trace), task)
+        if !leadership.run(load) { post(load) }
         return try task.waitForResponse()
     }
 
@@ -125,9 +126,10 @@ public final class ImagebusClient: Sendable {
     /// Once the client has ended, they run where tasks without a preference do.
     public var executor: any TaskExecutor { lineExecutor }
 
-    /// Leaves the order of a load for the line.
-    func post(_ order: ClientOrder, _ task: LoadTask) {
-        if !commands.post(order) { task.finish(.failure(commands.refusal), onLine: false) }
+    /// Leaves a load for the line, with the bytes that it brings along.
+    func post(_ load: PendingLoad, uploading bytes: [UInt8]? = nil) {
+        let order = bytes.map { ClientOrder.upload(load, $0) } ?? .load(load)
+        if !commands.post(order) { load.task.finish(.failure(commands.refusal), onLine: false) }
     }
 
     /// Begins a load of a URL.

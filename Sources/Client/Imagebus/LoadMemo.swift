@@ -3,39 +3,45 @@ import Messages
 import Wire
 
 /// Loads that were encoded before, without their tokens: who loads the same image again and again
-/// need not have it written again and again. Bounded: a place by URL, the newest load has it.
+/// need not have it written again and again. Bounded: a newer load takes the place of an older one.
 struct LoadMemo {
     /// A class, so that a place that is not used takes eight bytes.
     private final class Entry: Sendable {
-        let load: LoadRequest
+        let request: LoadRequest
+        let hash: Int
+        let millisecondsLeft: Int
         /// The body behind the token.
         let rest: [UInt8]
 
-        init(load: LoadRequest, rest: [UInt8]) { (self.load, self.rest) = (load, rest) }
+        init(of load: PendingLoad, rest: [UInt8]) {
+            (request, hash) = (load.request, load.hash)
+            (millisecondsLeft, self.rest) = (load.millisecondsLeft, rest)
+        }
+
+        func saysTheSame(as load: PendingLoad) -> Bool {
+            hash == load.hash && millisecondsLeft == load.millisecondsLeft
+                && request.saysTheSame(as: load.request)
+        }
     }
 
-    private var entries: [Entry?] = Array(repeating: nil, count: places)
-    private static let places = 16_384
+    private var entries = WayTable<Entry>(bits: 14)
     private static let bytesMax = 1_024
 
-    /// The body behind the token, where the same load was encoded before.
-    func rest(of load: LoadRequest) -> [UInt8]? {
-        guard let entry = entries[Self.place(of: load)], entry.load.saysTheSame(as: load) else {
-            return nil
+    /// The body of a load behind its token, as it is sent: of the same load before, or encoded now.
+    mutating func rest(
+        of load: PendingLoad, _ encoder: inout MessageEncoder
+    ) throws(WireError) -> [UInt8] {
+        if let entry = entries.find(load.hash, where: { $0.saysTheSame(as: load) }) {
+            return entry.rest
         }
-        return entry.rest
-    }
-
-    /// Keeps what was encoded.
-    mutating func keep(_ load: LoadRequest, _ body: [UInt8]) {
+        _ = try encoder.encode(.load(load.message))
+        let rest = Array(encoder.packed().dropFirst(TokenedBody.restOffset))
         // A trace is hardly ever sent again.
-        guard body.count <= Self.bytesMax, load.trace == nil else { return }
-        entries[Self.place(of: load)] = Entry(
-            load: load, rest: Array(body.dropFirst(TokenedBody.restOffset)))
-    }
-
-    private static func place(of load: LoadRequest) -> Int {
-        load.image.url.hashValue & (places - 1)
+        if rest.count <= Self.bytesMax, load.request.trace == nil {
+            let entry = Entry(of: load, rest: rest)
+            entries.enter(entry, load.hash) { $0.saysTheSame(as: load) }
+        }
+        return rest
     }
 }
 

@@ -15,7 +15,8 @@ public final class LoadTask: Sendable {
         init() throws(Errno) { event = try EventDescriptor() }
     }
 
-    private typealias Continuation = CheckedContinuation<Result<ImageResponse, ImageError>, Never>
+    /// Unsafe: `finish` takes it out of the state and resumes it, once.
+    private typealias Continuation = UnsafeContinuation<Result<ImageResponse, ImageError>, Never>
 
     private struct State {
         var result: Result<ImageResponse, ImageError>?
@@ -131,7 +132,7 @@ public final class LoadTask: Sendable {
     public var response: ImageResponse {
         get async throws(ImageError) {
             let result = await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
+                await withUnsafeContinuation { continuation in
                     let known = state.withLock { state in
                         guard state.result == nil else { return state.result }
                         if state.continuation == nil {

@@ -31,12 +31,12 @@ final class LoopLeadership: Sendable {
 
     /// Runs the line on the calling thread until the load has ended. False where somebody else has
     /// the lead: nothing was done then.
-    func run(_ load: LoadRequest, _ task: LoadTask, uploading bytes: [UInt8] = []) -> Bool {
+    func run(_ load: PendingLoad, uploading bytes: [UInt8] = []) -> Bool {
         guard take(for: .caller) else {
             isWanted.store(true, ordering: .relaxed)
             return false
         }
-        place.use { $0.run(load, task, uploading: bytes) }
+        place.use { $0.run(load, uploading: bytes) }
         leave()
         return true
     }

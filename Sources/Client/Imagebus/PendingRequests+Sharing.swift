@@ -6,15 +6,14 @@ extension PendingRequests {
     /// Makes it one with a load that asks for the same and was not given to the socket; `nil` where
     /// there is none. Its answer is then not older than the request for it, as that of each other
     /// load: no cached image that was removed before comes back (SEMANTICS §3.6).
-    mutating func join(
-        _ request: LoadRequest, _ hash: Int, at now: Instant
-    ) -> [Action]? {
-        guard let leader = shares.candidate(hash), let entry = entries[leader],
-            !entry.isCancelled, entry.request.asksTheSame(as: request)
+    mutating func join(_ load: PendingLoad, at now: Instant) -> [Action]? {
+        guard let leader = shares.candidate(load.hash), let entry = entries[leader],
+            !entry.isCancelled, entry.request.asksTheSame(as: load.request)
         else { return nil }
         shares.join(
-            request.token, request.image.priority, to: leader, entry.request.image.priority)
-        enter(request, nil, at: now)
+            load.token, load.request.image.priority, to: leader, entry.request.image.priority)
+        load.isShareable = false
+        enter(load, at: now)
         return settle(leader)
     }
 
@@ -41,22 +40,24 @@ extension PendingRequests {
     mutating func left(_ token: Token, _ error: ImageError) -> [Action] {
         guard let leader = shares.leader(of: token) else {
             let wasSent = entries[token]?.isSent == true && isWelcome
-            return [end(token, error)] + (wasSent ? [.send(.cancel(token))] : [])
+            return end(token, error) + (wasSent ? [.send(.cancel(token))] : [])
         }
         let count = shares.leave(token)
+        let failed = entries[token].map { [Action.fail($0, error)] } ?? []
         if token != leader { entries[token] = nil }
-        guard count == 0 else { return [.fail(token, error)] + settle(leader) }
+        guard count == 0 else { return failed + settle(leader) }
         let wasSent = entries[leader]?.isSent == true && isWelcome
         shares.end(leader)
         remove(leader)
-        return [.fail(token, error), .forget(leader)] + (wasSent ? [.send(.cancel(leader))] : [])
+        return failed + [.forget(leader)] + (wasSent ? [.send(.cancel(leader))] : [])
     }
 
     /// What goes by this token has ended: for all who share it.
     mutating func endAll(_ token: Token, _ error: ImageError) -> [Action] {
-        guard let members = shares.members(of: token) else { return [end(token, error)] }
+        guard let members = shares.members(of: token) else { return end(token, error) }
+        let ended = members.compactMap { entries[$0] }
         removeAll(token, members)
-        return members.map { .fail($0, error) } + [.forget(token)]
+        return ended.map { .fail($0, error) } + [.forget(token)]
     }
 
     mutating func removeAll(_ leader: Token, _ members: [Token]) {

@@ -9,35 +9,24 @@ import Messages
 struct PendingRequests {
     /// What the connection is to do, in order.
     enum Action: Equatable {
+        /// Send a load.
+        case load(PendingLoad)
         /// Send it.
-        case send(ClientMessage)
+        indirect case send(ClientMessage)
         /// Tell the caller how far it is.
-        case advance(RequestProgress)
+        indirect case advance(RequestProgress)
         /// Fetch the bytes of this reply, then tell the caller.
-        case deliver(Reply)
+        indirect case deliver(Reply)
         /// Tell the caller that it failed.
-        case fail(Token, ImageError)
+        indirect case fail(PendingLoad, ImageError)
         /// What came in pieces under this token is wanted no more; its caller was told before.
         case forget(Token)
-    }
-
-    struct Entry {
-        var request: LoadRequest
-        var deadline: Instant
-        var unservedUntil: Instant
-        var isSent = false
-        var isCancelled = false
-        /// Grows with every request.
-        let serial: UInt64
-        let slot: String?
-        /// What those have in common that may share it; `nil`: it is one message by itself.
-        let sharingHash: Int?
     }
 
     private let sharesLoads: Bool
     private let connectTimeoutMilliseconds: Int
     private let mayAskForPieces: Bool
-    var entries: [Token: Entry] = [:]
+    var entries: [Token: PendingLoad] = [:]
     /// Not sent yet, in order.
     private var queue: [Token] = []
     /// Refused by a coordinator that shuts down: for the next one.
@@ -72,30 +61,29 @@ struct PendingRequests {
     var isEmpty: Bool { entries.isEmpty }
 
     /// What is pending under a token.
-    func request(of token: Token) -> LoadRequest? { entries[token]?.request }
+    func load(of token: Token) -> PendingLoad? { entries[token] }
 
     /// The caller wants an image.
-    mutating func submitted(_ request: LoadRequest, at now: Instant) -> [Action] {
-        guard entries[request.token] == nil else { return [] }
-        let hash = sharesLoads && request.mayBeShared ? request.sharingHash : nil
-        if let hash, let joined = join(request, hash, at: now) { return joined }
-        let superseded = supersede(by: request)
-        enter(request, hash, at: now)
-        if let hash { shares.open(hash, request.token) }
-        if let slot = request.slot { slots[slot] = request.token }
-        queue.append(request.token)
-        return superseded + sendQueued(at: now)
+    mutating func submitted(_ load: PendingLoad, at now: Instant) -> [Action] {
+        guard entries[load.token] == nil else { return [] }
+        load.isShareable = sharesLoads && load.request.mayBeShared
+        if load.isShareable, let joined = join(load, at: now) { return joined }
+        let superseded = supersede(by: load.request)
+        enter(load, at: now)
+        if load.isShareable { shares.open(load.hash, load.token) }
+        if let slot = load.request.slot { slots[slot] = load.token }
+        queue.append(load.token)
+        let sent = sendQueued(at: now)
+        return superseded.isEmpty ? sent : superseded + sent
     }
 
-    mutating func enter(_ request: LoadRequest, _ hash: Int?, at now: Instant) {
+    mutating func enter(_ load: PendingLoad, at now: Instant) {
         lastSerial += 1
-        let entry = Entry(
-            request: request,
-            deadline: now.adding(milliseconds: request.image.timeoutMilliseconds),
-            unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds),
-            serial: lastSerial, slot: request.slot, sharingHash: hash)
-        entries[request.token] = entry
-        expect(due(entry, request.token))
+        load.serial = lastSerial
+        load.deadline = now.adding(milliseconds: load.request.image.timeoutMilliseconds)
+        load.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
+        entries[load.token] = load
+        expect(due(load, load.token))
     }
 
     /// The caller wants something else in a slot: the older request of it ends before. The
@@ -205,6 +193,9 @@ struct PendingRequests {
             return .advance(its)
         }
     }
+
+    /// Whether a reply to it counts: it was sent, and has not ended.
+    func awaitsReply(_ token: Token) -> Bool { entries[token]?.isSent == true }
 
     /// A request has ended, as far as the coordinator is concerned.
     mutating func replied(_ reply: Reply, at now: Instant) -> [Action] {
@@ -319,13 +310,13 @@ struct PendingRequests {
     /// When something may be overdue next.
     var nextDeadline: Instant? { entries.isEmpty ? nil : earliest }
 
-    private func due(_ entry: Entry, _ token: Token) -> Instant {
+    private func due(_ entry: PendingLoad, _ token: Token) -> Instant {
         let last = lastMoment(of: entry, token)
         return isWelcome ? last : min(last, entry.unservedUntil)
     }
 
     /// A request that was sent has a moment more: the coordinator ends it by itself, if it can.
-    private func lastMoment(of entry: Entry, _ token: Token) -> Instant {
+    private func lastMoment(of entry: PendingLoad, _ token: Token) -> Instant {
         let leader = shares.leader(of: token)
         let isSent = leader.flatMap { entries[$0]?.isSent } ?? entry.isSent
         return entry.deadline.adding(milliseconds: isSent ? Self.graceMilliseconds : 0)
@@ -339,7 +330,7 @@ struct PendingRequests {
     }
 
     private mutating func endEverything(_ error: ImageError) -> [Action] {
-        let waiting = entries.keys.filter { !shares.hasLeft($0) }
+        let waiting = entries.values.filter { !shares.hasLeft($0.token) }
         entries.removeAll()
         shares = SharedLoads()
         slots.removeAll()
@@ -370,32 +361,36 @@ struct PendingRequests {
     }
 
     private mutating func send(_ token: Token, at now: Instant) -> Action? {
-        guard var entry = entries[token] else { return nil }
-        entry.isSent = true
-        entries[token] = entry
-        if let hash = entry.sharingHash { shares.isLeaving(hash, token) }
-        // The longest deadline among those who wait for it (SEMANTICS §3.4).
-        let members = shares.members(of: token) ?? []
-        let deadline = members.compactMap { entries[$0]?.deadline }.max() ?? entry.deadline
-        entry.request.image.timeoutMilliseconds = max(1, deadline.milliseconds(since: now))
-        return .send(.load(entry.request))
+        guard let load = entries[token] else { return nil }
+        load.isSent = true
+        if load.isShareable { shares.isLeaving(load.hash, token) }
+        load.millisecondsLeft = max(1, deadline(of: load).milliseconds(since: now))
+        return .load(load)
     }
 
-    mutating func end(_ token: Token, _ error: ImageError) -> Action {
-        remove(token)
-        return .fail(token, error)
+    /// The longest among those who wait for it (SEMANTICS §3.4).
+    private func deadline(of load: PendingLoad) -> Instant {
+        guard let members = shares.members(of: load.token) else { return load.deadline }
+        return members.compactMap { entries[$0]?.deadline }.max() ?? load.deadline
     }
 
-    mutating func remove(_ token: Token) {
-        guard let entry = entries.removeValue(forKey: token) else { return }
-        if let slot = entry.slot, slots[slot] == token { slots[slot] = nil }
-        if let hash = entry.sharingHash { shares.close(hash, token) }
-        if entry.isSent {
+    mutating func end(_ token: Token, _ error: ImageError) -> [Action] {
+        remove(token).map { [.fail($0, error)] } ?? []
+    }
+
+    /// Forgets a load, and returns it.
+    @discardableResult
+    mutating func remove(_ token: Token) -> PendingLoad? {
+        guard let load = entries.removeValue(forKey: token) else { return nil }
+        if let slot = load.firstSlot, slots[slot] == token { slots[slot] = nil }
+        if load.isShareable { shares.close(load.hash, token) }
+        if load.isSent {
             sentCount -= 1
         } else {
             queue.removeAll { $0 == token }
             postponed.removeAll { $0 == token }
         }
+        return load
     }
 }
 

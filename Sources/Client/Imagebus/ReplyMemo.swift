@@ -4,14 +4,15 @@ import Wire
 
 /// Replies of hits that were read before: those of one image differ in nothing but the token.
 struct ReplyMemo {
-    private var outcomes = RestMemo<Reply.Outcome>(bits: 14, restBytesMax: 1_024)
+    private var answers = RestMemo<DeliveredAnswer>(bits: 14, restBytesMax: 1_024)
 
-    /// The reply, where one of the same bytes but for the token was read before.
-    func reply(_ body: RawSpan) -> Reply? {
-        guard let parts = TokenedBody(body), let outcome = outcomes.value(for: parts.rest) else {
+    /// The answer and whose it is, where a reply of the same bytes but for the token was read
+    /// before.
+    func answer(_ body: RawSpan) -> (token: Token, answer: DeliveredAnswer)? {
+        guard let parts = TokenedBody(body), let answer = answers.value(for: parts.rest) else {
             return nil
         }
-        return Reply(token: parts.token, outcome: outcome)
+        return (parts.token, answer)
     }
 
     /// Keeps the reply of a hit in its canonical form: byte for byte what `encoder` makes of it.
@@ -21,6 +22,6 @@ struct ReplyMemo {
             (try? encoder.encode(.reply(reply))) != nil,
             body.withUnsafeBytes({ $0.elementsEqual(encoder.packed()) })
         else { return }
-        outcomes.keep(reply.outcome, for: parts.rest)
+        answers.keep(DeliveredAnswer(image, reply.timings), for: parts.rest)
     }
 }

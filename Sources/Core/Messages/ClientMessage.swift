@@ -54,13 +54,16 @@ public struct ClientHello: Hashable, Sendable {
     public var secret: ListenerSecret?
     /// What it is, where it is a program of the stack.
     public var front: FrontProcess?
+    /// Whether it reads messages of several replies.
+    public var takesBatches: Bool
 
     /// An introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, version: String, wantsPieces: Bool = false,
-        secret: ListenerSecret? = nil, front: FrontProcess? = nil
+        secret: ListenerSecret? = nil, front: FrontProcess? = nil, takesBatches: Bool = false
     ) {
         self.front = front
+        self.takesBatches = takesBatches
         self.incarnation = incarnation
         self.pid = pid
         self.version = version

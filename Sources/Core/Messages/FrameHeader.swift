@@ -110,4 +110,8 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     case downloadsCommand = 53
     /// `Used`
     case used = 54
+    /// `Batch` of `Load`
+    case loads = 55
+    /// `Batch` of `Reply`
+    case replies = 56
 }

@@ -37,6 +37,10 @@ public enum MessageLimits {
     public static let pieceWindowBytes = 4 << 20
     /// URLs in one part of a prefetch; the bytes of a frame limit them as well.
     public static let prefetchURLsMax = 1_024
+    /// Loads or replies in one message.
+    public static let batchMax = 64
+    /// Bytes of the body of each of them: a batch that is full fits a frame.
+    public static let batchedBodyBytesMax = 1_200
     /// Loads of one client without a reply.
     public static let windowMax = 4_096
 }

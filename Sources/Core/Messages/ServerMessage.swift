@@ -42,12 +42,15 @@ public struct ClientWelcome: Hashable, Sendable {
     public var voucherWords: UInt32
     /// The coordinator's monotonic clock: by another one moments of vouchers say nothing.
     public var clock: Instant
+    /// Loads that may be in one message; 0: an earlier coordinator, which takes them one by one.
+    public var loadsMax: UInt32
 
     /// An acceptance.
     public init(
         epoch: Epoch, window: UInt32, pieceWindow: UInt32 = 0, voucherWords: UInt32 = 0,
-        clock: Instant = Instant(nanoseconds: 0)
+        clock: Instant = Instant(nanoseconds: 0), loadsMax: UInt32 = 0
     ) {
+        self.loadsMax = loadsMax
         self.voucherWords = voucherWords
         self.clock = clock
         self.epoch = epoch

@@ -1,5 +1,6 @@
 import Linux
 import Messages
+public import Wire
 public import ZeroMQ
 
 /// The connecting side of the bus: one DEALER and the events of its connection. One thread.
@@ -24,6 +25,9 @@ public struct BusConnection: ~Copyable {
     /// For the event loop; drain it before the socket.
     public var monitor: SocketMonitor
     private var reader = MessageReader(framesMax: MessageLimits.framesMax)
+    private var batch = BatchReader()
+    /// Which body of a batch is meant; `nil`: that of the message.
+    private var place: Int?
     private let servers: Set<UInt32>?
     /// The user who listens at the other end of the newest connection.
     private var server: UInt32?
@@ -78,7 +82,34 @@ public struct BusConnection: ~Copyable {
     }
 
     /// Takes the next message. Its frames are valid until the next call.
-    public mutating func receive() throws(ZMQError) -> Bool { try reader.receive(from: socket) }
+    public mutating func receive() throws(ZMQError) -> Bool {
+        place = nil
+        return try reader.receive(from: socket)
+    }
+
+    /// Reads the second frame as a batch, and returns how many bodies it has.
+    public mutating func openBatch() throws(WireError) -> Int {
+        try Self.read(reader, into: &batch)
+        return batch.count
+    }
+
+    private static func read(
+        _ reader: borrowing MessageReader, into batch: inout BatchReader
+    ) throws(WireError) {
+        try batch.read(reader.bytes(at: 1))
+    }
+
+    /// From now on `body` is one of the batch, until the next message is taken.
+    public mutating func turn(to place: Int) { self.place = place }
+
+    /// The body that is to be read: the second frame, or one of a batch. A precondition: there are
+    /// two frames.
+    public var body: RawSpan {
+        @_lifetime(borrow self)
+        borrowing get {
+            if let place { batch.body(at: place) } else { reader.bytes(at: 1) }
+        }
+    }
 
     /// Frames of the message that was received; more than allowed reads as none.
     public var frameCount: Int { reader.isOverlong ? 0 : reader.count }

@@ -7,7 +7,8 @@ import ZeroMQ
 // Hits in two messages (SEMANTICS §5.11), the short way.
 extension Coordinator {
     /// Answers a `Load` whose bytes a hit answered before; `false` where it has to go the whole
-    /// way, and nothing was done.
+    /// way, and nothing was done. The answer goes out with those of the same message
+    /// (`sendAnswers`).
     mutating func answerAgain(
         _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> Bool {
@@ -15,13 +16,55 @@ extension Coordinator {
             let id = peers.id(at: gateway.listener, sender), peers.takesReferences(id),
             scheduler.answer(hit.ticket, again: token, of: ClientID(id), at: now)
         else { return false }
-        guard (try? gateway.send(replyTo: token, hit.reply, to: sender)) != .sent else {
-            return true
-        }
-        keep(
-            .toClient(.reply(Reply(token: token, outcome: .image(hit.ticket.image)))), for: id,
-            at: now)
+        let isAdded = answers.add(token, hit.reply.span.bytes)
+        precondition(isAdded, "what is remembered fits a batch, which is as long as that of loads")
         return true
+    }
+
+    /// Sends what was collected for a client.
+    mutating func sendAnswers(to sender: RoutingID, _ gateway: Gateway, at now: Instant) {
+        guard !answers.isEmpty else { return }
+        defer { answers.removeAll() }
+        guard let id = peers.id(at: gateway.listener, sender) else { return }
+        if answers.count > 1, peers.takesBatches(id), sendBatch(to: sender, gateway) { return }
+        for index in 0..<answers.count {
+            let isKept = peers[id]?.outbox.isEmpty == false
+            if isKept || !sendAnswer(index, to: sender, gateway) {
+                keepAnswer(index, for: id, at: now)
+            }
+        }
+    }
+
+    private mutating func sendBatch(to sender: RoutingID, _ gateway: Gateway) -> Bool {
+        let outcome = try? answers.withMessage { (byteCount, fill) throws(ZMQError) in
+            try gateway.send(.replies, byteCount: byteCount, to: sender, fill: fill)
+        }
+        return outcome == .sent
+    }
+
+    private borrowing func sendAnswer(
+        _ index: Int, to sender: RoutingID, _ gateway: Gateway
+    ) -> Bool {
+        answers.body(at: index).withUnsafeBytes { body in
+            let outcome = try? gateway.send(.reply, byteCount: body.count, to: sender) {
+                $0.copyMemory(from: body)
+            }
+            return outcome == .sent
+        }
+    }
+
+    /// The client has no room for it now.
+    private mutating func keepAnswer(_ index: Int, for id: UInt64, at now: Instant) {
+        guard let message = Self.message(index, of: answers, &decoder) else {
+            preconditionFailure("what we wrote can be read")
+        }
+        keep(.toClient(message), for: id, at: now)
+    }
+
+    private static func message(
+        _ index: Int, of answers: borrowing BatchWriter, _ decoder: inout MessageDecoder
+    ) -> ServerMessage? {
+        try? decoder.serverMessage(.reply, answers.body(at: index))
     }
 
     /// Remembers a load that a hit answers, unless it may become another one.

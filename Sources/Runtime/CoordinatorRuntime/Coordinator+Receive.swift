@@ -24,26 +24,41 @@ extension Coordinator {
             kind = header.kind
             switch gateway.listener {
             case .front, .web, .admin:
+                defer { sendAnswers(to: sender, gateway, at: now) }
                 if header.kind == .load, answerAgain(sender, gateway, at: now) { return true }
-                let message = try gateway.clientMessage(header.kind, &decoder)
-                try receive(message, from: sender, gateway, at: now)
+                if header.kind == .loads {
+                    try receiveLoads(from: sender, gateway, at: now)
+                } else {
+                    try receive(header.kind, from: sender, gateway, at: now)
+                }
             case .back:
                 let message = try gateway.workerMessage(header.kind, &decoder)
                 try receive(message, from: sender, gateway, at: now)
             }
         } catch {
-            counters.malformedMessages += 1
-            try refuse(error, kind, sender, gateway, at: now)
+            guard case .unsupportedVersion = error else {
+                refuse(error, kind, sender, gateway, at: now)
+                return false
+            }
+            sayMalformed(error, gateway, at: now)
+            try gateway.refuseVersion(of: sender)
         }
         return false
     }
 
-    private mutating func refuse(
+    /// Reads the message as a client's of that kind, the whole way.
+    mutating func receive(
+        _ kind: MessageKind, from sender: RoutingID, _ gateway: Gateway, at now: Instant
+    ) throws(WireError) {
+        let message = try gateway.clientMessage(kind, &decoder)
+        try receive(message, from: sender, gateway, at: now)
+    }
+
+    mutating func refuse(
         _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ gateway: Gateway,
         at now: Instant
-    ) throws {
-        say(error, gateway, at: now)
-        if case .unsupportedVersion = error { return try gateway.refuseVersion(of: sender) }
+    ) {
+        sayMalformed(error, gateway, at: now)
         guard let id = peers.id(at: gateway.listener, sender) else {
             return refuseStranger(error, sender, gateway)
         }
@@ -60,7 +75,8 @@ extension Coordinator {
     }
 
     /// Whoever sends nonsense without end fills no disk with what is said of it.
-    private mutating func say(_ error: WireError, _ gateway: Gateway, at now: Instant) {
+    private mutating func sayMalformed(_ error: WireError, _ gateway: Gateway, at now: Instant) {
+        counters.malformedMessages += 1
         sayRefused(
             "a message was refused",
             ["listener": .string(gateway.listener.name), "error": .string("\(error)")], at: now)
@@ -216,7 +232,7 @@ extension Coordinator {
         let welcome = ClientWelcome(
             epoch: epoch, window: window, pieceWindow: UInt32(MessageLimits.pieceWindowBytes),
             voucherWords: gateway.listener.issuesVouchers ? UInt32(vouchers.words) : 0,
-            clock: .now())
+            clock: .now(), loadsMax: UInt32(MessageLimits.batchMax))
         send(.toClient(.welcome(welcome)), to: id, at: now)
     }
 

@@ -33,6 +33,8 @@ public struct Coordinator: ~Copyable {
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
     var hitMemos = HitMemos()
+    /// Replies of hits to the client whose message is being read.
+    var answers = BatchWriter()
     /// Where clients see which answers they may repeat.
     let vouchers: VoucherFiles
     var requestLog: RequestLog

@@ -155,6 +155,12 @@ final class Gateway {
     /// Reads the header of the message.
     func header() throws(WireError) -> FrameHeader { try frames.header() }
 
+    /// Reads the message as one of several loads, and returns how many.
+    func openBatch() throws(WireError) -> Int { try frames.openBatch() }
+
+    /// From now on *the message* is one load of those.
+    func turn(to place: Int) { frames.turn(to: place) }
+
     /// Reads the message as a client's.
     func clientMessage(
         _ kind: MessageKind, _ decoder: inout MessageDecoder
@@ -177,14 +183,12 @@ final class Gateway {
         frames.withBody { memo.find($0) }
     }
 
-    /// Sends a reply of which all but the token was encoded before.
+    /// Sends a message of which the body's bytes are known.
     func send(
-        replyTo token: Token, _ rest: [UInt8], to peer: RoutingID
+        _ kind: MessageKind, byteCount: Int, to peer: RoutingID,
+        fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(ZMQError) -> SendOutcome {
-        let byteCount = TokenedBody.restOffset + rest.count
-        let outcome = try socket.send(.reply, byteCount: byteCount, to: peer) { frame in
-            rest.withUnsafeBytes { TokenedBody.write(token, $0, into: frame) }
-        }
+        let outcome = try socket.send(kind, byteCount: byteCount, to: peer, fill: fill)
         if outcome == .sent { count(sent: byteCount + FrameHeader.byteCount) }
         return outcome
     }

@@ -38,6 +38,11 @@ struct PeerTable {
         peers[id].map { $0.outbox.isEmpty && !$0.wantsPieces } ?? false
     }
 
+    /// Whether it reads several replies in one message.
+    func takesBatches(_ id: UInt64) -> Bool {
+        if case .client(let hello)? = peers[id]?.role { hello.takesBatches } else { false }
+    }
+
     /// The sessions of clients, in the order in which they began.
     var clients: [ClientID] {
         all.filter { if case .client = $0.role { true } else { false } }.map { ClientID($0.id) }

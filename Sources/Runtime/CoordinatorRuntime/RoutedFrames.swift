@@ -2,13 +2,38 @@ import Messages
 import Wire
 import ZeroMQ
 
-/// The last message of a ROUTER: routing id, header, body.
+/// The last message of a ROUTER: routing id, header, body. Where it is a batch, each of its bodies
+/// in turn is *the* body.
 struct RoutedFrames: ~Copyable {
     private var reader = MessageReader(framesMax: MessageLimits.framesMax + 1)
+    private var batch = BatchReader()
+    /// Which body of the batch it is; `nil`: the message is one.
+    private var place: Int?
 
     /// Takes the next message.
     mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
-        try reader.receive(from: socket)
+        place = nil
+        return try reader.receive(from: socket)
+    }
+
+    /// Reads the message as a batch, and returns how many bodies it has.
+    mutating func openBatch() throws(WireError) -> Int {
+        try Self.read(reader, into: &batch)
+        return batch.count
+    }
+
+    private static func read(
+        _ reader: borrowing MessageReader, into batch: inout BatchReader
+    ) throws(WireError) {
+        try batch.read(reader.bytes(at: 2))
+    }
+
+    /// From now on one body of the batch is meant.
+    mutating func turn(to place: Int) { self.place = place }
+
+    @_lifetime(borrow self)
+    private borrowing func body() -> RawSpan {
+        if let place { batch.body(at: place) } else { reader.bytes(at: 2) }
     }
 
     /// Bytes of all frames but the routing id.
@@ -32,14 +57,14 @@ struct RoutedFrames: ~Copyable {
 
     /// Lends the body; empty where the frames are not two.
     borrowing func withBody<Result>(_ read: (RawSpan) -> Result) -> Result {
-        read(reader.count == 3 && !reader.isOverlong ? reader.bytes(at: 2) : RawSpan())
+        read(reader.count == 3 && !reader.isOverlong ? body() : RawSpan())
     }
 
     /// Reads the body as a client's message.
     borrowing func clientMessage(
         _ kind: MessageKind, _ decoder: inout MessageDecoder
     ) throws(WireError) -> ClientMessage {
-        try decoder.clientMessage(kind, reader.bytes(at: 2))
+        try decoder.clientMessage(kind, body())
     }
 
     /// Reads the body as a worker's message.

@@ -16,6 +16,7 @@ extension ClientHello: WireMessage {
         map.flag(&wantsPieces, &wire.pointee.wants_pieces, "ClientHello.wants_pieces")
         try map.secret(&secret, &wire.pointee.secret, "ClientHello.secret")
         try map.maybe(&front, &wire.pointee.front, "ClientHello.front")
+        map.flag(&takesBatches, &wire.pointee.takes_batches, "ClientHello.takes_batches")
     }
 }
 
@@ -43,6 +44,7 @@ extension ClientWelcome: WireMessage {
         try map.number(&pieceWindow, &wire.pointee.piece_window, "ClientWelcome.piece_window")
         try map.number(&voucherWords, &wire.pointee.voucher_words, "ClientWelcome.voucher_words")
         try map.number(&clock.nanoseconds, &wire.pointee.clock, "ClientWelcome.clock")
+        try map.number(&loadsMax, &wire.pointee.loads_max, "ClientWelcome.loads_max")
     }
 }
 

@@ -52,7 +52,7 @@ import Testing
         func sent(_ actions: [PendingRequests.Action]) -> [Priority] {
             actions.compactMap { action in
                 switch action {
-                case .send(.load(let load)): load.image.priority
+                case .load(let load): load.message.image.priority
                 case .send(.reprioritise(_, let priority)): priority
                 default: nil
                 }

@@ -20,12 +20,14 @@ private func load(_ number: UInt64, _ priority: Priority = .normal) -> LoadReque
 }
 
 private func sent(_ actions: [Action]) -> [LoadRequest] {
-    actions.compactMap { if case .send(.load(let load)) = $0 { load } else { nil } }
+    actions.compactMap { if case .load(let load) = $0 { load.message } else { nil } }
 }
 
 private func failed(_ actions: [Action]) -> [UInt64: ErrorCode] {
     var failures: [UInt64: ErrorCode] = [:]
-    for case .fail(let token, let error) in actions { failures[token.value.low] = error.code }
+    for case .fail(let load, let error) in actions {
+        failures[load.token.value.low] = error.code
+    }
     return failures
 }
 

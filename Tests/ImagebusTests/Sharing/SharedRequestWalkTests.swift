@@ -170,10 +170,10 @@ private struct Walk {
     private mutating func perform(_ actions: [PendingRequests.Action]) {
         for action in actions {
             switch action {
-            case .send(.load(let load)):
+            case .load(let load):
                 messages += 1
                 wires[load.token] = Wire(
-                    url: tasks[load.token]?.url ?? -1, priority: load.image.priority)
+                    url: tasks[load.token]?.url ?? -1, priority: load.message.image.priority)
             case .send(.cancel(let token)):
                 // One that was answered meanwhile is not cancelled.
                 wires[token]?.isCancelled = true
@@ -189,7 +189,7 @@ private struct Walk {
             case .send, .deliver, .forget: break
             case .advance(let progress):
                 if tasks[progress.token]?.ends != 0 { faults.append("told after its end") }
-            case .fail(let token, _): end(token)
+            case .fail(let load, _): end(load.token)
             }
         }
     }

@@ -12,20 +12,14 @@ struct SlotScript {
     static func image(
         _ name: String, _ tier: CacheTypes = .none, refreshed: Bool = false
     ) -> ImageResponse {
-        var response = ImageResponse(
-            status: .ok, info: nil, facts: nil, explanation: nil, cacheType: tier, key: name,
-            timings: StageTimings(), bytes: nil, storedTiers: nil, scaleFactor: 1,
-            fallbackFor: nil)
+        var response = ImageResponse.image(name, tier)
         response.isRefreshed = refreshed
         return response
     }
 
     /// A miss under `fromCacheOnly`.
     static var miss: ImageResponse {
-        ImageResponse(
-            status: .miss, info: nil, facts: nil, explanation: nil, cacheType: .none, key: "",
-            timings: StageTimings(), bytes: nil, storedTiers: nil, scaleFactor: 1,
-            fallbackFor: nil)
+        ImageResponse(ImageAccount(missOf: "", StageTimings()), nil)
     }
 
     @discardableResult

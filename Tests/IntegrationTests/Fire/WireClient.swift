@@ -11,11 +11,11 @@ final class WireClient {
     private var decoder = MessageDecoder()
 
     /// Connects to a stack and introduces itself.
-    init(_ stack: StackHarness) throws {
+    init(_ stack: StackHarness, takesBatches: Bool = false) throws {
         peer = try WirePeer(stack.frontSocket)
         let hello = ClientHello(
             incarnation: Incarnation(.random), pid: UInt32(CurrentProcess.processID),
-            version: "test")
+            version: "test", takesBatches: takesBatches)
         try send(.hello(hello))
         guard case .welcome = try receive(within: defaultTimeout) else {
             throw StackFailure("a client was not welcomed", log: stack.logFile)
@@ -26,6 +26,40 @@ final class WireClient {
     func send(_ message: ClientMessage) throws {
         let encoded = try encoder.encode(message)
         try peer.send([encoded.header.bytes, encoder.packed()])
+    }
+
+    /// Says several loads in one message.
+    func send(bodies: [[UInt8]]) throws {
+        // As protobuf has it: field 1, its length in 7 bits a byte, its bytes.
+        let message = bodies.flatMap { body -> [UInt8] in
+            precondition(body.count < 1 << 14, "two bytes say the length")
+            return [0x0A, UInt8(body.count & 0x7F) | 0x80, UInt8(body.count >> 7)] + body
+        }
+        try peer.send([FrameHeader(kind: .loads).bytes, message])
+    }
+
+    /// The body of a message.
+    func body(_ message: ClientMessage) throws -> [UInt8] {
+        _ = try encoder.encode(message)
+        return encoder.packed()
+    }
+
+    /// The replies of the next message, and whether it is one of several.
+    func receiveReplies() throws -> (replies: [ServerMessage], isBatch: Bool) {
+        guard let frames = try peer.receive(within: defaultTimeout), frames.count == 2 else {
+            throw StackFailure("no message came")
+        }
+        let (head, message) = (frames[0], frames[1])
+        let kind = try FrameHeader(decoding: head.span.bytes).kind
+        guard kind == .replies else {
+            return ([try decoder.serverMessage(kind, message.span.bytes)], false)
+        }
+        var batch = BatchReader()
+        try batch.read(message.span.bytes)
+        let bodies = (0..<batch.count).map { place in
+            batch.body(at: place).withUnsafeBytes { Array($0) }
+        }
+        return (try bodies.map { try decoder.serverMessage(.reply, $0.span.bytes) }, true)
     }
 
     /// What comes next; nil where nothing comes within the time.

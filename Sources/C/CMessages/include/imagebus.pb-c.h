@@ -152,6 +152,7 @@ typedef struct Imagebus__V1__BlacklistReport__Entry Imagebus__V1__BlacklistRepor
 typedef struct Imagebus__V1__DrainCommand Imagebus__V1__DrainCommand;
 typedef struct Imagebus__V1__DrainReport Imagebus__V1__DrainReport;
 typedef struct Imagebus__V1__Used Imagebus__V1__Used;
+typedef struct Imagebus__V1__Batch Imagebus__V1__Batch;
 typedef struct Imagebus__V1__DownloadsCommand Imagebus__V1__DownloadsCommand;
 
 
@@ -2923,10 +2924,14 @@ struct  Imagebus__V1__ClientHello
    * of a client that is a program of the stack
    */
   Imagebus__V1__FrontProcess *front;
+  /*
+   * it reads Batch
+   */
+  protobuf_c_boolean takes_batches;
 };
 #define IMAGEBUS__V1__CLIENT_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__client_hello__descriptor) \
-    , {0,NULL}, 0, (char *)protobuf_c_empty_string, 0, {0,NULL}, NULL }
+    , {0,NULL}, 0, (char *)protobuf_c_empty_string, 0, {0,NULL}, NULL, 0 }
 
 
 struct  Imagebus__V1__FrontProcess
@@ -2967,10 +2972,14 @@ struct  Imagebus__V1__ClientWelcome
    * CLOCK_MONOTONIC, nanoseconds
    */
   uint64_t clock;
+  /*
+   * loads in a Batch; 0: none are read
+   */
+  uint32_t loads_max;
 };
 #define IMAGEBUS__V1__CLIENT_WELCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__client_welcome__descriptor) \
-    , {0,NULL}, 0, 0, 0, 0 }
+    , {0,NULL}, 0, 0, 0, 0, 0 }
 
 
 /*
@@ -3837,6 +3846,23 @@ struct  Imagebus__V1__Used
 #define IMAGEBUS__V1__USED__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__used__descriptor) \
     , 0, 0,NULL }
+
+
+/*
+ * 55 loads, 56 replies
+ */
+struct  Imagebus__V1__Batch
+{
+  ProtobufCMessage base;
+  /*
+   * each the body of a Load, or of a Reply
+   */
+  size_t n_bodies;
+  ProtobufCBinaryData *bodies;
+};
+#define IMAGEBUS__V1__BATCH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__batch__descriptor) \
+    , 0,NULL }
 
 
 /*
@@ -6183,6 +6209,25 @@ Imagebus__V1__Used *
 void   imagebus__v1__used__free_unpacked
                      (Imagebus__V1__Used *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Batch methods */
+void   imagebus__v1__batch__init
+                     (Imagebus__V1__Batch         *message);
+size_t imagebus__v1__batch__get_packed_size
+                     (const Imagebus__V1__Batch   *message);
+size_t imagebus__v1__batch__pack
+                     (const Imagebus__V1__Batch   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__batch__pack_to_buffer
+                     (const Imagebus__V1__Batch   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Batch *
+       imagebus__v1__batch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__batch__free_unpacked
+                     (Imagebus__V1__Batch *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__DownloadsCommand methods */
 void   imagebus__v1__downloads_command__init
                      (Imagebus__V1__DownloadsCommand         *message);
@@ -6615,6 +6660,9 @@ typedef void (*Imagebus__V1__DrainReport_Closure)
 typedef void (*Imagebus__V1__Used_Closure)
                  (const Imagebus__V1__Used *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Batch_Closure)
+                 (const Imagebus__V1__Batch *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__DownloadsCommand_Closure)
                  (const Imagebus__V1__DownloadsCommand *message,
                   void *closure_data);
@@ -6778,6 +6826,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__blacklist_report__entry__d
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_command__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__drain_report__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__used__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__batch__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__downloads_command__descriptor;
 
 PROTOBUF_C__END_DECLS

@@ -35,9 +35,6 @@ extension ImageResponse {
 
     /// The same as an answer of the memory tier.
     var ofMemory: ImageResponse {
-        ImageResponse(
-            status: status, info: info, facts: facts, explanation: explanation, cacheType: .memory,
-            key: key, timings: StageTimings(), bytes: bytes, storedTiers: nil,
-            scaleFactor: scaleFactor, fallbackFor: nil, validity: validity, digest: digest)
+        ImageResponse(ImageAccount(ofMemory: account), bytes)
     }
 }

@@ -49,10 +49,9 @@ final class RepeatedAnswers: Sendable {
 
     /// The answer to a request, where one stands; `nil`: the coordinator is to be asked.
     func response(to request: ImageRequest) -> ImageResponse? {
+        guard hasAnswers else { return nil }
         let key = RequestKey(request)
-        guard let answer = state.withLock({ $0.isClosed ? nil : $0.answers[key] }) else {
-            return nil
-        }
+        guard let answer = state.withLock({ $0.answers[key] }) else { return nil }
         let voucher = AnswerVoucher(answers: self, words: answer.words, voucher: answer.voucher)
         // Before the bytes are looked at: here the load takes effect.
         guard voucher.stands else { return forget(key, answer.voucher.number) }
@@ -171,6 +170,6 @@ final class RepeatedAnswers: Sendable {
         }
     }
 
-    /// Whether there is anything that `forgetUnlinked` may let go of.
+    /// Whether there is anything that can be given again; not after `close`.
     var hasAnswers: Bool { state.withLock { !$0.answers.isEmpty } }
 }

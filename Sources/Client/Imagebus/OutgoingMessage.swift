@@ -1,0 +1,8 @@
+import Messages
+
+/// What goes to the coordinator next.
+enum OutgoingMessage {
+    /// A load as it is when it goes.
+    case load(PendingLoad)
+    indirect case other(ClientMessage)
+}

@@ -1,0 +1,132 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+import Wire
+
+extension RealProcesses {
+    /// Several loads in one message, and several replies (PROTOCOL §8.2).
+    @Suite struct BatchTests {
+        private let origin = OriginServer()
+        private let arguments = ["--allow-private-networks"]
+
+        /// Serves so many images, which the memory tier has then.
+        private func warm(_ count: Int, _ stack: StackHarness) async throws -> [ImageRequest] {
+            let requests = try (0..<count).map { number in
+                let image = try Images.waves(width: 20 + number, height: 20).png()
+                origin.route("/\(number).png", .bytes(image))
+                return ImageRequest(url: origin.url("/\(number).png"))
+            }
+            let client = try stack.client()
+            for request in requests {
+                _ = try await client.load(request).response
+                #expect(try await client.load(request).response.cacheType == .memory)
+            }
+            return requests
+        }
+
+        private func token(_ number: Int) -> Token {
+            Token(Identifier128(high: 77, low: UInt64(number)))
+        }
+
+        /// Replies of the next messages, by the number of the token: its code, or nil for an image.
+        private func ends(
+            _ count: Int, of client: WireClient
+        ) throws -> (ends: [UInt64: ErrorCode?], batches: Int) {
+            var (ends, batches) = ([UInt64: ErrorCode?](), 0)
+            while ends.count < count {
+                let (replies, isBatch) = try client.receiveReplies()
+                if isBatch { batches += 1 }
+                for reply in replies {
+                    switch reply {
+                    case .reply(let reply):
+                        guard reply.isTerminal else { continue }
+                        if case .failure(let error) = reply.outcome {
+                            ends[reply.token.value.low] = .some(error.code)
+                        } else {
+                            ends[reply.token.value.low] = .some(nil)
+                        }
+                    case .refused(let error, let token?):
+                        ends[token.value.low] = .some(error.code)
+                    default: throw StackFailure("\(reply) came")
+                    }
+                }
+            }
+            return (ends, batches)
+        }
+
+        /// A hit, one that has to be fetched, one with a fault, and a hit again: each has its end,
+        /// and hits go together for who takes that.
+        @Test(arguments: [true, false])
+        func eachLoadEndsAsItWouldAlone(takesBatches: Bool) async throws {
+            try await withStack(arguments) { stack in
+                let requests = try await warm(3, stack)
+                origin.route("/cold.png", .bytes(try Images.quadrants().png()))
+                let client = try WireClient(stack, takesBatches: takesBatches)
+                var loads = requests
+                loads.append(ImageRequest(url: origin.url("/cold.png")))
+                loads.append(ImageRequest(url: "ftp://127.0.0.1/none.png"))
+                for round in 0..<2 {
+                    var bodies: [[UInt8]] = []
+                    for (number, image) in loads.enumerated() {
+                        let load = LoadRequest(token: token(10 * round + number), image: image)
+                        bodies.append(try client.body(.load(load)))
+                    }
+                    // Its group has one byte; the token before it can be read.
+                    bodies.insert(
+                        Array(bodies[0].prefix(17)) + [UInt8(10 * round + 9), 0x12, 1, 7], at: 2)
+                    try client.send(bodies: bodies)
+                    let found = try ends(6, of: client)
+                    let first = UInt64(10 * round)
+                    for hit in first..<(first + 4) { #expect(found.ends[hit] == .some(nil)) }
+                    #expect(found.ends[first + 4] == .some(.unsupportedScheme))
+                    #expect(found.ends[first + 9] == .some(.invalidRequest))
+                    #expect((found.batches > 0) == takesBatches)
+                }
+                #expect(origin.requestCount("/cold.png") == 1)
+            }
+        }
+
+        @Test func whatIsNoBatchIsRefusedAndTheSessionGoesOn() async throws {
+            try await withStack(arguments) { stack in
+                let client = try WireClient(stack, takesBatches: true)
+                let load = LoadRequest(
+                    token: token(1), image: ImageRequest(url: "ftp://127.0.0.1/none.png"))
+                let body = try client.body(.load(load))
+                for bodies in [[], Array(repeating: body, count: 65)] {
+                    try client.send(bodies: bodies)
+                    guard case .refused(let error, nil) = try client.receive(within: defaultTimeout)
+                    else { throw StackFailure("it was not refused") }
+                    #expect(error.code == .protocolViolation)
+                }
+                try client.send(.load(load))
+                #expect(try ends(1, of: client).ends == [1: .unsupportedScheme])
+            }
+        }
+
+        /// What is asked for in one turn of the client goes in one message, and is answered in one.
+        @Test func loadsOfOneTurnAreFewMessages() async throws {
+            try await withStack(arguments) { stack in
+                let requests = try await warm(48, stack)
+                let client = try stack.client(repeatsAnswers: false)
+                let admin = try stack.client(asOperator: true)
+                _ = try await client.status()
+                func traffic() async throws -> StatusReport.SocketStatus {
+                    let report = try await admin.status()
+                    return try #require(report.sockets.first { $0.name == "front" })
+                }
+                // The first time the coordinator and the client read each of them as a whole.
+                for request in requests { _ = try await client.load(request).response }
+                let before = try await traffic()
+                let tasks = await withTaskExecutorPreference(client.executor) {
+                    requests.map { client.load($0) }
+                }
+                for task in tasks { #expect(try await task.response.cacheType == .memory) }
+                let after = try await traffic()
+                #expect(after.messagesReceived - before.messagesReceived <= 4)
+                #expect(after.messagesSent - before.messagesSent <= 8)
+            }
+        }
+    }
+}
