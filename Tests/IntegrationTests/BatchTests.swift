@@ -88,6 +88,25 @@ extension RealProcesses {
             }
         }
 
+        @Test func aStrangerIsAnsweredOnce() async throws {
+            try await withStack { stack in
+                let peer = try WirePeer(stack.frontSocket)
+                // 64 bodies of nothing.
+                let message = [[UInt8]](repeating: [0x0A, 0], count: 64).flatMap { $0 }
+                try peer.send([FrameHeader(kind: .loads).bytes, message])
+                try peer.send([FrameHeader(kind: .loads).bytes, message])
+                for _ in 0..<2 {
+                    let frames = try #require(try peer.receive(within: defaultTimeout))
+                    let head = try #require(frames.first)
+                    #expect(try FrameHeader(decoding: head.span.bytes).kind == .helloRequired)
+                }
+                // What follows comes behind them.
+                try peer.send([FrameHeader(kind: .status).bytes, []])
+                #expect(try peer.receive(within: defaultTimeout) != nil)
+                #expect(try peer.receive(within: .zero) == nil)
+            }
+        }
+
         @Test func whatIsNoBatchIsRefusedAndTheSessionGoesOn() async throws {
             try await withStack(arguments) { stack in
                 let client = try WireClient(stack, takesBatches: true)

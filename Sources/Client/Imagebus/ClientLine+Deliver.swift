@@ -27,90 +27,94 @@ extension ClientLine {
     }
 
     private mutating func deliver(_ reply: Reply, at now: Instant) {
+        guard let load = pending.load(of: reply.token) else { return }
         switch reply.outcome {
         case .image(let image):
             let answer = DeliveredAnswer(image, reply.timings)
-            if reply.isRefreshing { return offer(answer, to: reply.token) }
-            if let arrived = reply.arrivedBytes { return show(answer, arrived, to: reply.token) }
-            deliver(answer, to: reply.token, at: now)
-        case .notModified: confirm(reply.token, at: now)
+            if reply.isRefreshing { return offer(answer, to: load) }
+            if let arrived = reply.arrivedBytes { return show(answer, arrived, to: load) }
+            deliver(answer, to: load, at: now)
+        case .notModified: confirm(load, at: now)
         case .miss(let key):
             let response = ImageResponse(ImageAccount(missOf: key, reply.timings), nil)
-            end(reply.token, with: .success(response), at: now)
-        case .failure(let error): end(reply.token, with: .failure(error), at: now)
+            end(load, with: .success(response), at: now)
+        case .failure(let error): end(load, with: .failure(error), at: now)
         }
     }
 
     /// The image that ends a load.
-    mutating func deliver(_ answer: DeliveredAnswer, to token: Token, at now: Instant) {
+    mutating func deliver(_ answer: DeliveredAnswer, to load: PendingLoad, at now: Instant) {
         do throws(ImageError) {
-            guard var response = try response(answer, to: token) else {
-                return foundStale(answer, token, at: now)
+            guard var response = try response(answer, to: load.token) else {
+                return foundStale(answer, load, at: now)
             }
-            let load = pending.load(of: token)
-            response.isRefreshed = load?.task.cachedResponse != nil
-            if !response.isRefreshed, let load { learn(answer, load, &response, at: now) }
-            countMembers(answer, of: token)
-            end(token, with: .success(response), at: now)
+            response.isRefreshed = load.task.cachedResponse != nil
+            if !response.isRefreshed { learn(answer, load, &response, at: now) }
+            countMembers(answer, of: load)
+            end(load, with: .success(response), at: now)
         } catch {
-            if error.code == .stale { return foundStale(answer, token, at: now) }
+            if error.code == .stale { return foundStale(answer, load, at: now) }
             guard answer.image.reference != nil else {
-                return end(token, with: .failure(error), at: now)
+                return end(load, with: .failure(error), at: now)
             }
             release(answer.image)
-            perform(pending.foundUnreadable(token, error, at: now), at: now)
+            perform(pending.foundUnreadable(load.token, error, at: now), at: now)
         }
     }
 
     /// For all who share it.
     private mutating func end(
-        _ token: Token, with result: Result<ImageResponse, ImageError>, at now: Instant
+        _ load: PendingLoad, with result: Result<ImageResponse, ImageError>, at now: Instant
     ) {
-        let load = pending.load(of: token)
-        let members = pending.members(of: token)?.compactMap { pending.load(of: $0) }
-        forget(token)
-        perform(pending.delivered(token, at: now), at: now)
-        guard let members else {
-            load?.task.finish(result)
-            return
-        }
+        let members = pending.members(of: load.token)?.compactMap { pending.load(of: $0) }
+        forget(load.token)
+        perform(pending.delivered(load.token, at: now), at: now)
+        guard let members else { return load.task.finish(result) }
         for member in members { member.task.finish(result) }
     }
 
     /// Each load that shared a hit counts as one (SEMANTICS §5.24).
-    private func countMembers(_ answer: DeliveredAnswer, of token: Token) {
-        guard let voucher = answer.image.voucher, let members = pending.members(of: token)
+    private func countMembers(_ answer: DeliveredAnswer, of load: PendingLoad) {
+        guard let voucher = answer.image.voucher, let members = pending.members(of: load.token)
         else { return }
         for _ in members.dropFirst() where !answers.count(voucher.number) { return }
     }
 
     /// A cached image comes before the end. Where it cannot be had, the end makes up for it.
-    private mutating func offer(_ answer: DeliveredAnswer, to token: Token) {
-        guard let response = try? response(answer, to: token) else { return release(answer.image) }
-        pending.load(of: token)?.task.offer(response)
+    private mutating func offer(_ answer: DeliveredAnswer, to load: PendingLoad) {
+        guard let response = try? response(answer, to: load.token) else {
+            return release(answer.image)
+        }
+        load.task.offer(response)
     }
 
     /// An image of what has arrived so far. Where it cannot be had, the next one can.
-    private mutating func show(_ answer: DeliveredAnswer, _ arrived: UInt64, to token: Token) {
-        guard var response = try? response(answer, to: token) else { return release(answer.image) }
+    private mutating func show(
+        _ answer: DeliveredAnswer, _ arrived: UInt64, to load: PendingLoad
+    ) {
+        guard var response = try? response(answer, to: load.token) else {
+            return release(answer.image)
+        }
         response.arrivedBytes = arrived
-        for token in pending.members(of: token) ?? [token] {
+        for token in pending.members(of: load.token) ?? [load.token] {
             pending.load(of: token)?.task.show(response)
         }
     }
 
     /// The origin says that nothing changed: the cached image is the newest.
-    private mutating func confirm(_ token: Token, at now: Instant) {
-        guard let known = pending.load(of: token)?.task.unmodified else {
-            return perform(pending.foundUnmodified(token, at: now), at: now)
+    private mutating func confirm(_ load: PendingLoad, at now: Instant) {
+        guard let known = load.task.unmodified else {
+            return perform(pending.foundUnmodified(load.token, at: now), at: now)
         }
-        end(token, with: .success(known), at: now)
+        end(load, with: .success(known), at: now)
     }
 
     /// The bytes were reused before they could be taken; we are their receiver all the same.
-    private mutating func foundStale(_ answer: DeliveredAnswer, _ token: Token, at now: Instant) {
+    private mutating func foundStale(
+        _ answer: DeliveredAnswer, _ load: PendingLoad, at now: Instant
+    ) {
         release(answer.image)
-        perform(pending.foundStale(token, at: now), at: now)
+        perform(pending.foundStale(load.token, at: now), at: now)
     }
 
     /// The response with its bytes; `nil` where they were reused meanwhile.

@@ -141,8 +141,8 @@ extension ClientLine {
     private mutating func receive(
         _ answer: DeliveredAnswer, for token: Token, at now: Instant
     ) {
-        if !isAwaited(token) { release(answer.image) }
-        if pending.awaitsReply(token) { deliver(answer, to: token, at: now) }
+        guard let load = pending.load(of: token) else { return release(answer.image) }
+        if load.isSent { deliver(answer, to: load, at: now) }
     }
 
     /// There is no place for this client. The coordinator closes the connection some time after,

@@ -36,6 +36,9 @@ extension ClientLine {
     /// Sends loads that follow each other as one message. Returns how many were given to libzmq:
     /// none where there are fewer than two that fit.
     private mutating func transmitLoads(from first: Int) throws(ZMQError) -> Int {
+        guard loadsMax > 1, first + 1 < outbox.count, outbox[first].isLoad,
+            outbox[first + 1].isLoad
+        else { return 0 }
         leavingLoads.removeAll()
         for place in first..<min(first + loadsMax, outbox.count) {
             guard case .load(let load) = outbox[place],

@@ -5,4 +5,6 @@ enum OutgoingMessage {
     /// A load as it is when it goes.
     case load(PendingLoad)
     indirect case other(ClientMessage)
+
+    var isLoad: Bool { if case .load = self { true } else { false } }
 }

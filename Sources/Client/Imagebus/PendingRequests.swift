@@ -194,9 +194,6 @@ struct PendingRequests {
         }
     }
 
-    /// Whether a reply to it counts: it was sent, and has not ended.
-    func awaitsReply(_ token: Token) -> Bool { entries[token]?.isSent == true }
-
     /// A request has ended, as far as the coordinator is concerned.
     mutating func replied(_ reply: Reply, at now: Instant) -> [Action] {
         guard let entry = entries[reply.token], entry.isSent else { return [] }

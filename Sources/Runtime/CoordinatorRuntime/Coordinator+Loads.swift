@@ -10,6 +10,10 @@ extension Coordinator {
     mutating func receiveLoads(
         from sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) throws(WireError) {
+        // One answer is enough for a stranger.
+        guard peers.id(at: gateway.listener, sender) != nil else {
+            return tell(.toClient(.helloRequired), sender, gateway)
+        }
         let count = try gateway.openBatch()
         for place in 0..<count {
             gateway.turn(to: place)

@@ -402,7 +402,7 @@ extension Coordinator {
 
     /// To somebody without a session. Whether it arrives does not matter: who says something again
     /// is told again.
-    private mutating func tell(
+    mutating func tell(
         _ message: Outbox.Message, _ sender: RoutingID, _ gateway: Gateway
     ) {
         guard let encoded = try? encode(message) else { return }
