@@ -37,10 +37,11 @@ struct MemoryHitTests {
         var stack = Stack()
         stack.hireAll()
         let client = stack.connect()
-        let blocks = (0..<64).map { stack.publish("http://example.org/\($0).jpg").block }
-        for number in 0..<63 { stack.load(.image("\(number)"), by: client) }
+        let count = MessageLimits.idsMax
+        let blocks = (0..<count).map { stack.publish("http://example.org/\($0).jpg").block }
+        for number in 0..<(count - 1) { stack.load(.image("\(number)"), by: client) }
         #expect(stack.touched == [])
-        stack.load(.image("63"), by: client)
+        stack.load(.image("\(count - 1)"), by: client)
         #expect(stack.touched == blocks)
     }
 

@@ -33,14 +33,16 @@ extension ClientLine {
         if outbox.isEmpty { try sendPrefetches() }
     }
 
-    /// Sends loads that follow each other as one message. Returns how many were given to libzmq:
-    /// none where there are fewer than two that fit.
+    /// Sends loads that follow each other as one message, half of what is under way at most: if all
+    /// went together, client and coordinator would work in turns. Returns how many were given to
+    /// libzmq: none where there are fewer than two that fit.
     private mutating func transmitLoads(from first: Int) throws(ZMQError) -> Int {
-        guard loadsMax > 1, first + 1 < outbox.count, outbox[first].isLoad,
+        let most = min(loadsMax, messagesPerTurn)
+        guard most > 1, first + 1 < outbox.count, outbox[first].isLoad,
             outbox[first + 1].isLoad
         else { return 0 }
         leavingLoads.removeAll()
-        for place in first..<min(first + loadsMax, outbox.count) {
+        for place in first..<min(first + most, outbox.count) {
             guard case .load(let load) = outbox[place],
                 let rest = try? loads.rest(of: load, &encoder),
                 leavingLoads.add(load.token, rest.span.bytes)

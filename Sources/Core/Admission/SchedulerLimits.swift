@@ -54,8 +54,9 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// See `blacklistMax`.
     public var blacklistMilliseconds = 600_000
 
-    /// Used blocks that are collected for one `Touched`.
-    public var touchedMax = 64
+    /// Used blocks that are collected for one `Touched`: as many as fit one. The load that fills it
+    /// is admitted the whole way.
+    public var touchedMax = MessageLimits.idsMax
     /// Milliseconds for which they are collected.
     public var touchedMilliseconds = 100
 
