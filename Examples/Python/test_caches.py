@@ -16,9 +16,11 @@ from imagebus import Image, resize
 from imagebus.aio import Client
 from imagebus.steps import request_for
 from imagebus_worker import Cache, Worker
+from imagebus_worker.failure import Cancelled
 from imagebus_worker.records import pack, unpack
 from imagebus_worker.segments import arena_folder
 from imagebus_worker.selection import is_of, means
+from imagebus_worker.turns import Turns
 from test_workers import LyingSegments
 from worker_bench import WorkerTests, Working
 
@@ -378,6 +380,27 @@ class GoneTests(CacheTests):
     @staticmethod
     def is_waiting(entries: Dictionary) -> bool:
         return len(entries._turns._condition._waiters) > 0  # type: ignore[attr-defined]
+
+
+class TurnTests(WorkerTests):
+    def test_who_is_not_wanted_waits_for_nobody(self) -> None:
+        turns = Turns()
+
+        def is_gone() -> None:
+            raise Cancelled
+
+        def is_wanted() -> None:
+            pass
+
+        with turns.of("a", is_wanted):
+            with self.assertRaises(Cancelled), turns.of("a", is_gone):
+                self.fail("it is not its turn")
+            with self.assertRaises(Cancelled), turns.of_all(is_gone):
+                self.fail("it is not its turn")
+            with turns.of("b", is_gone):
+                pass
+        with turns.of_all(is_gone):
+            pass
 
 
 class SelectionTests(WorkerTests):

@@ -147,6 +147,20 @@ import Testing
         func add(_ number: Int) { numbers.withLock { $0.append(number) } }
     }
 
+    /// A job that nobody wants any more gives up its place, and those behind it go on without it.
+    @Test func whoIsNotWantedWaitsForNobody() throws {
+        let turns = CacheTurns()
+        let first = turns.take("a")
+        let second = turns.take("a")
+        let third = turns.take("a")
+        #expect(throws: ImageError.self) {
+            try second.wait { throw ImageError(.cancelled, "not wanted") }
+        }
+        second.end()
+        first.end()
+        try third.wait { throw ImageError(.internalError, "it is the first") }
+    }
+
     /// A removal waits for the store that came before it, whichever thread is the first.
     @Test func jobsOfAKeyTakeTheirTurns() throws {
         let turns = CacheTurns()

@@ -224,6 +224,11 @@ import Testing
         #expect(bytes == [UInt8](repeating: 9, count: 16) + [UInt8](repeating: 0, count: 16))
         bench.arena.free(try #require(image.frames.first).reference.block)
 
+        var another = beginning
+        another.frame = 1
+        let later = try perform(Scripted(frames: 3, rows: 1), another)
+        #expect(later.frames.isEmpty && bench.arena.usage.blocks == 0)
+
         let nothing = try perform(Scripted(thrownByPixels: nil), beginning)
         #expect(nothing.frames.isEmpty && nothing.info.size == PixelSize(width: 4, height: 2))
         let error = #expect(throws: ImageError.self) {

@@ -107,6 +107,39 @@ extension RealProcesses {
             }
         }
 
+        /// Nonsense is refused once in a message; what follows it is served.
+        @Test func nonsenseInABatchIsRefusedOnce() async throws {
+            try await withStack(arguments) { stack in
+                let client = try WireClient(stack, takesBatches: true)
+                let load = LoadRequest(
+                    token: token(1), image: ImageRequest(url: "ftp://127.0.0.1/none.png"))
+                let nonsense = Array(repeating: [0x0A, 0] as [UInt8], count: 63)
+                try client.send(bodies: nonsense + [try client.body(.load(load))])
+                guard case .refused(let error, nil) = try client.receive(within: defaultTimeout)
+                else { throw StackFailure("it was not refused") }
+                #expect(error.code == .protocolViolation)
+                #expect(try ends(1, of: client).ends == [1: .unsupportedScheme])
+            }
+        }
+
+        /// At web/ each load of a batch is looked at.
+        @Test func whatStrangersHaveNoSayInIsRefusedInABatch() async throws {
+            try await withStack(arguments) { stack in
+                let requests = try await warm(1, stack)
+                let client = try WireClient(stack, takesBatches: true, socket: stack.webSocket)
+                var keyed = requests[0]
+                keyed.context.key = .text("another")
+                var named = requests[0]
+                named.headers = [HTTPHeader(name: "Accept", value: "image/png")]
+                let bodies = try [keyed, requests[0], named].enumerated().map { number, image in
+                    try client.body(.load(LoadRequest(token: token(number), image: image)))
+                }
+                try client.send(bodies: bodies)
+                let found = try ends(3, of: client).ends
+                #expect(found == [0: .invalidRequest, 1: nil, 2: .invalidRequest])
+            }
+        }
+
         @Test func whatIsNoBatchIsRefusedAndTheSessionGoesOn() async throws {
             try await withStack(arguments) { stack in
                 let client = try WireClient(stack, takesBatches: true)

@@ -62,6 +62,8 @@ extension ProcessFigures {
 extension StackHarness {
     /// Where clients connect.
     public var frontSocket: String { "\(runtimeDirectory)/front/front.sock" }
+    /// Of front ends that speak for strangers.
+    public var webSocket: String { "\(runtimeDirectory)/web/web.sock" }
 
     /// Where operators connect.
     public var adminSocket: String { "\(runtimeDirectory)/admin/admin.sock" }

@@ -70,7 +70,7 @@ class Cache:
             case "store":
                 return self._store(job.store, report, inputs), None
             case "entry":
-                return self._entry(job.entry), None
+                return self._entry(job.entry, report), None
         sentence = "this worker is a cache, and nothing else"
         raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
 
@@ -87,7 +87,7 @@ class Cache:
 
     def _store(self, store: pb.Store, report: Report, inputs: Inputs) -> pb.Outcome:
         body = inputs.read(store.source)
-        with self._turns.of(store.key):
+        with self._turns.of(store.key, report.check):
             report.check()  # what was removed meanwhile stays away
             is_kept = self.put(
                 store.key, pack(store.metadata, body), expiry_of(store.metadata)
@@ -97,16 +97,16 @@ class Cache:
             return pb.Outcome(stored=stored)
         return pb.Outcome(stored=pb.StoreReport(tiers=DISK))
 
-    def _entry(self, entry: pb.Entry) -> pb.Outcome:
+    def _entry(self, entry: pb.Entry, report: Report) -> pb.Outcome:
         if entry.action == pb.ENTRY_ACTION_CONTAINS:
             tiers = DISK if self.contains(entry.key) else 0
             return pb.Outcome(entry=pb.EntryReport(tiers=tiers))
         if entry.action == pb.ENTRY_ACTION_REMOVE:
-            with self._turns.of(entry.key):
+            with self._turns.of(entry.key, report.check):
                 self.remove(entry.key)
             return pb.Outcome(entry=pb.EntryReport(tiers=DISK))
         if entry.action == pb.ENTRY_ACTION_REMOVE_SELECTED:
-            with self._turns.of_all():
+            with self._turns.of_all(report.check):
                 return pb.Outcome(entries=self._remove_selected(entry.selection))
         sentence = "this cache looks for entries and removes them, and nothing else"
         raise ImagebusError(pb.ERROR_CODE_NOT_SUPPORTED, sentence)

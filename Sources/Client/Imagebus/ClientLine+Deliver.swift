@@ -28,17 +28,21 @@ extension ClientLine {
 
     private mutating func deliver(_ reply: Reply, at now: Instant) {
         guard let load = pending.load(of: reply.token) else { return }
-        switch reply.outcome {
-        case .image(let image):
+        if case .image(let image) = reply.outcome {
             let answer = DeliveredAnswer(image, reply.timings)
             if reply.isRefreshing { return offer(answer, to: load) }
             if let arrived = reply.arrivedBytes { return show(answer, arrived, to: load) }
-            deliver(answer, to: load, at: now)
+            return deliver(answer, to: load, at: now)
+        }
+        // Before the end only images come.
+        guard reply.isTerminal else { return }
+        switch reply.outcome {
         case .notModified: confirm(load, at: now)
         case .miss(let key):
             let response = ImageResponse(ImageAccount(missOf: key, reply.timings), nil)
             end(load, with: .success(response), at: now)
         case .failure(let error): end(load, with: .failure(error), at: now)
+        case .image: break
         }
     }
 

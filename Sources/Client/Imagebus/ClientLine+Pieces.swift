@@ -6,14 +6,15 @@ import Messages
 
 // Bytes that go through the socket, since one side cannot open the other's memory.
 extension ClientLine {
-    /// Puts a message behind those that wait. Loads that bring bytes along go, with these, only
-    /// when nothing else waits.
+    /// Puts a load behind what waits. One that brings bytes along goes, with these, only when
+    /// nothing else waits.
     mutating func enqueue(_ load: PendingLoad, at now: Instant) {
         guard load.request.uploadBytes > 0 else { return outbox.append(.load(load)) }
         if uploads.start(load.message) { return }
         perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
     }
 
+    /// Puts a message behind those that wait.
     mutating func enqueue(_ message: ClientMessage, at now: Instant) {
         switch message {
         case .cancel(let token):

@@ -51,9 +51,14 @@ extension ClientLine {
                 left -= 1
                 continue
             }
-            left -= try kind == .replies ? receiveReplies(at: now) : receiveOne(kind, at: now)
-            // Nothing else is awaited: what comes all the same is found by the next wait.
-            if pending.isEmpty { return }
+            switch kind {
+            case .replies: left -= try receiveReplies(at: now)
+            default:
+                try receiveOne(kind, at: now)
+                left -= 1
+            }
+            // No other load is awaited: what comes all the same is found by the next wait.
+            if kind == .reply || kind == .replies, pending.isEmpty { return }
         }
     }
 
@@ -62,23 +67,18 @@ extension ClientLine {
         guard let count = try? connection.openBatch() else { return 1 }
         for place in 0..<count {
             connection.turn(to: place)
-            _ = try receiveOne(.reply, at: now)
+            try receiveOne(.reply, at: now)
         }
         return count
     }
 
-    /// Returns 1: so many there are.
-    private mutating func receiveOne(
-        _ kind: MessageKind, at now: Instant
-    ) throws(ImageError) -> Int {
+    private mutating func receiveOne(_ kind: MessageKind, at now: Instant) throws(ImageError) {
         if kind == .reply, let (token, answer) = replies.answer(connection.body) {
-            receive(answer, for: token, at: now)
-            return 1
+            return receive(answer, for: token, at: now)
         }
-        guard let message = try Self.understood(kind, connection, &decoder) else { return 1 }
+        guard let message = try Self.understood(kind, connection, &decoder) else { return }
         if case .reply(let reply) = message { Self.keep(reply, connection, &replies, &encoder) }
         receive(message, at: now)
-        return 1
     }
 
     private static func keep(

@@ -3,7 +3,6 @@ public import Messages
 
 /// How a load ended well. A copy of it costs little: it shares the bytes, and what is said of them.
 public struct ImageResponse: Sendable {
-    let account: ImageAccount
     /// Whether there is an image.
     public enum Status: String, Hashable, Sendable {
         /// There is.
@@ -11,6 +10,8 @@ public struct ImageResponse: Sendable {
         /// `fromCacheOnly`, and no cache has it: no error.
         case miss
     }
+
+    let account: ImageAccount
 
     /// Whether there is an image.
     public var status: Status { account.status }

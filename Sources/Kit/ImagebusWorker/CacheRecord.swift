@@ -5,7 +5,7 @@ import Wire
 
 /// What is kept under one key: the bytes of an image, and what the stack knows of them. The form is
 /// that of `Examples/Python/imagebus_worker/records.py`: a mark, the length of the metadata, when
-/// it was stored, a digest of all that follows, the metadata, the bytes.
+/// it was stored, a digest of metadata and bytes together, the metadata, the bytes.
 struct CacheRecord {
     let metadata: StoredMetadata
     /// Milliseconds since 1970.

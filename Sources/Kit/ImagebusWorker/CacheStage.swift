@@ -31,7 +31,7 @@ struct CacheStage<Author: Cache>: Sendable {
             switch work {
             case .query(let query): return try find(query, output)
             case .store(let store): return .stored(try keep(store, turn, report))
-            case .entry(let entry): return try attend(entry, turn)
+            case .entry(let entry): return try attend(entry, turn, report)
             default: throw ImageError.does("is a cache")
             }
         } catch {
@@ -64,7 +64,7 @@ struct CacheStage<Author: Cache>: Sendable {
             try copy(store.source, target)
         }
         let expires = store.metadata.expiry.map { Double($0.lastUse) / 1_000 }
-        try turn?.wait()
+        try turn?.wait(report.check)
         // What was removed meanwhile stays away.
         try report.check()
         guard try cache.put(key, data, expires: expires) else {
@@ -74,15 +74,17 @@ struct CacheStage<Author: Cache>: Sendable {
         return StoreReport(delivered: nil, tiers: .disk)
     }
 
-    private func attend(_ entry: EntryWork, _ turn: CacheTurns.Turn?) throws -> JobResult {
+    private func attend(
+        _ entry: EntryWork, _ turn: CacheTurns.Turn?, _ report: LoadReport
+    ) throws -> JobResult {
         switch entry.action {
         case .contains: return .entry(try cache.contains(entry.key) ? .disk : [])
         case .remove:
-            try turn?.wait()
+            try turn?.wait(report.check)
             try cache.remove(entry.key)
             return .entry(.disk)
         case .removeSelected:
-            try turn?.wait()
+            try turn?.wait(report.check)
             return .entries(try removeSelected(entry.selection))
         default:
             throw ImageError(

@@ -41,8 +41,9 @@ final class CacheTurns: Sendable {
 
         deinit { end() }
 
-        /// Returns once those before it have ended.
-        func wait() throws(Errno) { try turns.wait(number) }
+        /// Returns once those before it have ended. Throws what `check` throws, which is asked now
+        /// and then: whoever is not wanted any more waits for nobody.
+        func wait(_ check: () throws -> Void = {}) throws { try turns.wait(number, check) }
 
         /// Lets those behind it go on.
         func end() { turns.leave(number) }
@@ -65,7 +66,7 @@ final class CacheTurns: Sendable {
         line.withLock { line in line.places.count { $0.bell != nil } }
     }
 
-    private func wait(_ number: UInt64) throws(Errno) {
+    private func wait(_ number: UInt64, _ check: () throws -> Void) throws {
         if line.withLock({ line in line.index(number).map(line.isFirst) ?? true }) { return }
         let bell = try Bell()
         let isFirst = line.withLock { line in
@@ -74,8 +75,13 @@ final class CacheTurns: Sendable {
             return false
         }
         // Once it is the first it stays so: only those before it count.
-        if !isFirst { _ = try bell.event.descriptor.wait(for: .readable, milliseconds: nil) }
+        guard !isFirst else { return }
+        let pause = Self.checkMilliseconds
+        while try !bell.event.descriptor.wait(for: .readable, milliseconds: pause) { try check() }
     }
+
+    /// Milliseconds between two looks of one who waits.
+    private static let checkMilliseconds = 100
 
     private func leave(_ number: UInt64) {
         let bells = line.withLock { line in

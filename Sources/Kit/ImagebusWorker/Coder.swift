@@ -44,7 +44,8 @@ public protocol Coder: Sendable {
 
     /// Writes, as `pixels` does, what can be shown of an image of which only the first bytes are
     /// there, and says whether there is anything to see yet; there is not, where an author says
-    /// nothing else. What is missing is no error, here and in `header`, which is asked before.
+    /// nothing else. Of an animation it is the first frame. What is missing is no error, here, and
+    /// in `header` and `animation`, which are asked before.
     func arrived(
         of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
         _ cancellation: Cancellation

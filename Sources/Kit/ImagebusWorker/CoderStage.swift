@@ -44,6 +44,8 @@ struct CoderStage<Author: Coder> {
         // Nothing is known of what was asked for.
         if !work.facts.kinds.isEmpty { image.facts = ImageFacts() }
         guard work.need != .header else { return image }
+        // A preview is one of the first frame.
+        guard !work.isPartial || work.frame ?? 0 == 0 else { return image }
         let numbers = try plan.numbers(from: work.frame ?? 0)
         let block = try output.reserve(count)
         let isThere: Bool

@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import ImageModel
 import Messages
 import Wire
 import ZeroMQ
@@ -12,7 +13,9 @@ extension Coordinator {
     mutating func answerAgain(
         _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> Bool {
-        guard let (hit, token) = gateway.find(in: hitMemos[gateway.listener]),
+        // Operators read entries by key: the same bytes are another load there.
+        guard gateway.listener != .admin,
+            let (hit, token) = gateway.find(in: hitMemos[gateway.listener]),
             let id = peers.id(at: gateway.listener, sender), peers.takesReferences(id),
             scheduler.answer(hit.ticket, again: token, of: ClientID(id), at: now)
         else { return false }
@@ -26,12 +29,12 @@ extension Coordinator {
         guard !answers.isEmpty else { return }
         defer { answers.removeAll() }
         guard let id = peers.id(at: gateway.listener, sender) else { return }
-        if answers.count > 1, peers.takesBatches(id), sendBatch(to: sender, gateway) { return }
-        for index in 0..<answers.count {
-            let isKept = peers[id]?.outbox.isEmpty == false
-            if isKept || !sendAnswer(index, to: sender, gateway) {
-                keepAnswer(index, for: id, at: now)
-            }
+        // What waits for room goes first.
+        func hasRoom() -> Bool { peers[id]?.outbox.isEmpty == true }
+        let isBatch = answers.count > 1 && peers.takesBatches(id)
+        if isBatch, hasRoom(), sendBatch(to: sender, gateway) { return }
+        for index in 0..<answers.count where !hasRoom() || !sendAnswer(index, to: sender, gateway) {
+            keepAnswer(index, for: id, at: now)
         }
     }
 
@@ -55,10 +58,14 @@ extension Coordinator {
 
     /// The client has no room for it now.
     private mutating func keepAnswer(_ index: Int, for id: UInt64, at now: Instant) {
-        guard let message = Self.message(index, of: answers, &decoder) else {
-            preconditionFailure("what we wrote can be read")
+        if let message = Self.message(index, of: answers, &decoder) {
+            return keep(.toClient(message), for: id, at: now)
         }
-        keep(.toClient(message), for: id, at: now)
+        // What we wrote cannot be read: a defect of ours.
+        guard let token = TokenedBody(answers.body(at: index))?.token else { return }
+        let error = ImageError(.internalError, "a message of the coordinator cannot travel")
+        let failure = Reply(token: token, outcome: .failure(error))
+        keep(.toClient(.reply(failure)), for: id, at: now)
     }
 
     private static func message(
@@ -70,7 +77,8 @@ extension Coordinator {
     /// Remembers a load that a hit answers, unless it may become another one.
     mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ gateway: Gateway) {
         // A trace is hardly ever seen again.
-        guard requestLog.permitsShortWay, load.trace == nil, !resolved.mayChange,
+        guard gateway.listener != .admin, requestLog.permitsShortWay, load.trace == nil,
+            !resolved.mayChange,
             var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
         else { return }
         if let known = gateway.find(in: hitMemos[gateway.listener])?.hit,

@@ -44,14 +44,16 @@ extension Coordinator {
     private mutating func serve(
         _ gateway: Gateway, _ budget: inout TurnBudget, at now: Instant
     ) throws -> Left {
-        for _ in 0..<Self.messagesInARow {
+        var left = Self.messagesInARow
+        while left > 0 {
             guard try gateway.receive() else { return .nothing }
-            let isHit = try receive(from: gateway, at: now)
-            if budget.isSpent(afterLong: !isHit) { return .noTime }
+            let received = try receive(from: gateway, at: now)
+            if budget.isSpent(afterLong: !received.isHit) { return .noTime }
+            left -= received.count
         }
         return .more
     }
 
-    /// Messages of one listener before the next one has its turn.
+    /// Messages of one listener, or loads, before the next one has its turn.
     private static var messagesInARow: Int { 32 }
 }

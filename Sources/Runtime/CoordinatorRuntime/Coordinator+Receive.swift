@@ -11,12 +11,24 @@ import Wire
 import ZeroMQ
 
 extension Coordinator {
-    /// Reads the message that `gateway` has just received; `true` where it was a hit that was
-    /// answered the short way.
-    mutating func receive(from gateway: Gateway, at now: Instant) throws -> Bool {
+    /// What a message was that was received.
+    enum Received {
+        /// A hit that was answered the short way.
+        case hit
+        case other
+        /// So many loads.
+        case loads(Int)
+
+        /// What it counts beside other messages.
+        var count: Int { if case .loads(let count) = self { count } else { 1 } }
+        var isHit: Bool { if case .hit = self { true } else { false } }
+    }
+
+    /// Reads the message that `gateway` has just received.
+    mutating func receive(from gateway: Gateway, at now: Instant) throws -> Received {
         guard let sender = gateway.sender else {
             counters.malformedMessages += 1
-            return false
+            return .other
         }
         var kind: MessageKind?
         do throws(WireError) {
@@ -25,12 +37,11 @@ extension Coordinator {
             switch gateway.listener {
             case .front, .web, .admin:
                 defer { sendAnswers(to: sender, gateway, at: now) }
-                if header.kind == .load, answerAgain(sender, gateway, at: now) { return true }
+                if header.kind == .load, answerAgain(sender, gateway, at: now) { return .hit }
                 if header.kind == .loads {
-                    try receiveLoads(from: sender, gateway, at: now)
-                } else {
-                    try receive(header.kind, from: sender, gateway, at: now)
+                    return .loads(try receiveLoads(from: sender, gateway, at: now))
                 }
+                try receive(header.kind, from: sender, gateway, at: now)
             case .back:
                 let message = try gateway.workerMessage(header.kind, &decoder)
                 try receive(message, from: sender, gateway, at: now)
@@ -38,12 +49,12 @@ extension Coordinator {
         } catch {
             guard case .unsupportedVersion = error else {
                 refuse(error, kind, sender, gateway, at: now)
-                return false
+                return .other
             }
             sayMalformed(error, gateway, at: now)
             try gateway.refuseVersion(of: sender)
         }
-        return false
+        return .other
     }
 
     /// Reads the message as a client's of that kind, the whole way.
@@ -105,7 +116,7 @@ extension Coordinator {
         tell(refusal, sender, gateway)
     }
 
-    private static func token(of error: WireError) -> Token? {
+    static func token(of error: WireError) -> Token? {
         if case .field(_, let token) = error { token } else { nil }
     }
 

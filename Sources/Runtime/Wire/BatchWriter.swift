@@ -19,7 +19,7 @@ public struct BatchWriter: ~Copyable {
     public var isEmpty: Bool { bodies.isEmpty }
 
     /// Whether there is no room for another one.
-    public var isFull: Bool { bodies.count == MessageLimits.batchMax }
+    var isFull: Bool { bodies.count == MessageLimits.batchMax }
 
     /// Adds the body of that token and rest (`TokenedBody`). `false` where there is no room for it,
     /// or it has more bytes than a body in a batch may have.

@@ -13,10 +13,26 @@ enum WireTarget {
         let header = Array(frames.prefix(FrameHeader.byteCount))
         let body = Array(frames.dropFirst(FrameHeader.byteCount))
         switch direction % 4 {
-        case 0: try clientMessage(header, body)
-        case 1: try serverMessage(header, body)
+        case 0: try each(header, body, .loads, of: .load, clientMessage)
+        case 1: try each(header, body, .replies, of: .reply, serverMessage)
         case 2: try workerMessage(header, body)
         default: try workerCommand(header, body)
+        }
+    }
+
+    /// A message, or each body of one that brings several.
+    private static func each(
+        _ header: [UInt8], _ body: [UInt8], _ several: MessageKind, of one: MessageKind,
+        _ check: ([UInt8], [UInt8]) throws(BrokenInvariant) -> Void
+    ) throws(BrokenInvariant) {
+        guard (try? FrameHeader(decoding: header.span.bytes))?.kind == several else {
+            return try check(header, body)
+        }
+        var batch = BatchReader()
+        guard (try? batch.read(body.span.bytes)) != nil else { return }
+        for place in 0..<batch.count {
+            let part = batch.body(at: place).withUnsafeBytes { Array($0) }
+            try check(FrameHeader(kind: one).bytes, part)
         }
     }
 

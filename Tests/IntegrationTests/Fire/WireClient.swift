@@ -11,8 +11,8 @@ final class WireClient {
     private var decoder = MessageDecoder()
 
     /// Connects to a stack and introduces itself.
-    init(_ stack: StackHarness, takesBatches: Bool = false) throws {
-        peer = try WirePeer(stack.frontSocket)
+    init(_ stack: StackHarness, takesBatches: Bool = false, socket: String? = nil) throws {
+        peer = try WirePeer(socket ?? stack.frontSocket)
         let hello = ClientHello(
             incarnation: Incarnation(.random), pid: UInt32(CurrentProcess.processID),
             version: "test", takesBatches: takesBatches)
