@@ -10,11 +10,13 @@ extension RealProcesses {
     @Suite struct StormTests {
         private static let clients = 4
         private static let perClient = 2_500
+        /// One storm each.
+        private static let paths = ["/first.jpg", "/second.jpg", "/third.jpg"]
 
         @Test func tenThousandRequestsAreOneTransferAndOneDecode() async throws {
             let origin = OriginServer()
             let image = try Images.waves(width: 800, height: 600).jpeg(quality: 85)
-            for path in ["/first.jpg", "/second.jpg"] {
+            for path in Self.paths {
                 origin.route(path, .bytes(image, contentType: "image/jpeg"))
             }
             try await withStack { stack in
@@ -30,7 +32,7 @@ extension RealProcesses {
                 let expected = try #require(try await clients[0].load(alone).response.bytes?.array)
                 #expect(origin.requestCount("/first.jpg") == 1)
                 var figures: [ProcessFigures] = []
-                for path in ["/first.jpg", "/second.jpg"] {
+                for path in Self.paths {
                     let before = try await stack.awaitIdle()
                     let gets = origin.requestCount(path)
                     let seconds = try await storm(origin.url(path), clients, expected)
@@ -46,8 +48,11 @@ extension RealProcesses {
                     #expect(
                         growth(of: "requests", before, after) == Self.clients * Self.perClient)
                 }
-                #expect(figures[1].bytes <= figures[0].bytesLimit, "\(figures)")
-                #expect(figures[1].descriptors == figures[0].descriptors)
+                // How many wait at once differs from storm to storm: two show how much that takes.
+                let last = figures.removeLast()
+                let most = try #require(figures.max { $0.bytes < $1.bytes })
+                #expect(last.bytes <= most.bytesLimit, "\(figures), then \(last)")
+                #expect(figures.allSatisfy { $0.descriptors == last.descriptors })
             }
         }
 
