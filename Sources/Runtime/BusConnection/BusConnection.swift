@@ -24,10 +24,7 @@ public struct BusConnection: ~Copyable {
     public let socket: Socket
     /// For the event loop; drain it before the socket.
     public var monitor: SocketMonitor
-    private var reader = MessageReader(framesMax: MessageLimits.framesMax)
-    private var batch = BatchReader()
-    /// Which body of a batch is meant; `nil`: that of the message.
-    private var place: Int?
+    private var reader = BodyReader(bodyInFrame: 1)
     private let servers: Set<UInt32>?
     /// The user who listens at the other end of the newest connection.
     private var server: UInt32?
@@ -82,39 +79,25 @@ public struct BusConnection: ~Copyable {
     }
 
     /// Takes the next message. Its frames are valid until the next call.
-    public mutating func receive() throws(ZMQError) -> Bool {
-        place = nil
-        return try reader.receive(from: socket)
-    }
+    public mutating func receive() throws(ZMQError) -> Bool { try reader.receive(from: socket) }
 
-    /// Reads the second frame as a batch, and returns how many bodies it has.
-    public mutating func openBatch() throws(WireError) -> Int {
-        try Self.read(reader, into: &batch)
-        return batch.count
-    }
-
-    private static func read(
-        _ reader: borrowing MessageReader, into batch: inout BatchReader
-    ) throws(WireError) {
-        try batch.read(reader.bytes(at: 1))
-    }
+    /// Reads the message as a batch, and returns how many bodies it has.
+    public mutating func openBatch() throws(WireError) -> Int { try reader.openBatch() }
 
     /// From now on `body` is one of the batch, until the next message is taken.
-    public mutating func turn(to place: Int) { self.place = place }
+    public mutating func turn(to place: Int) { reader.turn(to: place) }
 
     /// The body that is to be read: the second frame, or one of a batch. A precondition: there are
     /// two frames.
     public var body: RawSpan {
         @_lifetime(borrow self)
-        borrowing get {
-            if let place { batch.body(at: place) } else { reader.bytes(at: 1) }
-        }
+        borrowing get { reader.body }
     }
 
     /// Frames of the message that was received; more than allowed reads as none.
-    public var frameCount: Int { reader.isOverlong ? 0 : reader.count }
+    public var frameCount: Int { reader.frames.isOverlong ? 0 : reader.frames.count }
 
     /// One frame of the message that was received.
     @_lifetime(borrow self)
-    public borrowing func frame(_ index: Int) -> RawSpan { reader.bytes(at: index) }
+    public borrowing func frame(_ index: Int) -> RawSpan { reader.frames.bytes(at: index) }
 }
