@@ -32,24 +32,9 @@ extension RealProcesses {
             try await withStack(
                 ["--allow-private-networks", "--config", path], decoders: 1
             ) { stack in
-                try await awaitWorker(stack)
+                try await stack.awaitWorker()
                 try await body(stack)
             }
-        }
-
-        private func worker(_ report: StatusReport) -> StatusReport.ProcessStatus? {
-            report.processes.first { $0.pool.text == "mine" }
-        }
-
-        /// The worker once it is there in that life.
-        @discardableResult
-        private func awaitWorker(
-            _ stack: StackHarness, restarts: Int = 0
-        ) async throws -> StatusReport.ProcessStatus {
-            let report = try await stack.awaitStatus("life \(restarts) of the worker") {
-                worker($0).map { Int($0.restarts) == restarts } == true
-            }
-            return try #require(worker(report))
         }
 
         /// A picture of its own and where it is served.
@@ -125,7 +110,7 @@ extension RealProcesses {
                 let report = try await stack.awaitIdle()
                 #expect(try #require(report.counter("foreignCacheHits.mine")) >= 2)
                 #expect(report.counter("foreignCacheErrors.mine") == 0)
-                #expect(worker(report)?.restarts == 0)
+                #expect(report.worker()?.restarts == 0)
             }
         }
 
@@ -158,7 +143,7 @@ extension RealProcesses {
                 try remove(["clear"], from: stack)
                 #expect(try tiers(kept, "theirs", stack) == "none")
                 #expect(try tiers(second, "second", stack) == "disk")
-                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+                #expect(try await stack.awaitIdle().worker()?.restarts == 0)
             }
         }
 
@@ -182,7 +167,7 @@ extension RealProcesses {
                 #expect(try load(url, "theirs", stack).cacheType == "none")
                 #expect(try load(url, "theirs", stack).cacheType == "disk")
                 let process = try ProcessDescriptor(
-                    ProcessID(try await awaitWorker(stack).pid))
+                    ProcessID(try await stack.awaitWorker().pid))
                 try process.send(.stop)
                 let out = folder.file("killed")
                 let run = try stack.startGet([
@@ -191,7 +176,7 @@ extension RealProcesses {
                 ])
                 // It holds the question, unless the load has lost its patience already.
                 _ = try await stack.awaitStatus("the question") {
-                    worker($0)?.jobs == 1 || origin.requestCount("/a.png") > 1
+                    $0.worker()?.jobs == 1 || origin.requestCount("/a.png") > 1
                 }
                 try process.send(.kill)
                 let end = try run.end()
@@ -199,7 +184,7 @@ extension RealProcesses {
                 #expect(FileBytes.read(out) == picture)
                 #expect(origin.requestCount("/a.png") == 2)
 
-                try await awaitWorker(stack, restarts: 1)
+                try await stack.awaitWorker(restarts: 1)
                 #expect(try load(url, "theirs", stack).bytes == picture)
                 let count = origin.requestCount("/a.png")
                 let again = try load(url, "theirs", stack)
@@ -213,7 +198,7 @@ extension RealProcesses {
             try await withCache("dictionary-cache") { stack in
                 let pictures = try (0..<12).map { try serve("\($0).png", seed: 10 + $0) }
                 let process = try ProcessDescriptor(
-                    ProcessID(try await awaitWorker(stack).pid))
+                    ProcessID(try await stack.awaitWorker().pid))
                 let client = try stack.client()
                 try await withThrowingTaskGroup(of: Bool.self) { group in
                     for (url, picture) in pictures {
@@ -233,7 +218,7 @@ extension RealProcesses {
                     try process.send(.kill)
                     for try await isRight in group { #expect(isRight) }
                 }
-                try await awaitWorker(stack, restarts: 1)
+                try await stack.awaitWorker(restarts: 1)
                 // Where many questions were lost with it, it is left alone for a while.
                 _ = try await stack.awaitStatus(
                     "a hit of its next life", timeout: .seconds(90)
@@ -300,7 +285,7 @@ extension RealProcesses {
                 }
                 let report = try await stack.awaitIdle()
                 #expect(report.counter("foreignCacheRefused.mine") == sealed.count)
-                #expect(worker(report)?.restarts == 0)
+                #expect(report.worker()?.restarts == 0)
             }
         }
 
@@ -327,7 +312,7 @@ extension RealProcesses {
                 let some = try stack.run(["cache", "remove", "--url", url, "--cache", "theirs"])
                 #expect(some.exitStatus != 0, "\(some)")
                 #expect(some.errorText.contains("one key or all"), "\(some)")
-                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+                #expect(try await stack.awaitIdle().worker()?.restarts == 0)
             }
         }
     }

@@ -32,22 +32,6 @@ extension RealProcesses {
             try await withPool("kind: decode, formats-in: [qoi]", command, body)
         }
 
-        private func worker(
-            _ report: StatusReport, of pool: String = "mine"
-        ) -> StatusReport.ProcessStatus? {
-            report.processes.first { $0.pool.text == pool }
-        }
-
-        /// The worker once it is there in that life.
-        private func awaitWorker(
-            _ stack: StackHarness, restarts: Int = 0
-        ) async throws -> StatusReport.ProcessStatus {
-            let report = try await stack.awaitStatus("life \(restarts) of the worker") {
-                worker($0).map { Int($0.restarts) == restarts } == true
-            }
-            return try #require(worker(report))
-        }
-
         /// Its function has begun.
         private func awaitBegun(_ stack: StackHarness) async throws {
             _ = try await stack.awaitStatus("its file") { _ in FileBytes.read(begun) != nil }
@@ -107,7 +91,7 @@ extension RealProcesses {
                 #expect(try pixels(url, stack).samples == large.samples)
                 let report = try await stack.awaitIdle()
                 #expect(report.counter("expelledWorkers") == 0)
-                let process = try #require(worker(report))
+                let process = try #require(report.worker())
                 #expect(process.restarts == 0)
             }
         }
@@ -131,7 +115,7 @@ extension RealProcesses {
                     let error = try error(route("\(name).qoi", file), stack)
                     #expect(error?["name"]?.text == code, "\(name): \(String(describing: error))")
                 }
-                let process = try #require(worker(try await stack.awaitIdle()))
+                let process = try #require(try await stack.awaitIdle().worker())
                 #expect(process.restarts == 0)
             }
         }
@@ -158,7 +142,7 @@ extension RealProcesses {
                     let pixels = try Pixels(decoding: try #require(FileBytes.read(read)))
                     #expect(pixels.size == picture.size && pixels.samples == picture.samples)
                 }
-                let process = try #require(worker(try await stack.awaitIdle()))
+                let process = try #require(try await stack.awaitIdle().worker())
                 #expect(process.restarts == 0)
             }
         }
@@ -169,7 +153,7 @@ extension RealProcesses {
                 #expect(try pixels(url, stack).size == "3x2")
                 let drained = try stack.run(["drain", "decode/mine"])
                 #expect(drained.outputText == "replaced 1 decode/mine process\n", "\(drained)")
-                _ = try await awaitWorker(stack, restarts: 1)
+                try await stack.awaitWorker(restarts: 1)
                 #expect(try pixels("\(url)?again", stack).size == "3x2")
             }
         }
@@ -188,16 +172,16 @@ extension RealProcesses {
                     route("a.qoi", 2, 2), "--format", "png", "-o", "-", "--timeout", "5m",
                 ])
                 try await awaitBegun(stack)
-                let process = try await awaitWorker(stack)
+                let process = try await stack.awaitWorker()
                 try ProcessDescriptor(ProcessID(process.pid)).send(signal)
                 let end = try run.end()
                 #expect(end.exitStatus == 0, "\(end)")
                 let made = try Pixels(decoding: end.output)
                 #expect(made.samples == [UInt8](repeating: 2, count: 12))
-                _ = try await awaitWorker(stack, restarts: 1)
+                try await stack.awaitWorker(restarts: 1)
                 // One that has nothing to do says that it lives all the same.
                 let report = try await stack.awaitIdle()
-                #expect(worker(report, of: "beside")?.restarts == 0)
+                #expect(report.worker(of: "beside")?.restarts == 0)
             }
         }
 
@@ -209,7 +193,7 @@ extension RealProcesses {
                 try run.send(.interrupt)
                 #expect(try run.end().exitStatus != 0)
                 // By itself, or by the coordinator where the machine is too busy for that.
-                _ = try await awaitWorker(stack, restarts: 1)
+                try await stack.awaitWorker(restarts: 1)
                 let said = FileBytes.text(stack.logFile) ?? ""
                 #expect(
                     said.contains("a job did not heed its cancel")
@@ -227,7 +211,7 @@ extension RealProcesses {
                 try run.send(.interrupt)
                 #expect(try run.end().exitStatus != 0)
                 #expect(try pixels(url, stack).samples == [UInt8](repeating: 2, count: 18))
-                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+                #expect(try await stack.awaitIdle().worker()?.restarts == 0)
             }
         }
 
@@ -243,7 +227,7 @@ extension RealProcesses {
                 let failed = try error(route("named.qoi", 9, 1), stack)
                 #expect(failed?["domain"]?.text == "ProbeErrorDomain")
                 #expect(try pixels(route("5.qoi", 5, 2), stack).samples.allSatisfy { $0 == 0 })
-                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+                #expect(try await stack.awaitIdle().worker()?.restarts == 0)
             }
         }
 
@@ -307,10 +291,10 @@ extension RealProcesses {
                     let error = try error("probe://\(word)/a", stack)
                     #expect(error?["name"]?.text == name, "\(word): \(String(describing: error))")
                 }
-                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+                #expect(try await stack.awaitIdle().worker()?.restarts == 0)
                 // What it printed is in the log, at the latest at its end.
                 _ = try stack.run(["drain", "download/mine"])
-                _ = try await awaitWorker(stack, restarts: 1)
+                try await stack.awaitWorker(restarts: 1)
                 #expect(FileBytes.text(stack.logFile)?.contains("asked for none") == true)
             }
         }
@@ -324,7 +308,7 @@ extension RealProcesses {
                 #expect(try pixels("probe://image/b", stack).size == "16x8")
                 try run.send(.interrupt)
                 #expect(try run.end().exitStatus != 0)
-                #expect(worker(try await stack.awaitIdle())?.restarts == 0)
+                #expect(try await stack.awaitIdle().worker()?.restarts == 0)
             }
         }
 
