@@ -35,6 +35,13 @@ private func ready() -> WorkerSession {
         #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1))])
     }
 
+    @Test func whatIsReleasedWithAJobIsFreeBeforeItBegins() {
+        var session = ready()
+        var next = job(1)
+        next.released = [BlockID(7), BlockID(8)]
+        #expect(session.received(.job(next)) == [.release([BlockID(7), BlockID(8)]), .start(next)])
+    }
+
     @Test func whoCannotLeaveInTimeEndsWithWhatItHolds() {
         var session = ready()
         #expect(session.tookTooLong() == [], "nobody told it to leave")

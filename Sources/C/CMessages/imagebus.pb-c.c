@@ -11612,7 +11612,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encoded_image__descriptor =
   (ProtobufCMessageInit) imagebus__v1__encoded_image__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descriptors[9] =
 {
   {
     "incarnation",
@@ -11710,6 +11710,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__worker_hello__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "takes_releases",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__WorkerHello, takes_releases),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__worker_hello__field_indices_by_name[] = {
   7,   /* field[7] = capabilities */
@@ -11719,12 +11731,13 @@ static const unsigned imagebus__v1__worker_hello__field_indices_by_name[] = {
   2,   /* field[2] = restarts */
   5,   /* field[5] = sandbox */
   6,   /* field[6] = secret */
+  8,   /* field[8] = takes_releases */
   3,   /* field[3] = version */
 };
 static const ProtobufCIntRange imagebus__v1__worker_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor =
 {
@@ -11734,7 +11747,7 @@ const ProtobufCMessageDescriptor imagebus__v1__worker_hello__descriptor =
   "Imagebus__V1__WorkerHello",
   "imagebus.v1",
   sizeof(Imagebus__V1__WorkerHello),
-  8,
+  9,
   imagebus__v1__worker_hello__field_descriptors,
   imagebus__v1__worker_hello__field_indices_by_name,
   1,  imagebus__v1__worker_hello__number_ranges,
@@ -11950,7 +11963,7 @@ const ProtobufCMessageDescriptor imagebus__v1__credit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__credit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[14] =
+static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[15] =
 {
   {
     "id",
@@ -12120,6 +12133,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[14] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "released",
+    17,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Imagebus__V1__Job, n_released),
+    offsetof(Imagebus__V1__Job, released),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
@@ -12131,6 +12156,7 @@ static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   11,   /* field[11] = paint */
   3,   /* field[3] = priority */
   6,   /* field[6] = query */
+  14,   /* field[14] = released */
   7,   /* field[7] = store */
   4,   /* field[4] = traceparent */
   9,   /* field[9] = transform */
@@ -12141,7 +12167,7 @@ static const ProtobufCIntRange imagebus__v1__job__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 5 },
-  { 0, 14 }
+  { 0, 15 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
 {
@@ -12151,7 +12177,7 @@ const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
   "Imagebus__V1__Job",
   "imagebus.v1",
   sizeof(Imagebus__V1__Job),
-  14,
+  15,
   imagebus__v1__job__field_descriptors,
   imagebus__v1__job__field_indices_by_name,
   2,  imagebus__v1__job__number_ranges,

@@ -18,6 +18,9 @@ public struct Job: Hashable, Sendable {
     public var wantsProgress: Bool
     /// Whether what has arrived is to be handed out while the rest comes (`JobProgress.arrived`).
     public var wantsArrived: Bool
+    /// Blocks of the worker that are free, as in `WorkerCommand.release`: told with a job, where
+    /// the worker reads that there.
+    public var released: [BlockID] = []
 
     /// Describes an attempt.
     public init(

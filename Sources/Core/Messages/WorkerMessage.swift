@@ -44,13 +44,16 @@ public struct WorkerHello: Hashable, Sendable {
     /// What it can do. It takes part with as much of it as its pool is granted; lists that it does
     /// not name are all of that.
     public var capabilities: WorkerCapabilities
+    /// Whether it reads `Job.released`; to others releases go by themselves.
+    public var takesReleases: Bool
 
     /// An introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, restarts: UInt32, version: String, credit: UInt32,
         sandbox: SandboxLayers = [], secret: ListenerSecret? = nil,
-        capabilities: WorkerCapabilities = .all
+        capabilities: WorkerCapabilities = .all, takesReleases: Bool = false
     ) {
+        self.takesReleases = takesReleases
         self.incarnation = incarnation
         self.pid = pid
         self.restarts = restarts

@@ -60,7 +60,10 @@ extension Coordinator {
     /// Sends a message, or keeps it behind those that wait already. A peer that has gone ends its
     /// session.
     mutating func send(_ message: Outbox.Message, to id: UInt64, at now: Instant) {
-        if case .toWorker = message { sendReleases(to: WorkerID(id), at: now) }
+        var message = message
+        if case .toWorker(let command) = message {
+            message = .toWorker(takeReleases(along: command, to: id, at: now))
+        }
         transmitOrKeep(message, for: id, at: now)
     }
 
@@ -83,6 +86,20 @@ extension Coordinator {
         let areMany = releases.add(blocks, of: worker)
         if areMany || isPrompt { return sendReleases(to: worker, at: now) }
         timers.arm(.sendReleases, by: now.adding(milliseconds: PendingReleases.milliseconds))
+    }
+
+    /// What waits for a worker goes with its next job, or before any other message.
+    private mutating func takeReleases(
+        along command: WorkerCommand, to id: UInt64, at now: Instant
+    ) -> WorkerCommand {
+        let worker = WorkerID(id)
+        guard case .job(var job) = command, peers.takesReleases(id) else {
+            sendReleases(to: worker, at: now)
+            return command
+        }
+        guard let blocks = releases.take(of: worker) else { return command }
+        job.released = blocks
+        return .job(job)
     }
 
     private mutating func sendReleases(to worker: WorkerID, at now: Instant) {
@@ -174,6 +191,9 @@ extension Coordinator {
             guard let encoded = try? encode(.toClient(failure)) else { return .sent }
             return (try? gateway.send(encoded, from: encoder, to: peer.routing)) ?? .sent
         case .toWorker(.job(let job)):
+            if !job.released.isEmpty {
+                transmitOrKeep(.toWorker(.release(job.released)), for: peer.id, at: .now())
+            }
             unsendable.append(
                 (
                     WorkerID(peer.id),

@@ -43,6 +43,11 @@ struct PeerTable {
         if case .client(let hello)? = peers[id]?.role { hello.takesBatches } else { false }
     }
 
+    /// Whether it reads releases that come with a job.
+    func takesReleases(_ id: UInt64) -> Bool {
+        if case .worker(_, let hello)? = peers[id]?.role { hello.takesReleases } else { false }
+    }
+
     /// The sessions of clients, in the order in which they began.
     var clients: [ClientID] {
         all.filter { if case .client = $0.role { true } else { false } }.map { ClientID($0.id) }

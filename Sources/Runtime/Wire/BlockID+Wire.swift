@@ -3,7 +3,7 @@ import Messages
 
 extension FieldMap {
     /// Ids of blocks: `idsMax` at most, none of them 0.
-    fileprivate func blocks(
+    func blocks(
         _ value: inout [BlockID], _ count: inout Int, _ member: inout UnsafeMutablePointer<UInt64>?,
         _ field: String
     ) throws(WireError) {

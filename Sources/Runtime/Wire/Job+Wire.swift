@@ -18,6 +18,8 @@ extension Job: WireMessage {
         try map.formed(&trace, &wire.pointee.traceparent, "Job.traceparent")
         map.flag(&wantsProgress, &wire.pointee.wants_progress, "Job.wants_progress")
         map.flag(&wantsArrived, &wire.pointee.wants_arrived, "Job.wants_arrived")
+        try map.blocks(
+            &released, &wire.pointee.n_released, &wire.pointee.released, "Job.released")
     }
 
     private mutating func mapWork(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {

@@ -22,6 +22,7 @@ extension WorkerHello: WireMessage {
         try map.part(
             &capabilities, unless: capabilities == .all, &wire.pointee.capabilities,
             "WorkerHello.capabilities")
+        map.flag(&takesReleases, &wire.pointee.takes_releases, "WorkerHello.takes_releases")
     }
 }
 

@@ -94,7 +94,7 @@ extension WorkerLoop {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
             restarts: bootstrap.restarts, version: version, credit: executor.credit,
-            sandbox: sandbox, secret: secret, capabilities: capabilities)
+            sandbox: sandbox, secret: secret, capabilities: capabilities, takesReleases: true)
         outbox.append(.hello(hello))
     }
 

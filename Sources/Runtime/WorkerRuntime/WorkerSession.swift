@@ -112,11 +112,11 @@ struct WorkerSession {
         case (.helloRequired, _): helloRequired()
         case (.refused(let error), .greeting): turnedAway(error)
         case (_, .greeting): []
-        case (.job(let job), _): start(job)
+        case (.job(let job), _): release(job.released) + start(job)
         case (.cancelJob(let id), _): held[id] == nil ? [] : [.cancel(id)]
         case (.adjust(let adjustment), _):
             held[adjustment.id] == nil ? [] : [.adjust(adjustment)]
-        case (.release(let blocks), _): [.release(blocks)]
+        case (.release(let blocks), _): release(blocks)
         case (.touched(let blocks), _): [.touched(blocks)]
         case (.cacheSettings(let settings), _): [.adopt(settings)]
         case (.downloadSettings(let settings), _): [.adoptDownloads(settings)]
@@ -194,6 +194,10 @@ struct WorkerSession {
         held.removeAll()
         state = .greeting
         return [.abandonEverything, .sayHello]
+    }
+
+    private func release(_ blocks: [BlockID]) -> [Action] {
+        blocks.isEmpty ? [] : [.release(blocks)]
     }
 
     private mutating func start(_ job: Job) -> [Action] {

@@ -35,9 +35,9 @@ extension RealProcesses {
 
         /// A worker with bytes in a segment of its own.
         private func worker(
-            _ stack: StackHarness, _ bytes: [UInt8]
+            _ stack: StackHarness, _ bytes: [UInt8], takesReleases: Bool = false
         ) throws -> (WireWorker, LoaderBytes) {
-            let worker = try WireWorker(foreign: "photos", stack)
+            let worker = try WireWorker(foreign: "photos", stack, takesReleases: takesReleases)
             guard case .downloadSettings = try worker.receive(within: defaultTimeout) else {
                 throw StackFailure("a worker was not told its settings", log: stack.logFile)
             }
@@ -63,6 +63,39 @@ extension RealProcesses {
                 #expect(work.headers == request.headers && work.terms == TransferTerms())
                 try worker.send(.outcome(kept.outcome(of: job)))
                 #expect(try await load.response.bytes?.array == kept.bytes)
+            }
+        }
+
+        /// Each block is released once: with a job where the worker reads it there, else by itself.
+        @Test(arguments: [false, true])
+        func aReleaseComesWithTheNextJob(_ takesReleases: Bool) async throws {
+            let count: UInt64 = 10
+            try await withLoader { stack, client in
+                let image = try Images.waves(width: 16, height: 8).png()
+                let (worker, kept) = try worker(stack, image, takesReleases: takesReleases)
+                defer { kept.remove() }
+                var loads: [String: LoadTask] = [:]
+                for number in 1...count {
+                    let url = "photos://album/\(number).png"
+                    loads[url] = client.load(ImageRequest(url, fit: 8, format: .png))
+                }
+                var (along, alone): ([BlockID], [BlockID]) = ([], [])
+                var answered: UInt64 = 0
+                while along.count + alone.count < count {
+                    switch try #require(try worker.receive(within: defaultTimeout)) {
+                    case .release(let blocks): alone += blocks
+                    case .job(let job):
+                        along += job.released
+                        answered += 1
+                        let block = BlockID(answered)
+                        try worker.send(.outcome(kept.outcome(of: job, in: block)))
+                        guard case .fetch(let work) = job.work else { break }
+                        _ = try await loads[work.url]?.response
+                    default: break
+                    }
+                }
+                #expect(Set(along + alone) == Set((1...count).map { BlockID($0) }))
+                #expect(along.isEmpty != takesReleases, "\(along) with jobs, \(alone) alone")
             }
         }
 
@@ -160,8 +193,10 @@ private struct LoaderBytes {
     }
 
     /// The first bytes as the body of a job; nil: all.
-    func outcome(of job: Job, length: UInt64? = nil) -> JobOutcome {
-        var reference = reference(0..., BlockID(1))
+    func outcome(
+        of job: Job, length: UInt64? = nil, in block: BlockID = BlockID(1)
+    ) -> JobOutcome {
+        var reference = reference(0..., block)
         reference.length = length ?? reference.length
         return JobOutcome(
             id: job.id, attempt: job.attempt,

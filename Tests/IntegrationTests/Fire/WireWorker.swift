@@ -26,23 +26,24 @@ final class WireWorker {
     /// The same at the listener of a pool that is somebody else's.
     convenience init(
         foreign pool: String, _ stack: StackHarness, credit: UInt32 = 1,
-        _ capabilities: WorkerCapabilities = .all
+        _ capabilities: WorkerCapabilities = .all, takesReleases: Bool = false
     ) throws {
         let listener = "\(stack.runtimeDirectory)/back/\(pool)"
         let secret = try FileDescriptor.open("\(listener)/secret").readToEnd(bytesMax: 64)
         try self.init(
             at: "\(listener)/back.sock", stack, credit: credit, secret: ListenerSecret(secret),
-            capabilities)
+            capabilities, takesReleases: takesReleases)
     }
 
     private init(
         at socket: String, _ stack: StackHarness, credit: UInt32, secret: ListenerSecret?,
-        _ capabilities: WorkerCapabilities = .all
+        _ capabilities: WorkerCapabilities = .all, takesReleases: Bool = false
     ) throws {
         peer = try WirePeer(socket)
         let hello = WorkerHello(
             incarnation: incarnation, pid: UInt32(CurrentProcess.processID), restarts: 0,
-            version: "test", credit: credit, secret: secret, capabilities: capabilities)
+            version: "test", credit: credit, secret: secret, capabilities: capabilities,
+            takesReleases: takesReleases)
         try send(.hello(hello))
         guard case .welcome = try receive(within: defaultTimeout) else {
             throw StackFailure("a worker was not welcomed", log: stack.logFile)

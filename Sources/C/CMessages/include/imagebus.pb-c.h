@@ -2334,10 +2334,14 @@ struct  Imagebus__V1__WorkerHello
    * absent: all that the pool is granted
    */
   Imagebus__V1__Capabilities *capabilities;
+  /*
+   * it reads Job.released
+   */
+  protobuf_c_boolean takes_releases;
 };
 #define IMAGEBUS__V1__WORKER_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__worker_hello__descriptor) \
-    , {0,NULL}, 0, 0, (char *)protobuf_c_empty_string, 0, 0, {0,NULL}, NULL }
+    , {0,NULL}, 0, 0, (char *)protobuf_c_empty_string, 0, 0, {0,NULL}, NULL, 0 }
 
 
 struct  Imagebus__V1__Capabilities__Names
@@ -2439,6 +2443,11 @@ struct  Imagebus__V1__Job
   char *traceparent;
   protobuf_c_boolean wants_progress;
   protobuf_c_boolean wants_arrived;
+  /*
+   * as in Release; only to workers with takes_releases
+   */
+  size_t n_released;
+  uint64_t *released;
   Imagebus__V1__Job__WorkCase work_case;
   union {
     Imagebus__V1__Fetch *fetch;
@@ -2452,7 +2461,7 @@ struct  Imagebus__V1__Job
 };
 #define IMAGEBUS__V1__JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__job__descriptor) \
-    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, 0, 0, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
+    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, 0, 0, 0,NULL, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
 
 
 /*
