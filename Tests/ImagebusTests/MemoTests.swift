@@ -68,7 +68,7 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
     }
 }
 
-@Suite struct ReplyMemoTests {
+@Suite struct RememberedLoadTests {
     private func reply(_ token: Token, _ cacheType: CacheTypes, queue: Double = 0) -> Reply {
         let image = DeliveredImage(
             reference: nil,
@@ -85,21 +85,21 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
         return encoder.packed()
     }
 
-    /// What a memo that has seen the first makes of the second.
-    private func known(
-        _ first: Reply, _ second: [UInt8]
-    ) throws -> (token: Token, image: DeliveredImage)? {
-        var memo = ReplyMemo()
+    /// What a load that was answered with the first makes of the second.
+    private func known(_ first: Reply, _ second: [UInt8]) throws -> DeliveredImage? {
+        let load = LoadRequest(token: token(1), image: ImageRequest(url: "http://a/b"))
+        let remembered = RememberedLoad(PendingLoad(load), rest: [])
         var encoder = MessageEncoder()
         let seen = try body(first)
-        memo.keep(first, seen.span.bytes, &encoder)
-        return memo.answer(second.span.bytes).map { ($0.token, $0.answer.image) }
+        remembered.keep(first, seen.span.bytes, &encoder)
+        guard let parts = TokenedBody(second.span.bytes) else { return nil }
+        return remembered.answer(of: parts.rest)?.image
     }
 
     @Test func theSameReplyForAnotherTokenIsKnown() throws {
         let second = reply(token(2), .memory)
         let known = try #require(try known(reply(token(1), .memory), body(second)))
-        #expect(known.token == second.token && .image(known.image) == second.outcome)
+        #expect(.image(known) == second.outcome)
     }
 
     @Test func onlyHitsAreKept() throws {

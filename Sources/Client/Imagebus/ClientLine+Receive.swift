@@ -73,19 +73,26 @@ extension ClientLine {
     }
 
     private mutating func receiveOne(_ kind: MessageKind, at now: Instant) throws(ImageError) {
-        if kind == .reply, let (token, answer) = replies.answer(connection.body) {
-            return receive(answer, for: token, at: now)
+        if kind == .reply, let parts = TokenedBody(connection.body),
+            let load = pending.load(of: parts.token), load.isSent,
+            let answer = load.remembered?.answer(of: parts.rest)
+        {
+            return deliver(answer, to: load, at: now)
         }
         guard let message = try Self.understood(kind, connection, &decoder) else { return }
-        if case .reply(let reply) = message { Self.keep(reply, connection, &replies, &encoder) }
+        if case .reply(let reply) = message,
+            let remembered = pending.load(of: reply.token)?.remembered
+        {
+            Self.keep(reply, connection, in: remembered, &encoder)
+        }
         receive(message, at: now)
     }
 
     private static func keep(
-        _ reply: Reply, _ connection: borrowing BusConnection, _ replies: inout ReplyMemo,
+        _ reply: Reply, _ connection: borrowing BusConnection, in remembered: RememberedLoad,
         _ encoder: inout MessageEncoder
     ) {
-        replies.keep(reply, connection.body, &encoder)
+        remembered.keep(reply, connection.body, &encoder)
     }
 
     /// `nil` for what is no message. A coordinator of another version is the end: it would answer
@@ -135,14 +142,6 @@ extension ClientLine {
             perform(pending.refused(error, token, at: now), at: now)
             if let token { perform(prefetches.refused(error, token)) }
         }
-    }
-
-    /// The reply of a hit, read before.
-    private mutating func receive(
-        _ answer: DeliveredAnswer, for token: Token, at now: Instant
-    ) {
-        guard let load = pending.load(of: token) else { return release(answer.image) }
-        if load.isSent { deliver(answer, to: load, at: now) }
     }
 
     /// There is no place for this client. The coordinator closes the connection some time after,

@@ -61,5 +61,7 @@ struct IncomingPieces {
     }
 
     /// What came for a load is worthless.
-    mutating func drop(_ token: Token) { assemblies[token] = nil }
+    mutating func drop(_ token: Token) {
+        if !assemblies.isEmpty { assemblies[token] = nil }
+    }
 }

@@ -20,15 +20,44 @@ public final class LoadTask: Sendable {
 
     private struct State {
         var result: Result<ImageResponse, ImageError>?
+        /// Most loads are awaited once.
+        var continuation: Continuation?
+        /// What else there is, where anybody wants more than that.
+        private(set) var wishes: Wishes?
+
+        /// The cached image of a load that is, or was, refreshed.
+        var cached: ImageResponse? { wishes?.cached }
+
+        /// Made where there are none.
+        mutating func madeWishes() -> Wishes {
+            let made = wishes ?? Wishes()
+            wishes = made
+            return made
+        }
+
+        /// The first result counts: what waits for it, which is in here no longer.
+        mutating func end(
+            with result: Result<ImageResponse, ImageError>
+        ) -> (continuation: Continuation?, wishes: Wishes?)? {
+            guard self.result == nil else { return nil }
+            let waiting = (continuation, wishes)
+            (continuation, wishes) = (nil, nil)
+            self.result = result
+            if let cached = waiting.1?.cached { madeWishes().cached = cached }
+            return waiting
+        }
+    }
+
+    /// What most loads have none of. Unchecked: of one `State`, under its lock, until it was taken
+    /// out of that.
+    private final class Wishes: @unchecked Sendable {
         /// The cached image of a load that is, or was, refreshed.
         var cached: ImageResponse?
         /// Another cached image, of a later life of the coordinator.
         var newer: ImageResponse?
         var firstWaiters: [CheckedContinuation<Void, Never>] = []
         var gates: [Gate] = []
-        /// Most loads are awaited once.
-        var continuation: Continuation?
-        var moreContinuations: [Continuation] = []
+        var continuations: [Continuation] = []
         var progress: Progress?
         /// Made for whoever listens.
         var events: LoadEvents?
@@ -53,8 +82,9 @@ public final class LoadTask: Sendable {
     /// for a slow reader.
     public var progress: AsyncStream<RequestProgress> {
         state.withLock { state in
-            let progress = state.progress ?? Progress()
-            state.progress = progress
+            let wishes = state.madeWishes()
+            let progress = wishes.progress ?? Progress()
+            wishes.progress = progress
             if state.result != nil { progress.sink.finish() }
             return progress.stream
         }
@@ -68,9 +98,9 @@ public final class LoadTask: Sendable {
     /// under `RequestOptions.progressiveLoad`.
     public var events: AsyncStream<LoadEvent> {
         state.withLock { state in
-            var events = state.events ?? LoadEvents()
+            var events = state.wishes?.events ?? LoadEvents()
             let stream = events.listen(after: state.result)
-            if state.result == nil { state.events = events }
+            if state.result == nil { state.madeWishes().events = events }
             return stream
         }
     }
@@ -102,10 +132,11 @@ public final class LoadTask: Sendable {
     ) {
         self.token = token
         self.commands = commands
+        guard wantsProgress || callbacks != nil || keeper != nil else { return }
         state.withLock { state in
-            if wantsProgress { state.progress = Progress() }
-            state.callbacks = callbacks
-            state.keeper = keeper
+            let wishes = state.madeWishes()
+            if wantsProgress { wishes.progress = Progress() }
+            (wishes.callbacks, wishes.keeper) = (callbacks, keeper)
         }
     }
 
@@ -138,7 +169,7 @@ public final class LoadTask: Sendable {
                         if state.continuation == nil {
                             state.continuation = continuation
                         } else {
-                            state.moreContinuations.append(continuation)
+                            state.madeWishes().continuations.append(continuation)
                         }
                         return nil
                     }
@@ -166,7 +197,7 @@ public final class LoadTask: Sendable {
         do throws(Errno) {
             let gate = try Gate()
             let isPending = state.withLock { state in
-                state.gates.append(gate)
+                state.madeWishes().gates.append(gate)
                 return state.result == nil
             }
             if isPending {
@@ -199,7 +230,7 @@ public final class LoadTask: Sendable {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
                     if state.cached != nil || state.result != nil { return true }
-                    state.firstWaiters.append(continuation)
+                    state.madeWishes().firstWaiters.append(continuation)
                     return false
                 }
                 if isThere { continuation.resume() }
@@ -216,14 +247,15 @@ public final class LoadTask: Sendable {
         var callbacks: LoadCallbacks?
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.result == nil else { return [] }
-            guard let cached = state.cached else {
-                state.cached = response
-                callbacks = state.callbacks
-                return exchange(&state.firstWaiters, with: [])
+            let wishes = state.madeWishes()
+            guard let cached = wishes.cached else {
+                wishes.cached = response
+                callbacks = wishes.callbacks
+                return exchange(&wishes.firstWaiters, with: [])
             }
             var newer = response
             newer.isRefreshed = true
-            state.newer = cached.isSameImage(as: response) ? nil : newer
+            wishes.newer = cached.isSameImage(as: response) ? nil : newer
             return []
         }
         for continuation in waiting { continuation.resume() }
@@ -233,24 +265,26 @@ public final class LoadTask: Sendable {
 
     /// An image of what has arrived so far has come.
     func show(_ response: ImageResponse) {
-        let callbacks = state.withLock { $0.callbacks }
+        let callbacks = state.withLock { $0.wishes?.callbacks }
         tell(.partial(response))
         callbacks?.tell(.partial(response), onLineOf: commands)
     }
 
     /// Tells whoever listens.
     private func tell(_ event: LoadEvent) {
-        let told = state.withLock { $0.result == nil ? $0.events?.take(event) : nil }
+        let told = state.withLock { $0.result == nil ? $0.wishes?.events?.take(event) : nil }
         for listener in told?.listeners ?? [] {
             for event in told?.events ?? [] { listener.yield(event) }
         }
     }
 
     /// What the load ends with where the origin says that nothing changed.
-    var unmodified: ImageResponse? { state.withLock { $0.newer ?? $0.cached } }
+    var unmodified: ImageResponse? { state.withLock { $0.wishes?.newer ?? $0.cached } }
 
     func advance(_ event: RequestProgress) {
-        let (sink, callbacks) = state.withLock { ($0.progress?.sink, $0.callbacks) }
+        let (sink, callbacks) = state.withLock {
+            ($0.wishes?.progress?.sink, $0.wishes?.callbacks)
+        }
         sink?.yield(event)
         tell(.progress(event))
         callbacks?.tell(.progress(event), onLineOf: commands)
@@ -258,24 +292,25 @@ public final class LoadTask: Sendable {
 
     /// The first call decides. Not `onLine`: the call that begins the load ends it, too.
     func finish(_ result: Result<ImageResponse, ImageError>, onLine: Bool = true) {
-        let waiting = state.withLock { state in
-            guard state.result == nil else { return State() }
-            let waiting = state
-            state = State(result: result, cached: waiting.cached)
-            return waiting
-        }
-        waiting.keeper?.keep(result)
-        waiting.progress?.sink.finish()
-        if var events = waiting.events {
-            for listener in events.take(.end(result)).listeners {
-                listener.yield(.end(result))
-                listener.finish()
-            }
-        }
-        for gate in waiting.gates { gate.event.signal() }
-        waiting.callbacks?.tell(.end(result), onLineOf: onLine ? commands : nil)
+        guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
+        if let wishes = waiting.wishes { tell(wishes, result, onLine: onLine) }
         waiting.continuation?.resume(returning: result)
-        for continuation in waiting.firstWaiters { continuation.resume() }
-        for continuation in waiting.moreContinuations { continuation.resume(returning: result) }
+        guard let wishes = waiting.wishes else { return }
+        for continuation in wishes.firstWaiters { continuation.resume() }
+        for continuation in wishes.continuations { continuation.resume(returning: result) }
+    }
+
+    /// Tells the end to those who look on, before it is told to those who wait.
+    private func tell(
+        _ wishes: Wishes, _ result: Result<ImageResponse, ImageError>, onLine: Bool
+    ) {
+        wishes.keeper?.keep(result)
+        wishes.progress?.sink.finish()
+        for listener in wishes.events?.take(.end(result)).listeners ?? [] {
+            listener.yield(.end(result))
+            listener.finish()
+        }
+        for gate in wishes.gates { gate.event.signal() }
+        wishes.callbacks?.tell(.end(result), onLineOf: onLine ? commands : nil)
     }
 }

@@ -6,16 +6,27 @@ import Messages
 ///
 /// Unchecked: whoever makes it gives it away with its order, and only the line touches it then.
 final class PendingLoad: @unchecked Sendable {
-    /// What the caller wants. Its class may change, and what is said when it is sent again.
-    var request: LoadRequest
+    /// What the caller wanted at first: read in place, since copying a request costs as much as
+    /// sending it.
+    private let original: LoadRequest
+    /// What it wants now, where that has changed.
+    private var changed: Changed?
+    /// Names it; the same as long as it is pending.
+    let token: Token
     /// Who is told.
     let task: LoadTask
     /// Of what usually differs between two loads: the rest is compared.
     let hash: Int
     /// The slot that it was begun in; sent again it goes without.
     let firstSlot: String?
+    /// Whether it may be one message with others, as far as it says itself.
+    let mayBeShared: Bool
+    /// Milliseconds that the caller gives it.
+    let timeoutMilliseconds: Int
     /// Whether it may be one message with others.
     var isShareable = false
+    /// As it was sent before, and answered; `nil` where nothing is known of it.
+    var remembered: RememberedLoad?
     var deadline = Instant(nanoseconds: 0)
     var unservedUntil = Instant(nanoseconds: 0)
     var isSent = false
@@ -26,13 +37,29 @@ final class PendingLoad: @unchecked Sendable {
     var millisecondsLeft: Int
 
     init(_ request: LoadRequest, _ task: LoadTask) {
-        (self.request, self.task) = (request, task)
+        (original, token, self.task) = (request, request.token, task)
         hash = request.sharingHash
-        firstSlot = request.slot
-        millisecondsLeft = request.image.timeoutMilliseconds
+        (firstSlot, mayBeShared) = (request.slot, request.mayBeShared)
+        timeoutMilliseconds = request.image.timeoutMilliseconds
+        millisecondsLeft = timeoutMilliseconds
     }
 
-    var token: Token { request.token }
+    private final class Changed {
+        let request: LoadRequest
+
+        init(_ request: LoadRequest) { self.request = request }
+    }
+
+    /// What the caller wants. Its class may change, and what is said when it is sent again.
+    var request: LoadRequest {
+        get { changed?.request ?? original }
+        set { changed = Changed(newValue) }
+    }
+
+    /// Whether the same is wanted here, but for the token.
+    func saysTheSame(as other: LoadRequest) -> Bool {
+        changed?.request.saysTheSame(as: other) ?? original.saysTheSame(as: other)
+    }
 
     /// As it is sent.
     var message: LoadRequest {

@@ -28,9 +28,9 @@ struct PendingRequests {
     private let mayAskForPieces: Bool
     var entries: [Token: PendingLoad] = [:]
     /// Not sent yet, in order.
-    private var queue: [Token] = []
+    private var queue: [PendingLoad] = []
     /// Refused by a coordinator that shuts down: for the next one.
-    private var postponed: [Token] = []
+    private var postponed: [PendingLoad] = []
     /// The newest request of each slot that has one.
     private var slots: [String: Token] = [:]
     private var lastSerial: UInt64 = 0
@@ -66,13 +66,13 @@ struct PendingRequests {
     /// The caller wants an image.
     mutating func submitted(_ load: PendingLoad, at now: Instant) -> [Action] {
         guard entries[load.token] == nil else { return [] }
-        load.isShareable = sharesLoads && load.request.mayBeShared
+        load.isShareable = sharesLoads && load.mayBeShared
         if load.isShareable, let joined = join(load, at: now) { return joined }
-        let superseded = supersede(by: load.request)
+        let superseded = supersede(by: load)
         enter(load, at: now)
         if load.isShareable { shares.open(load.hash, load.token) }
-        if let slot = load.request.slot { slots[slot] = load.token }
-        queue.append(load.token)
+        if let slot = load.firstSlot { slots[slot] = load.token }
+        queue.append(load)
         let sent = sendQueued(at: now)
         return superseded.isEmpty ? sent : superseded + sent
     }
@@ -80,7 +80,7 @@ struct PendingRequests {
     mutating func enter(_ load: PendingLoad, at now: Instant) {
         lastSerial += 1
         load.serial = lastSerial
-        load.deadline = now.adding(milliseconds: load.request.image.timeoutMilliseconds)
+        load.deadline = now.adding(milliseconds: load.timeoutMilliseconds)
         load.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
         entries[load.token] = load
         expect(due(load, load.token))
@@ -89,9 +89,9 @@ struct PendingRequests {
     /// The caller wants something else in a slot: the older request of it ends before. The
     /// coordinator is told at once, although it would find out with the new one: that may have to
     /// wait for the window.
-    private mutating func supersede(by request: LoadRequest) -> [Action] {
-        guard let slot = request.slot, let older = slots[slot],
-            !request.image.options.contains(.avoidAutoCancelImage)
+    private mutating func supersede(by load: PendingLoad) -> [Action] {
+        guard let slot = load.firstSlot, let older = slots[slot],
+            !load.request.image.options.contains(.avoidAutoCancelImage)
         else { return [] }
         return cancelled(older)
     }
@@ -175,9 +175,8 @@ struct PendingRequests {
         }
         sentCount = 0
         // In their order: who cancels whom in a slot depends on it.
-        let again = sent.compactMap { token in entries[token].map { (token, $0.serial) } }
-            .sorted { $0.1 < $1.1 }.map(\.0)
-        for token in again { entries[token]?.isSent = false }
+        let again = sent.compactMap { entries[$0] }.sorted { $0.serial < $1.serial }
+        for load in again { load.isSent = false }
         queue = again + queue
         return actions
     }
@@ -199,7 +198,7 @@ struct PendingRequests {
         guard let entry = entries[reply.token], entry.isSent else { return [] }
         guard case .failure(let error) = reply.outcome else { return [.deliver(reply)] }
         if error.code == .shuttingDown, !entry.isCancelled {
-            postpone(reply.token)
+            postpone(entry)
             return sendQueued(at: now)
         }
         return endAll(reply.token, error) + sendQueued(at: now)
@@ -208,10 +207,10 @@ struct PendingRequests {
     /// The coordinator finishes what it has admitted, and is replaced: the next one gets the load,
     /// if it comes before the deadline, and before the connect timeout, which begins with the end
     /// of the session.
-    private mutating func postpone(_ token: Token) {
-        entries[token]?.isSent = false
+    private mutating func postpone(_ load: PendingLoad) {
+        load.isSent = false
         sentCount -= 1
-        postponed.append(token)
+        postponed.append(load)
     }
 
     /// The bytes of a reply were taken: the request has ended, and the next one may be sent.
@@ -263,7 +262,7 @@ struct PendingRequests {
     /// comes later cancels it by its token.
     private mutating func sendAgain(_ token: Token, at now: Instant) -> [Action] {
         entries[token]?.request.slot = nil
-        return [send(token, at: now)].compactMap { $0 }
+        return entries[token].map { [send($0, at: now)] } ?? []
     }
 
     /// The client itself ends a request, such as one whose pieces have a gap.
@@ -347,20 +346,17 @@ struct PendingRequests {
         var actions: [Action] = []
         var next = 0
         while next < queue.count, sentCount < window {
-            if let action = send(queue[next], at: now) {
-                actions.append(action)
-                sentCount += 1
-            }
+            actions.append(send(queue[next], at: now))
+            sentCount += 1
             next += 1
         }
         queue.removeFirst(next)
         return actions
     }
 
-    private mutating func send(_ token: Token, at now: Instant) -> Action? {
-        guard let load = entries[token] else { return nil }
+    private mutating func send(_ load: PendingLoad, at now: Instant) -> Action {
         load.isSent = true
-        if load.isShareable { shares.isLeaving(load.hash, token) }
+        if load.isShareable { shares.isLeaving(load.hash, load.token) }
         load.millisecondsLeft = max(1, deadline(of: load).milliseconds(since: now))
         return .load(load)
     }
@@ -384,8 +380,8 @@ struct PendingRequests {
         if load.isSent {
             sentCount -= 1
         } else {
-            queue.removeAll { $0 == token }
-            postponed.removeAll { $0 == token }
+            queue.removeAll { $0 === load }
+            postponed.removeAll { $0 === load }
         }
         return load
     }
