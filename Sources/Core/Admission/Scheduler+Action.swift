@@ -2,7 +2,7 @@ public import ImageModel
 public import Messages
 
 /// What the runtime is to do, in order.
-public enum SchedulerAction: Hashable, Sendable {
+public indirect enum SchedulerAction: Hashable, Sendable {
     /// Give a job to a worker.
     case assign(WorkerID, Job)
     /// Tell a worker that nobody wants a job any more.

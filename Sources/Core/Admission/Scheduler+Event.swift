@@ -2,7 +2,7 @@ public import ImageModel
 public import Messages
 
 /// What happens to the scheduler. The runtime turns messages, connections and the clock into these.
-public enum SchedulerEvent: Hashable, Sendable {
+public indirect enum SchedulerEvent: Hashable, Sendable {
     /// A client was welcomed. The number of its process is the kernel's, where it gives one, so
     /// that all sessions of a process have one share together. The client's own word does not
     /// count.

@@ -4,7 +4,7 @@ package import Messages
 
 /// What became of waiters, and what else other rooms have to know. A waiter that an event names
 /// waits nowhere any more, unless the event says where.
-package enum DerivationEvent: Sendable {
+package indirect enum DerivationEvent: Sendable {
     // Waiters.
 
     /// The cache has the waiters' result, in that block.

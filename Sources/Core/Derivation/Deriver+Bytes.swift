@@ -110,7 +110,7 @@ extension Deriver {
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
             decodes[node].consumers.urgency,
-            suspect: suspect(sources[source], key.need, in: body.block))
+            suspect: suspect(source, key.need, in: body.block))
         decodes[node].began(job)
     }
 }

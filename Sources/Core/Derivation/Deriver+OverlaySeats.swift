@@ -25,7 +25,7 @@ extension Deriver {
     /// an overlay depends on what was said to its origin, since that is in no key.
     func provenance(of node: ResultNode.ID, _ image: Provenance) -> Provenance {
         var provenance = image
-        if results[node].overlays.contains(where: { decodes[$0.node].isVaried }) {
+        for overlay in results[node].overlays where decodes[overlay.node].isVaried {
             provenance.keeping = .nowhere
         }
         return provenance

@@ -24,11 +24,14 @@ extension Deriver {
     }
 
     /// What is suspected where a decode of a source's bytes kills workers.
-    func suspect(_ node: SourceNode, _ need: DecodeNeed, in block: BlockHandle) -> Suspect {
-        if case .cache(let query) = node.name.origin, dispatcher.isForeignCache(block.worker) {
-            return .kept(node.name.key, text: query.key)
+    func suspect(
+        _ node: SourceNode.ID, _ need: DecodeNeed, in block: BlockHandle
+    ) -> Suspect {
+        let name = sources[node].name
+        if case .cache(let query) = name.origin, dispatcher.isForeignCache(block.worker) {
+            return .kept(name.key, text: query.key)
         }
-        return suspect(node.name.key, need, in: block)
+        return suspect(name.key, need, in: block)
     }
 
     /// The same of bytes that are the source's own.

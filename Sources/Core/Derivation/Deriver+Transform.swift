@@ -40,10 +40,10 @@ extension Deriver {
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
         let key = results[node].name.key
         // Workers of somebody else get one image: all frames are encoded by ours.
-        let isStill = pixels.frame.layout.animation == nil
+        let isElsewhere = dispatcher.encodesElsewhere(key.output)
         results[node].chain = StepChain(
             key.steps, of: pixels.info,
-            encodesElsewhere: isStill && dispatcher.encodesElsewhere(key.output))
+            encodesElsewhere: isElsewhere && pixels.frame.layout.animation == nil)
         transform(node, pixels.frame, pixels.info, reading: pixels.block)
     }
 

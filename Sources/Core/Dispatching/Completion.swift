@@ -2,7 +2,7 @@ package import ImageModel
 package import Messages
 
 /// What became of a job, or of a worker.
-package enum Completion: Sendable {
+package indirect enum Completion: Sendable {
     /// A worker has a transfer now; once for each attempt.
     case began(JobID, TransferSerial)
     /// How far a transfer is, and the block of what it hands out, if it does: that is the

@@ -2,7 +2,7 @@ package import ImageModel
 package import Messages
 
 /// What a worker is to be told.
-package enum DispatchAction: Sendable {
+package indirect enum DispatchAction: Sendable {
     /// Give a job to a worker.
     case assign(WorkerID, Job)
     /// Tell a worker that nobody wants a job any more.

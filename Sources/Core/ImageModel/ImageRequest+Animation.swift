@@ -18,5 +18,5 @@ extension ImageInfo {
 
 extension ImageFormat {
     /// Whether it is written with all frames of an animation.
-    package var holdsFrames: Bool { traits.output?.holdsFrames == true }
+    package var holdsFrames: Bool { row.traits.output?.holdsFrames == true }
 }

@@ -21,7 +21,7 @@ public struct JobOutcome: Hashable, Sendable {
 }
 
 /// How a job ended.
-public enum JobResult: Hashable, Sendable {
+public indirect enum JobResult: Hashable, Sendable {
     /// A body came.
     case fetched(FetchedBody)
     /// The cache has it.

@@ -1,7 +1,7 @@
 public import ImageModel
 
 /// The work of one stage: what is to be done, without who asked.
-public enum JobWork: Hashable, Sendable {
+public indirect enum JobWork: Hashable, Sendable {
     /// Download: URL to bytes.
     case fetch(FetchWork)
     /// Cache: key to bytes.

@@ -100,7 +100,7 @@ public struct Reply: Hashable, Sendable {
     public var isTerminal: Bool { !isRefreshing && arrivedBytes == nil }
 
     /// How a request ended.
-    public enum Outcome: Hashable, Sendable {
+    public indirect enum Outcome: Hashable, Sendable {
         /// An image.
         case image(DeliveredImage)
         /// `fromCacheOnly`, and no cache has it: no error.

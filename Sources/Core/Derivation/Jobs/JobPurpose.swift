@@ -14,9 +14,9 @@ enum JobPurpose: Sendable {
     /// An image of what has arrived so far.
     case partial(PartialNode.ID)
     /// An operator asks about entries of the cache, or removes some.
-    case inquiry(EntryWork)
+    indirect case inquiry(EntryWork)
     /// What a refresh found outdated, and no store replaces; for the first or the second time.
-    case removal(EntryWork, isRepeated: Bool)
+    indirect case removal(EntryWork, isRepeated: Bool)
     /// The text of an entry that its origin has confirmed, which the cache is told.
     case renewal(String)
     /// Whether a refreshed body is the stored one.

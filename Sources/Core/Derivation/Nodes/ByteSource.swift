@@ -4,7 +4,7 @@ package import Messages
 /// Where source bytes come from. Work on bytes of different sources is never shared: a request that
 /// may not fetch must not wait for a fetch, and one that asks no cache must not be answered by one
 /// (SEMANTICS §3.3).
-package enum ByteSource: Hashable, Sendable {
+package indirect enum ByteSource: Hashable, Sendable {
     /// The URL, on these terms.
     case network(FetchTerms)
     /// The cache's copy of the original, staged for decoders by this query.
@@ -98,46 +98,60 @@ package struct Canvas: Hashable, Sendable {
     package init(colour: Colour, size: PixelSize) { (self.colour, self.size) = (colour, size) }
 }
 
-/// A key of `ImageModel` together with the origin of its bytes.
-struct Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
+/// A key of `ImageModel` together with the origin of its bytes. One object for all who name it,
+/// hashed once.
+final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
     let origin: ByteSource
+    private let digest: Int
 
-    init(key: Key, origin: ByteSource) { (self.key, self.origin) = (key, origin) }
-
-    /// The text of the query follows from the key, but for rare cases: it need not be hashed.
-    func hash(into hasher: inout Hasher) {
+    init(key: Key, origin: ByteSource) {
+        (self.key, self.origin) = (key, origin)
+        // The text of the query follows from the key, but for rare cases: it need not be hashed.
+        var hasher = Hasher()
         hasher.combine(key)
         hasher.combine(origin.isNetwork)
+        digest = hasher.finalize()
     }
+
+    static func == (one: Sourced, other: Sourced) -> Bool {
+        if one === other { return true }
+        return one.digest == other.digest && one.key == other.key && one.origin == other.origin
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// Which result, under which name, out of which bytes.
-struct ResultName: Hashable, Sendable {
+/// Which result, under which name, out of which bytes. One object for all who name it, hashed once.
+final class ResultName: Hashable, Sendable {
     let key: ResultKey
     /// The text of the cache key.
     let text: String
-    private(set) var origin: ByteSource
-    /// Of the text, hashed once: it says what the key says, but for headers.
+    let origin: ByteSource
     private let digest: Int
 
     init(key: ResultKey, text: String, origin: ByteSource) {
         (self.key, self.text, self.origin) = (key, text, origin)
-        digest = text.hashValue
-    }
-
-    /// What the text does not say, but for rare cases, need not be hashed.
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(digest)
+        // The text says what the key says, but for headers. What neither says, but for rare cases,
+        // need not be hashed.
+        var hasher = Hasher()
+        hasher.combine(text)
         hasher.combine(key.decode.source)
         hasher.combine(origin.isNetwork)
+        digest = hasher.finalize()
     }
+
+    static func == (one: ResultName, other: ResultName) -> Bool {
+        if one === other { return true }
+        return one.digest == other.digest && one.text == other.text && one.key == other.key
+            && one.origin == other.origin
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// The same out of other bytes.
     func with(_ origin: ByteSource) -> ResultName {
-        var other = self
-        other.origin = origin
-        return other
+        ResultName(key: key, text: text, origin: origin)
     }
 
     var source: Sourced<SourceKey> { Sourced(key: key.decode.source, origin: origin) }

@@ -6,19 +6,26 @@ public struct ContentDigest: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// `nil` unless there are 32 of them.
-    public init?(_ bytes: some Collection<UInt8>) {
-        guard bytes.count == Self.byteCount else { return nil }
-        var words: [UInt64] = [0, 0, 0, 0]
-        for (place, byte) in bytes.enumerated() {
-            words[place / 8] = words[place / 8] << 8 | UInt64(byte)
+    public init?(_ bytes: some Collection<UInt8>) { self.init(Array(bytes).span.bytes) }
+
+    /// `nil` unless there are 32 of them.
+    public init?(_ bytes: RawSpan) {
+        guard bytes.byteCount == Self.byteCount else { return nil }
+        func word(at offset: Int) -> UInt64 {
+            bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
         }
-        self.words = (words[0], words[1], words[2], words[3])
+        words = (word(at: 0), word(at: 8), word(at: 16), word(at: 24))
     }
 
     /// The 32 bytes.
     public var bytes: [UInt8] {
-        [words.0, words.1, words.2, words.3].flatMap { word in
-            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
+        [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
+            let memory = UnsafeMutableRawBufferPointer(buffer)
+            memory.storeBytes(of: words.0.bigEndian, toByteOffset: 0, as: UInt64.self)
+            memory.storeBytes(of: words.1.bigEndian, toByteOffset: 8, as: UInt64.self)
+            memory.storeBytes(of: words.2.bigEndian, toByteOffset: 16, as: UInt64.self)
+            memory.storeBytes(of: words.3.bigEndian, toByteOffset: 24, as: UInt64.self)
+            count = Self.byteCount
         }
     }
 

@@ -73,7 +73,17 @@ package struct FormatTraits: Sendable {
         format != .undefined && (name == word || extensions.contains(word))
     }
 
-    static let byFormat = Dictionary(uniqueKeysWithValues: rows.map { ($0.format, $0) })
+    static let byFormat = Dictionary(
+        uniqueKeysWithValues: rows.map { ($0.format, FormatRow(traits: $0)) })
+}
+
+/// A row as an object: who reads one word of it copies no other.
+package final class FormatRow: Sendable {
+    package let traits: FormatTraits
+
+    init(traits: FormatTraits) { self.traits = traits }
+
+    static let undefined = FormatRow(traits: .undefined)
 }
 
 /// Formats that one process decodes, and no other process.

@@ -52,10 +52,10 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     case pam = 111
 
     /// The word for it on the command line and in JSON.
-    public var name: String { traits.name }
+    public var name: String { row.traits.name }
 
     /// Its registered media type; `nil` where there is none.
-    public var mimeType: String? { traits.mimeType }
+    public var mimeType: String? { row.traits.mimeType }
 
     /// The format of that name or of files that end so: `jpg` is `jpeg`. `nil` for other words.
     /// Whoever reads the name of a format reads it with this.
@@ -75,24 +75,24 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     }
 
     /// Whether this version decodes it.
-    public var isDecodable: Bool { traits.isDecodable }
+    public var isDecodable: Bool { row.traits.isDecodable }
 
     /// Whether this version encodes it.
-    public var isEncodable: Bool { traits.isEncodable }
+    public var isEncodable: Bool { row.traits.isEncodable }
 
     /// Whether the format can carry transparency.
-    public var carriesAlpha: Bool { traits.carriesAlpha }
+    public var carriesAlpha: Bool { row.traits.carriesAlpha }
 
     /// The bits of a sample that it is encoded with; none where it is not encoded.
-    package var depths: [Int] { traits.output?.depths ?? [] }
+    package var depths: [Int] { row.traits.output?.depths ?? [] }
 
     /// Whether a high dynamic range is encoded in it.
-    package var holdsHDR: Bool { traits.output?.holdsHDR == true }
+    package var holdsHDR: Bool { row.traits.output?.holdsHDR == true }
 
     /// Whether it is encoded by this version, or may be by a program of somebody else which the
     /// configuration grants that. Videos never are.
     package var mayBeEncoded: Bool {
-        isEncodable || (self != .undefined && !traits.isVideo)
+        isEncodable || (self != .undefined && !row.traits.isVideo)
     }
 
     /// Those that it is true of.
@@ -103,7 +103,7 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
 
     /// Those of a family.
     public static func decodable(_ family: FormatFamily) -> [ImageFormat] {
-        decodable.filter { $0.traits.input?.family == family }
+        decodable.filter { $0.row.traits.input?.family == family }
     }
 
     /// The formats that this version encodes.
@@ -112,5 +112,8 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
 
 extension ImageFormat {
     /// Its row.
-    package var traits: FormatTraits { FormatTraits.byFormat[self] ?? .undefined }
+    package var row: FormatRow { FormatTraits.byFormat[self] ?? .undefined }
+
+    /// All that is known of it.
+    package var traits: FormatTraits { row.traits }
 }

@@ -7,7 +7,7 @@ struct SettingValues: Hashable, Sendable {
     private static let wideUnsaid = Int32.min
 
     var isEmpty: Bool {
-        values == SIMD32(repeating: Self.unsaid) && wide == SIMD2(repeating: Self.wideUnsaid)
+        self == SettingValues()
     }
 
     subscript(setting: OutputSetting) -> Int? {
@@ -27,6 +27,13 @@ struct SettingValues: Hashable, Sendable {
             }
         }
     }
+
+    /// By words: element by element costs more than all else that is compared of a request.
+    static func == (one: SettingValues, other: SettingValues) -> Bool {
+        one.words == other.words && one.wide == other.wide
+    }
+
+    private var words: SIMD8<UInt64> { unsafeBitCast(values, to: SIMD8<UInt64>.self) }
 
     func hash(into hasher: inout Hasher) {
         // Most requests say none.
