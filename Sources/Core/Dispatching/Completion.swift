@@ -40,7 +40,7 @@ package indirect enum Completion: Sendable {
             (self.waited, self.worked) = (waited, worked)
         }
 
-        init(_ job: ActiveJob, worked: Double = 0) {
+        init(_ job: borrowing ActiveJob, worked: Double = 0) {
             (id, stage, worker) = (job.id, job.stage, job.worker)
             (waited, self.worked) = (job.waited, worked)
         }

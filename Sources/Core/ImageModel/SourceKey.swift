@@ -8,7 +8,7 @@ public struct SourceKey: Hashable, Sendable {
     private let digest: Int
 
     /// The key of a request.
-    public init(_ request: ImageRequest) {
+    public init(_ request: borrowing ImageRequest) {
         url = request.url
         headers = request.headers
             .map { HTTPHeader(name: $0.name.lowercased(), value: $0.value) }

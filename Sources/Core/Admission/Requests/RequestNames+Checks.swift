@@ -6,7 +6,8 @@ import Messages
 extension RequestNames {
     /// Throws the first thing that is wrong with the source, the steps or the output.
     init(
-        checking request: ImageRequest, _ terms: LoadTerms, isUpload: Bool, limits: ImageLimits
+        checking request: borrowing ImageRequest, _ terms: borrowing LoadTerms, isUpload: Bool,
+        limits: ImageLimits
     ) throws(ImageError) {
         let url = try SourceURL(request.url)
         if isUpload {
@@ -32,7 +33,8 @@ extension RequestNames {
     }
 
     private init(
-        _ request: ImageRequest, _ url: SourceURL, _ terms: LoadTerms, _ limits: ImageLimits
+        _ request: borrowing ImageRequest, _ url: SourceURL, _ terms: borrowing LoadTerms,
+        _ limits: ImageLimits
     ) throws(ImageError) {
         try Self.check(image: request, limits)
         self.init(request, url, terms)

@@ -45,7 +45,9 @@ struct RequestNamesMemo: Sendable {
             }
         }
 
-        init(_ request: ImageRequest, _ terms: LoadTerms, isUpload: Bool) {
+        init(
+            _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms, isUpload: Bool
+        ) {
             url = request.url
             headers = request.headers
             (frame, thumbnail) = (request.frame, request.thumbnail)

@@ -80,7 +80,7 @@ package struct FetchTerms: Hashable, Sendable {
     /// What is assumed where the answer says nothing of its lifetime.
     let assumedLifetime: AssumedLifetime
 
-    package init(_ terms: LoadTerms) {
+    package init(_ terms: borrowing LoadTerms) {
         (permitted, role) = (terms.sources, terms.cacheRole)
         bodyBytesMax = terms.limits[.body]
         loader = terms.loader

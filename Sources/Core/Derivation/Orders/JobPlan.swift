@@ -91,8 +91,8 @@ package struct JobPlan: Hashable, Sendable {
     /// as in another cache. `distrustsMemory`: the copy in memory turned out stale
     /// (SEMANTICS §5.11).
     package init(
-        _ request: ImageRequest, mayDownload: Bool = true, keepsOriginalApart: Bool = false,
-        distrustsMemory: Bool
+        _ request: borrowing ImageRequest, mayDownload: Bool = true,
+        keepsOriginalApart: Bool = false, distrustsMemory: Bool
     ) {
         let isOneEntry = request.wantsOriginal && !keepsOriginalApart
         // One key, one entry: what upstream writes twice under it is written once.
@@ -167,13 +167,16 @@ package struct JobPlan: Hashable, Sendable {
 
 extension JobPlan {
     /// That of a load under these names.
-    package init(_ load: LoadRequest, _ terms: LoadTerms, _ names: RequestNames) {
+    package init(
+        _ load: borrowing LoadRequest, _ terms: borrowing LoadTerms, _ names: borrowing RequestNames
+    ) {
         self.init(load.image, terms, names, distrustsMemory: load.staleRetries > 0)
     }
 
     /// That of a request under these names.
     package init(
-        _ request: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, distrustsMemory: Bool
+        _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms,
+        _ names: borrowing RequestNames, distrustsMemory: Bool
     ) {
         self.init(
             request, mayDownload: terms.mayDownload,

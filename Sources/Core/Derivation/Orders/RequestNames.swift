@@ -21,7 +21,9 @@ package struct RequestNames: Hashable, Sendable {
     /// What is fetched.
     package let source: SourceKey
 
-    package init(_ request: ImageRequest, _ url: SourceURL, _ terms: LoadTerms) {
+    package init(
+        _ request: borrowing ImageRequest, _ url: SourceURL, _ terms: borrowing LoadTerms
+    ) {
         resultKey = CacheKey.result(request, url: url, terms: terms)
         plainResult = CacheKey.stored(resultKey, in: terms.cache, terms)
         plainOriginal = CacheKey.stored(

@@ -18,7 +18,7 @@ package struct Made: Sendable {
     package let decoded: DecodeAccount?
     package let transformed: TransformAccount?
 
-    init(_ image: DeliveredImage, _ result: ResultNode) {
+    init(_ image: DeliveredImage, _ result: borrowing ResultNode) {
         self.image = image
         timings = result.timings
         mark = result.provenance.mark
