@@ -68,7 +68,7 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
     }
 }
 
-@Suite struct RememberedLoadTests {
+@Suite struct ReplyMemoTests {
     private func reply(_ token: Token, _ cacheType: CacheTypes, queue: Double = 0) -> Reply {
         let image = DeliveredImage(
             reference: nil,
@@ -85,21 +85,35 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
         return encoder.packed()
     }
 
-    /// What a load that was answered with the first makes of the second.
-    private func known(_ first: Reply, _ second: [UInt8]) throws -> DeliveredImage? {
-        let load = LoadRequest(token: token(1), image: ImageRequest(url: "http://a/b"))
-        let remembered = RememberedLoad(PendingLoad(load), rest: [])
+    /// What a memo that has seen the first makes of the second, for a load that is remembered or
+    /// not, and that had such an answer before or not.
+    private func known(
+        _ first: Reply, _ second: [UInt8], isRemembered: Bool = true, again: Bool = false
+    ) throws -> DeliveredImage? {
+        let load = PendingLoad(
+            LoadRequest(token: token(1), image: ImageRequest(url: "http://a/b")))
+        if isRemembered { load.remembered = RememberedLoad(load, rest: []) }
+        var memo = ReplyMemo()
         var encoder = MessageEncoder()
         let seen = try body(first)
-        remembered.keep(first, seen.span.bytes, &encoder)
+        memo.keep(first, seen.span.bytes, &encoder)
+        if again, let parts = TokenedBody(seen.span.bytes) {
+            #expect(memo.answer(parts.rest, to: load) != nil)
+            #expect(load.remembered?.answer?.isOf(parts.rest) == true)
+        }
         guard let parts = TokenedBody(second.span.bytes) else { return nil }
-        return remembered.answer(of: parts.rest)?.image
+        return memo.answer(parts.rest, to: load)?.image
     }
 
     @Test func theSameReplyForAnotherTokenIsKnown() throws {
         let second = reply(token(2), .memory)
-        let known = try #require(try known(reply(token(1), .memory), body(second)))
-        #expect(.image(known) == second.outcome)
+        let seen = reply(token(1), .memory)
+        for isRemembered in [false, true] {
+            let known = try known(seen, body(second), isRemembered: isRemembered)
+            #expect(known.map { .image($0) } == second.outcome)
+        }
+        let known = try known(seen, body(second), again: true)
+        #expect(known.map { .image($0) } == second.outcome)
     }
 
     @Test func onlyHitsAreKept() throws {
@@ -111,5 +125,6 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
     @Test func aReplyOfOtherBytesIsNot() throws {
         let second = try body(reply(token(2), .disk))
         #expect(try known(reply(token(1), .memory), second) == nil)
+        #expect(try known(reply(token(1), .memory), second, again: true) == nil)
     }
 }

@@ -75,24 +75,20 @@ extension ClientLine {
     private mutating func receiveOne(_ kind: MessageKind, at now: Instant) throws(ImageError) {
         if kind == .reply, let parts = TokenedBody(connection.body),
             let load = pending.load(of: parts.token), load.isSent,
-            let answer = load.remembered?.answer(of: parts.rest)
+            let answer = replies.answer(parts.rest, to: load)
         {
             return deliver(answer, to: load, at: now)
         }
         guard let message = try Self.understood(kind, connection, &decoder) else { return }
-        if case .reply(let reply) = message,
-            let remembered = pending.load(of: reply.token)?.remembered
-        {
-            Self.keep(reply, connection, in: remembered, &encoder)
-        }
+        if case .reply(let reply) = message { Self.keep(reply, connection, &replies, &encoder) }
         receive(message, at: now)
     }
 
     private static func keep(
-        _ reply: Reply, _ connection: borrowing BusConnection, in remembered: RememberedLoad,
+        _ reply: Reply, _ connection: borrowing BusConnection, _ replies: inout ReplyMemo,
         _ encoder: inout MessageEncoder
     ) {
-        remembered.keep(reply, connection.body, &encoder)
+        replies.keep(reply, connection.body, &encoder)
     }
 
     /// `nil` for what is no message. A coordinator of another version is the end: it would answer

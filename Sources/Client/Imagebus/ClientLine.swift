@@ -28,6 +28,7 @@ struct ClientLine: ~Copyable {
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
     var loads = LoadMemo()
+    var replies = ReplyMemo()
     /// Loads that go out as one message, and how many may.
     var leavingLoads = BatchWriter()
     var loadsMax = 0

@@ -3,7 +3,8 @@ import Messages
 import Wire
 
 /// Loads that were encoded before, without their tokens: who loads the same image again and again
-/// need not have it written again and again. Bounded: a newer load takes the place of an older one.
+/// need not have it written again and again, nor its answer read. Bounded: a newer load takes the
+/// place of an older one.
 struct LoadMemo {
     private var entries = WayTable<RememberedLoad>(bits: 14)
     private static let bytesMax = 1_024
@@ -16,6 +17,7 @@ struct LoadMemo {
             load.remembered = known
             return known.rest
         }
+        load.remembered = nil
         _ = try encoder.encode(.load(load.message))
         let rest = Array(encoder.packed().dropFirst(TokenedBody.restOffset))
         // A trace is hardly ever sent again.

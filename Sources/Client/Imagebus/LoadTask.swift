@@ -22,35 +22,34 @@ public final class LoadTask: Sendable {
         var result: Result<ImageResponse, ImageError>?
         /// Most loads are awaited once.
         var continuation: Continuation?
-        /// What else there is, where anybody wants more than that.
-        private(set) var wishes: Wishes?
+        private(set) var extras: Extras?
 
-        /// The cached image of a load that is, or was, refreshed.
-        var cached: ImageResponse? { wishes?.cached }
+        var cached: ImageResponse? { extras?.cached }
 
-        /// Made where there are none.
-        mutating func madeWishes() -> Wishes {
-            let made = wishes ?? Wishes()
-            wishes = made
+        /// Those that there are, or new ones.
+        mutating func madeExtras() -> Extras {
+            let made = extras ?? Extras()
+            extras = made
             return made
         }
 
         /// The first result counts: what waits for it, which is in here no longer.
         mutating func end(
             with result: Result<ImageResponse, ImageError>
-        ) -> (continuation: Continuation?, wishes: Wishes?)? {
+        ) -> (continuation: Continuation?, extras: Extras?)? {
             guard self.result == nil else { return nil }
-            let waiting = (continuation, wishes)
-            (continuation, wishes) = (nil, nil)
+            let waiting = (continuation: continuation, extras: extras)
+            (continuation, extras) = (nil, nil)
             self.result = result
-            if let cached = waiting.1?.cached { madeWishes().cached = cached }
+            if let cached = waiting.extras?.cached { madeExtras().cached = cached }
             return waiting
         }
     }
 
-    /// What most loads have none of. Unchecked: of one `State`, under its lock, until it was taken
-    /// out of that.
-    private final class Wishes: @unchecked Sendable {
+    /// Observers, further waiters and cached images: one object, which most loads do not have.
+    ///
+    /// Unchecked: of one `State`, under its lock, until it was taken out of that.
+    private final class Extras: @unchecked Sendable {
         /// The cached image of a load that is, or was, refreshed.
         var cached: ImageResponse?
         /// Another cached image, of a later life of the coordinator.
@@ -82,9 +81,9 @@ public final class LoadTask: Sendable {
     /// for a slow reader.
     public var progress: AsyncStream<RequestProgress> {
         state.withLock { state in
-            let wishes = state.madeWishes()
-            let progress = wishes.progress ?? Progress()
-            wishes.progress = progress
+            let extras = state.madeExtras()
+            let progress = extras.progress ?? Progress()
+            extras.progress = progress
             if state.result != nil { progress.sink.finish() }
             return progress.stream
         }
@@ -98,9 +97,9 @@ public final class LoadTask: Sendable {
     /// under `RequestOptions.progressiveLoad`.
     public var events: AsyncStream<LoadEvent> {
         state.withLock { state in
-            var events = state.wishes?.events ?? LoadEvents()
+            var events = state.extras?.events ?? LoadEvents()
             let stream = events.listen(after: state.result)
-            if state.result == nil { state.madeWishes().events = events }
+            if state.result == nil { state.madeExtras().events = events }
             return stream
         }
     }
@@ -134,9 +133,9 @@ public final class LoadTask: Sendable {
         self.commands = commands
         guard wantsProgress || callbacks != nil || keeper != nil else { return }
         state.withLock { state in
-            let wishes = state.madeWishes()
-            if wantsProgress { wishes.progress = Progress() }
-            (wishes.callbacks, wishes.keeper) = (callbacks, keeper)
+            let extras = state.madeExtras()
+            if wantsProgress { extras.progress = Progress() }
+            (extras.callbacks, extras.keeper) = (callbacks, keeper)
         }
     }
 
@@ -169,7 +168,7 @@ public final class LoadTask: Sendable {
                         if state.continuation == nil {
                             state.continuation = continuation
                         } else {
-                            state.madeWishes().continuations.append(continuation)
+                            state.madeExtras().continuations.append(continuation)
                         }
                         return nil
                     }
@@ -197,7 +196,7 @@ public final class LoadTask: Sendable {
         do throws(Errno) {
             let gate = try Gate()
             let isPending = state.withLock { state in
-                state.madeWishes().gates.append(gate)
+                state.madeExtras().gates.append(gate)
                 return state.result == nil
             }
             if isPending {
@@ -230,7 +229,7 @@ public final class LoadTask: Sendable {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
                     if state.cached != nil || state.result != nil { return true }
-                    state.madeWishes().firstWaiters.append(continuation)
+                    state.madeExtras().firstWaiters.append(continuation)
                     return false
                 }
                 if isThere { continuation.resume() }
@@ -247,15 +246,15 @@ public final class LoadTask: Sendable {
         var callbacks: LoadCallbacks?
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.result == nil else { return [] }
-            let wishes = state.madeWishes()
-            guard let cached = wishes.cached else {
-                wishes.cached = response
-                callbacks = wishes.callbacks
-                return exchange(&wishes.firstWaiters, with: [])
+            let extras = state.madeExtras()
+            guard let cached = extras.cached else {
+                extras.cached = response
+                callbacks = extras.callbacks
+                return exchange(&extras.firstWaiters, with: [])
             }
             var newer = response
             newer.isRefreshed = true
-            wishes.newer = cached.isSameImage(as: response) ? nil : newer
+            extras.newer = cached.isSameImage(as: response) ? nil : newer
             return []
         }
         for continuation in waiting { continuation.resume() }
@@ -265,25 +264,25 @@ public final class LoadTask: Sendable {
 
     /// An image of what has arrived so far has come.
     func show(_ response: ImageResponse) {
-        let callbacks = state.withLock { $0.wishes?.callbacks }
+        let callbacks = state.withLock { $0.extras?.callbacks }
         tell(.partial(response))
         callbacks?.tell(.partial(response), onLineOf: commands)
     }
 
     /// Tells whoever listens.
     private func tell(_ event: LoadEvent) {
-        let told = state.withLock { $0.result == nil ? $0.wishes?.events?.take(event) : nil }
+        let told = state.withLock { $0.result == nil ? $0.extras?.events?.take(event) : nil }
         for listener in told?.listeners ?? [] {
             for event in told?.events ?? [] { listener.yield(event) }
         }
     }
 
     /// What the load ends with where the origin says that nothing changed.
-    var unmodified: ImageResponse? { state.withLock { $0.wishes?.newer ?? $0.cached } }
+    var unmodified: ImageResponse? { state.withLock { $0.extras?.newer ?? $0.cached } }
 
     func advance(_ event: RequestProgress) {
         let (sink, callbacks) = state.withLock {
-            ($0.wishes?.progress?.sink, $0.wishes?.callbacks)
+            ($0.extras?.progress?.sink, $0.extras?.callbacks)
         }
         sink?.yield(event)
         tell(.progress(event))
@@ -293,24 +292,24 @@ public final class LoadTask: Sendable {
     /// The first call decides. Not `onLine`: the call that begins the load ends it, too.
     func finish(_ result: Result<ImageResponse, ImageError>, onLine: Bool = true) {
         guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
-        if let wishes = waiting.wishes { tell(wishes, result, onLine: onLine) }
+        if let extras = waiting.extras { tell(extras, result, onLine: onLine) }
         waiting.continuation?.resume(returning: result)
-        guard let wishes = waiting.wishes else { return }
-        for continuation in wishes.firstWaiters { continuation.resume() }
-        for continuation in wishes.continuations { continuation.resume(returning: result) }
+        guard let extras = waiting.extras else { return }
+        for continuation in extras.firstWaiters { continuation.resume() }
+        for continuation in extras.continuations { continuation.resume(returning: result) }
     }
 
     /// Tells the end to those who look on, before it is told to those who wait.
     private func tell(
-        _ wishes: Wishes, _ result: Result<ImageResponse, ImageError>, onLine: Bool
+        _ extras: Extras, _ result: Result<ImageResponse, ImageError>, onLine: Bool
     ) {
-        wishes.keeper?.keep(result)
-        wishes.progress?.sink.finish()
-        for listener in wishes.events?.take(.end(result)).listeners ?? [] {
+        extras.keeper?.keep(result)
+        extras.progress?.sink.finish()
+        for listener in extras.events?.take(.end(result)).listeners ?? [] {
             listener.yield(.end(result))
             listener.finish()
         }
-        for gate in wishes.gates { gate.event.signal() }
-        wishes.callbacks?.tell(.end(result), onLineOf: onLine ? commands : nil)
+        for gate in extras.gates { gate.event.signal() }
+        extras.callbacks?.tell(.end(result), onLineOf: onLine ? commands : nil)
     }
 }

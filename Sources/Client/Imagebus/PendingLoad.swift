@@ -19,11 +19,13 @@ final class PendingLoad: @unchecked Sendable {
     let hash: Int
     /// The slot that it was begun in; sent again it goes without.
     let firstSlot: String?
-    /// Whether it may be one message with others, as far as it says itself.
+    /// Whether its request permits that it is one message with others (`LoadRequest.mayBeShared`).
     let mayBeShared: Bool
     /// Milliseconds that the caller gives it.
     let timeoutMilliseconds: Int
-    /// Whether it may be one message with others.
+    /// Bytes that it brings along.
+    let uploadBytes: UInt64
+    /// Whether others may join it, or may have: set when it is submitted.
     var isShareable = false
     /// As it was sent before, and answered; `nil` where nothing is known of it.
     var remembered: RememberedLoad?
@@ -41,6 +43,7 @@ final class PendingLoad: @unchecked Sendable {
         hash = request.sharingHash
         (firstSlot, mayBeShared) = (request.slot, request.mayBeShared)
         timeoutMilliseconds = request.image.timeoutMilliseconds
+        uploadBytes = request.uploadBytes
         millisecondsLeft = timeoutMilliseconds
     }
 
@@ -50,7 +53,8 @@ final class PendingLoad: @unchecked Sendable {
         init(_ request: LoadRequest) { self.request = request }
     }
 
-    /// What the caller wants. Its class may change, and what is said when it is sent again.
+    /// What the caller wants, as a copy. Its class may change, and what is said when it is sent
+    /// again.
     var request: LoadRequest {
         get { changed?.request ?? original }
         set { changed = Changed(newValue) }

@@ -33,8 +33,8 @@ extension Deriver {
         guard let decode = results[node].decode else {
             preconditionFailure("a result waits at its decode until the pixels are there")
         }
-        let image = decodes[decode].provenance
-        results[node].isMade(of: provenance(of: node, image))
+        let decoded = decodes[decode].provenance
+        results[node].isMade(of: provenance(of: node, decoded))
         results[node].timings += decodes[decode].timings
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)

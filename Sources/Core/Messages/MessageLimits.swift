@@ -8,7 +8,7 @@ public enum MessageLimits {
     public static let framesMax = 3
     /// Bytes of a payload that may travel inline.
     public static let inlineBytesMax = 4 * 1024
-    /// Ids in one `Release`, `Touched` or `Evicted`.
+    /// Ids in one `Release`, `Touched` or `Evicted`, and in `Job.released`.
     public static let idsMax = 1024
     /// Blocks that one outcome hands over: with everything around them, the references of so many
     /// and the layouts of their pixels fit a frame in `back/`.

@@ -21,6 +21,11 @@ extension Coordinator {
             next += 1
         }
         actions.removeAll(keepingCapacity: true)
+        tellUnsendable(at: now)
+    }
+
+    /// Jobs that could not be sent have failed.
+    private mutating func tellUnsendable(at now: Instant) {
         while let (worker, outcome) = unsendable.popLast() {
             handle(.outcome(worker, outcome), at: now)
         }
@@ -60,11 +65,11 @@ extension Coordinator {
     /// Sends a message, or keeps it behind those that wait already. A peer that has gone ends its
     /// session.
     mutating func send(_ message: Outbox.Message, to id: UInt64, at now: Instant) {
-        var message = message
-        if case .toWorker(let command) = message {
-            message = .toWorker(takeReleases(along: command, to: id, at: now))
+        guard case .toWorker(let command) = message else {
+            return transmitOrKeep(message, for: id, at: now)
         }
-        transmitOrKeep(message, for: id, at: now)
+        let told = tellReleases(with: command, to: id, at: now)
+        transmitOrKeep(.toWorker(told), for: id, at: now)
     }
 
     private mutating func transmitOrKeep(
@@ -88,18 +93,20 @@ extension Coordinator {
         timers.arm(.sendReleases, by: now.adding(milliseconds: PendingReleases.milliseconds))
     }
 
-    /// What waits for a worker goes with its next job, or before any other message.
-    private mutating func takeReleases(
-        along command: WorkerCommand, to id: UInt64, at now: Instant
+    /// What waits for a worker is sent, or goes with the command where that is a job and the worker
+    /// reads releases there. Returns the command as it is to be sent.
+    private mutating func tellReleases(
+        with command: WorkerCommand, to id: UInt64, at now: Instant
     ) -> WorkerCommand {
         let worker = WorkerID(id)
-        guard case .job(var job) = command, peers.takesReleases(id) else {
+        guard case .job(let job) = command, peers.takesReleases(id) else {
             sendReleases(to: worker, at: now)
             return command
         }
         guard let blocks = releases.take(of: worker) else { return command }
-        job.released = blocks
-        return .job(job)
+        var told = job
+        told.released = blocks
+        return .job(told)
     }
 
     private mutating func sendReleases(to worker: WorkerID, at now: Instant) {
@@ -131,6 +138,7 @@ extension Coordinator {
     /// whom there is no time are the first ones in the next turn.
     mutating func retryOutboxes(at now: Instant) {
         var budget = TurnBudget()
+        defer { tellUnsendable(at: now) }
         let waiting = exchange(&blocked, with: [])
         for (place, id) in waiting.enumerated() {
             guard let peer = peers[id] else { continue }
@@ -191,8 +199,10 @@ extension Coordinator {
             guard let encoded = try? encode(.toClient(failure)) else { return .sent }
             return (try? gateway.send(encoded, from: encoder, to: peer.routing)) ?? .sent
         case .toWorker(.job(let job)):
+            // In the place of the job: its releases are told before what follows.
             if !job.released.isEmpty {
-                transmitOrKeep(.toWorker(.release(job.released)), for: peer.id, at: .now())
+                let told = transmit(.toWorker(.release(job.released)), to: peer)
+                guard told == .sent else { return told }
             }
             unsendable.append(
                 (

@@ -3,24 +3,26 @@
 /// Bounded: a newer rest takes the place of an older one. A place is chosen by a hash that nobody
 /// outside the process can foresee.
 public struct RestMemo<Value> {
-    @usableFromInline
-    final class Entry {
+    /// A value and the rest that it was made from.
+    public final class Entry {
         @usableFromInline
         let hash: Int
         @usableFromInline
         let rest: [UInt8]
-        @usableFromInline
-        let value: Value
+        /// What was made.
+        public let value: Value
 
         @inlinable
         init(hash: Int, rest: [UInt8], value: Value) {
             (self.hash, self.rest, self.value) = (hash, rest, value)
         }
 
+        /// Whether it was made from exactly these bytes.
         @inlinable
-        func isOf(_ rest: RawSpan, _ hash: Int) -> Bool {
-            self.hash == hash && RestBytes.isEqual(self.rest, rest)
-        }
+        public func isOf(_ rest: RawSpan) -> Bool { RestBytes.isEqual(self.rest, rest) }
+
+        @inlinable
+        func isOf(_ rest: RawSpan, _ hash: Int) -> Bool { self.hash == hash && isOf(rest) }
     }
 
     @usableFromInline
@@ -37,10 +39,14 @@ public struct RestMemo<Value> {
 
     /// What was kept for exactly these bytes.
     @inlinable
-    public func value(for rest: RawSpan) -> Value? {
+    public func value(for rest: RawSpan) -> Value? { entry(for: rest)?.value }
+
+    /// The same as an object, which can be asked whether it is of other bytes as well.
+    @inlinable
+    public func entry(for rest: RawSpan) -> Entry? {
         guard rest.byteCount <= restBytesMax else { return nil }
         let hash = RestBytes.hash(rest)
-        return entries.find(hash) { $0.isOf(rest, hash) }?.value
+        return entries.find(hash) { $0.isOf(rest, hash) }
     }
 
     /// Keeps a value for these bytes, unless they are too many.
@@ -50,5 +56,39 @@ public struct RestMemo<Value> {
         let hash = RestBytes.hash(rest)
         let entry = Entry(hash: hash, rest: rest.withUnsafeBytes { Array($0) }, value: value)
         entries.enter(entry, hash) { $0.isOf(rest, hash) }
+    }
+}
+
+/// Hashes and compares rests.
+@usableFromInline
+enum RestBytes {
+    @usableFromInline
+    static func hash(_ rest: RawSpan) -> Int {
+        var hasher = Hasher()
+        rest.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+
+    /// By words: comparing bytes one by one costs as much as the hash.
+    @usableFromInline
+    static func isEqual(_ known: [UInt8], _ rest: RawSpan) -> Bool {
+        guard known.count == rest.byteCount else { return false }
+        let known = known.span.bytes
+        var offset = 0
+        while offset + 8 <= rest.byteCount {
+            let same =
+                known.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                == rest.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard same else { return false }
+            offset += 8
+        }
+        while offset < rest.byteCount {
+            guard
+                known.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                    == rest.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            else { return false }
+            offset += 1
+        }
+        return true
     }
 }

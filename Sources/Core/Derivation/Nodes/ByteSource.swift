@@ -98,8 +98,8 @@ package struct Canvas: Hashable, Sendable {
     package init(colour: Colour, size: PixelSize) { (self.colour, self.size) = (colour, size) }
 }
 
-/// A key of `ImageModel` together with the origin of its bytes. One object for all who name it,
-/// hashed once.
+/// A key of `ImageModel` together with the origin of its bytes. An object, so that nodes and tables
+/// have it without copies; it keeps its hash.
 final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
     let origin: ByteSource
@@ -122,16 +122,19 @@ final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// Which result, under which name, out of which bytes. One object for all who name it, hashed once.
+/// Which result, under which name, out of which bytes. An object with its hash, like `Sourced`.
 final class ResultName: Hashable, Sendable {
     let key: ResultKey
     /// The text of the cache key.
     let text: String
     let origin: ByteSource
+    /// Which decode it is made of.
+    let decode: Sourced<DecodeKey>
     private let digest: Int
 
     init(key: ResultKey, text: String, origin: ByteSource) {
         (self.key, self.text, self.origin) = (key, text, origin)
+        decode = Sourced(key: key.decode, origin: origin)
         // The text says what the key says, but for headers. What neither says, but for rare cases,
         // need not be hashed.
         var hasher = Hasher()
@@ -153,7 +156,4 @@ final class ResultName: Hashable, Sendable {
     func with(_ origin: ByteSource) -> ResultName {
         ResultName(key: key, text: text, origin: origin)
     }
-
-    var source: Sourced<SourceKey> { Sourced(key: key.decode.source, origin: origin) }
-    var decode: Sourced<DecodeKey> { Sourced(key: key.decode, origin: origin) }
 }

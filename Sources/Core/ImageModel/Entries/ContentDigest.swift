@@ -6,9 +6,12 @@ public struct ContentDigest: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// `nil` unless there are 32 of them.
-    public init?(_ bytes: some Collection<UInt8>) { self.init(Array(bytes).span.bytes) }
+    public init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.init(Array(bytes).span.bytes)
+    }
 
-    /// `nil` unless there are 32 of them.
+    /// The same of bytes that lie in one piece.
     public init?(_ bytes: RawSpan) {
         guard bytes.byteCount == Self.byteCount else { return nil }
         func word(at offset: Int) -> UInt64 {

@@ -77,7 +77,7 @@ package struct FormatTraits: Sendable {
         uniqueKeysWithValues: rows.map { ($0.format, FormatRow(traits: $0)) })
 }
 
-/// A row as an object: who reads one word of it copies no other.
+/// A row as an object: who reads one word of its `traits` copies no other.
 package final class FormatRow: Sendable {
     package let traits: FormatTraits
 
