@@ -29,7 +29,7 @@ extension Scheduler {
             prefetching.leave(batch, seat: request.seats.seat)
         } else {
             tokens[request.token] = nil
-            clients[request.client]?.leave(id, request)
+            clients.change(request.client) { $0.leave(id, request) }
         }
         if let upload = request.order.upload { drop(upload.block) }
         return request

@@ -60,8 +60,12 @@ extension Scheduler {
     /// If the request `isOlder`, a newer load stays in the slot.
     private mutating func takeSeat(_ id: LiveRequest.ID, isOlder: Bool) {
         let (client, group) = (requests[id].client, requests[id].group)
-        if let slot = requests[id].slot { clients[client]?.take(slot, for: id, isOlder: isOlder) }
-        if let seats = clients[client]?.join(id, group: group) { requests[id].seats = seats }
+        let slot = requests[id].slot
+        let seats = clients.change(client) {
+            if let slot { $0.take(slot, for: id, isOlder: isOlder) }
+            return $0.join(id, group: group)
+        }
+        if let seats { requests[id].seats = seats }
     }
 }
 

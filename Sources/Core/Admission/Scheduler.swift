@@ -12,6 +12,7 @@ import Tables
 ///
 /// That work is the deriver's: requests wait there, and events say what became of them.
 public struct Scheduler: Sendable {
+    private let passing = PassedByAddress()
     let limits: SchedulerLimits
 
     /// Resolves requests that begin later than they came. The owner of the configuration sets it,

@@ -132,7 +132,7 @@ extension Deriver {
         if case .cache(let query) = decodes[node].name.origin {
             let isForeign =
                 decodes[node].source.flatMap { sources[$0].body?.block.worker }
-                .map(dispatcher.isForeignCache) ?? false
+                .map { dispatcher.isForeignCache($0) } ?? false
             if isForeign, Self.meansNoGood(error) { removeOutdated(query.key, exceptIn: .none) }
             if error.code == .badImageData || (isForeign && Self.meansNoGood(error)) {
                 return tearDown(node, .onward(decodes[node].timings, missed: nil))

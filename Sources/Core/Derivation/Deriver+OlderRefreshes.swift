@@ -11,13 +11,8 @@ extension Deriver {
     /// one replaces itself.
     mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
         guard let began = sources[newest].freshness.began else { return }
-        let older = sources.all(under: key).filter { node in
-            sources[node].freshness.began.isBefore(began) && !sources[node].freshness.isOutdated
-                && isRefreshed(node)
-        }
-        let outdated = results.ids.filter {
-            isOutdated(results[$0], of: key, at: older, before: began)
-        }
+        let older = olderRefreshes(of: key, before: began)
+        let outdated = outdatedResults(of: key, at: older, before: began)
         let encodings = transcodes.ids.filter {
             transcodes[$0].material.key == key && transcodes[$0].material.began.isBefore(began)
         }
@@ -36,6 +31,21 @@ extension Deriver {
         end(encodings)
         for node in outdated where results.contains(node) { outdate(node) }
         for node in older { tidy(node) }
+    }
+
+    private func olderRefreshes(of key: SourceKey, before began: TransferSerial)
+        -> [SourceNode.ID]
+    {
+        sources.all(under: key).filter { node in
+            sources[node].freshness.began.isBefore(began) && !sources[node].freshness.isOutdated
+                && isRefreshed(node)
+        }
+    }
+
+    private func outdatedResults(
+        of key: SourceKey, at older: [SourceNode.ID], before began: TransferSerial
+    ) -> [ResultNode.ID] {
+        results.ids.filter { isOutdated(results[$0], of: key, at: older, before: began) }
     }
 
     /// Whether a result is made, or will be, of what an older refresh brought.

@@ -8,13 +8,12 @@ import Tables
 extension Deriver {
     /// To be called once the removal is queued: what its waiters ask from now on comes behind it.
     mutating func beginAfresh(after work: EntryWork) {
-        let encodings = transcodes.ids.filter { concerns(work, transcodes[$0]) }
-        for id in encodings where transcodes.contains(id) { endTranscode(id) }
+        for id in encodings(concernedBy: work) where transcodes.contains(id) { endTranscode(id) }
         // Where the disk keeps its entries, nobody said that the bytes are wrong.
         guard work.tiers.contains(.disk) else { return }
         let layout = layout
         endTails { Self.means(work, $0, tags: $1, in: layout) }
-        let concerned = Set(sources.ids.filter { concerns(work, $0) })
+        let concerned = sources(concernedBy: work)
         restartOverlays(of: concerned)
         for node in results.ids where results.contains(node) {
             let isMade = results[node].source.map { concerned.contains($0) } ?? false
@@ -24,6 +23,14 @@ extension Deriver {
         for node in lookups.ids where means(work, lookups[node].query.key, tags: nil) {
             lookups[node].outdate()
         }
+    }
+
+    private func encodings(concernedBy work: EntryWork) -> [TranscodeNode.ID] {
+        transcodes.ids.filter { concerns(work, transcodes[$0]) }
+    }
+
+    private func sources(concernedBy work: EntryWork) -> Set<SourceNode.ID> {
+        Set(sources.ids.filter { concerns(work, $0) })
     }
 
     /// Waiters that have an image already go on waiting for what the origin says: its answer is

@@ -46,7 +46,7 @@ extension Deriver {
     /// Whether that job is a transfer which does not begin since transfers are suspended.
     package func waitsForResumption(_ place: Place) -> Bool {
         dispatcher.transfers.isSuspended
-            && awaitedJob(at: place).map(dispatcher.isWaitingTransfer) ?? false
+            && awaitedJob(at: place).map { dispatcher.isWaitingTransfer($0) } ?? false
     }
 
     private func awaitedJob(at place: Place) -> JobID? {
@@ -55,7 +55,8 @@ extension Deriver {
         case .lookup(let need): return lookups[need.node].job
         case .overlays(let id): return awaitedOverlayJob(of: id)
         case .result(let need):
-            return results[need.node].job ?? results[need.node].decode.flatMap(awaitedJob)
+            return results[need.node].job
+                ?? results[need.node].decode.flatMap { awaitedJob(of: $0) }
         }
     }
 

@@ -21,6 +21,7 @@ package import Tables
 /// A job holds the blocks that it reads while it is there; a node holds what it keeps. What is lost
 /// with a worker tears down the nodes that need it, and their waiters begin again.
 package struct Deriver: Sendable {
+    private let passing = PassedByAddress()
     let limits: DerivationLimits
     /// Names header values in cache keys without telling them.
     let variantDigest: @Sendable ([HTTPHeader]) -> String
@@ -71,9 +72,8 @@ package struct Deriver: Sendable {
         dispatcher = Dispatcher(limits: dispatch)
     }
 
-    /// Whether there is something to take, or to go on with. Looked at where it lies, several times
-    /// an event: a call would copy the whole deriver first.
-    @inlinable package var hasNews: Bool {
+    /// Whether there is something to take, or to go on with. Looked at several times an event.
+    package var hasNews: Bool {
         events.count > 0 || dispatcher.completions.count > 0 || !dispatcher.actions.isEmpty
     }
 

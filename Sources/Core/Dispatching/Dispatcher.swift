@@ -15,6 +15,7 @@ package import Tables
 /// of jobs in a queue; both are taken in the same event. Nothing that a worker says is believed:
 /// what it refers to is checked, and who lies loses its session.
 package struct Dispatcher: Sendable {
+    private let passing = PassedByAddress()
     let limits: DispatchLimits
 
     // Who does it.

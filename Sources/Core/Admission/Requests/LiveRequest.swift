@@ -86,9 +86,17 @@ struct LiveRequest: Tabled {
     var standing = Standing.moving
     /// Times of its own queries. Shared work keeps its own times.
     var timings = StageTimings()
-    var pending: Pending?
+    var pending: Pending? {
+        get { rarePending.value }
+        set { rarePending = Rare(newValue) }
+    }
     /// What it was answered with, while the origin is asked (`refreshCached`).
-    var refreshing: Refreshing?
+    var refreshing: Refreshing? {
+        get { rareRefreshing.value }
+        set { rareRefreshing = Rare(newValue) }
+    }
+    private(set) var rarePending = Rare<Pending>.absent
+    private(set) var rareRefreshing = Rare<Refreshing>.absent
     /// What became of the image that was asked for, where this is about its fallback.
     private(set) var fallenBack: FallenBack?
 

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Tables
 
 /// Which bytes of which worker are in use, and by how many (SEMANTICS §9.6).
 ///
@@ -164,7 +165,7 @@ struct BlockLedger: Sendable {
         blocks[handle] = Block(
             segment: segment, pool: pool, bytes: reference.length, format: format, holds: 1)
         bytes[pool.index] += reference.length
-        segments[segment]?.blocks += 1
+        segments.change(segment) { $0.blocks += 1 }
         return handle
     }
 
@@ -172,19 +173,19 @@ struct BlockLedger: Sendable {
     func holds(of handle: BlockHandle) -> Int { blocks[handle]?.holds ?? 0 }
 
     /// One more reads or keeps the block.
-    mutating func hold(_ handle: BlockHandle) { blocks[handle]?.holds += 1 }
+    mutating func hold(_ handle: BlockHandle) { blocks.change(handle) { $0.holds += 1 } }
 
     /// One less; its bytes when it was the last, and the producer is to be told. A block that was
     /// lost with its producer is nobody's any more.
     mutating func drop(_ handle: BlockHandle) -> UInt64? {
         guard let block = blocks[handle] else { return nil }
         guard block.holds == 1 else {
-            blocks[handle]?.holds -= 1
+            blocks.change(handle) { $0.holds -= 1 }
             return nil
         }
         blocks[handle] = nil
         bytes[block.pool.index] -= block.bytes
-        segments[block.segment]?.blocks -= 1
+        segments.change(block.segment) { $0.blocks -= 1 }
         return block.bytes
     }
 

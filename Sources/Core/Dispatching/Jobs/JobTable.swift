@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Tables
 
 /// All jobs, where each of them is, and what is counted of those that wait.
 ///
@@ -288,7 +289,7 @@ struct JobTable: Sendable {
 
     /// The job is looked after then; an alarm that it had counts no longer.
     mutating func setAlarm(_ id: JobID, at moment: Instant) {
-        jobs[id]?.alarm = moment
+        jobs.change(id) { $0.alarm = moment }
         alarms.set(id, at: moment)
     }
 

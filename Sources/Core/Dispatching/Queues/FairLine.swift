@@ -1,3 +1,5 @@
+import Tables
+
 /// The jobs of one class and rank. Owners take turns, and within an owner its flows (`FairTurns`):
 /// however many connections a process has, it has the turns of one.
 ///
@@ -18,14 +20,14 @@ struct FairLine: Sendable {
 
     mutating func enter(_ entry: StageQueue.Entry, in flow: FlowID, _ host: HostName?) {
         count += 1
-        let mayBeNext = flows[flow, default: FlowLine()].enter(entry, host)
+        let mayBeNext = flows.change(flow, from: FlowLine()) { $0.enter(entry, host) }
         if mayBeNext { wake(flow) }
     }
 
     private mutating func wake(_ flow: FlowID) {
         guard flows[flow] != nil else { return }
         // What came back was paid for and goes before all.
-        turns[flow.owner, default: FairTurns()].wake(flow, isPaid: flow.isReturned)
+        turns.change(flow.owner, from: FairTurns()) { $0.wake(flow, isPaid: flow.isReturned) }
         owners.wake(flow.owner, isPaid: flow.isReturned)
     }
 
@@ -35,8 +37,11 @@ struct FairLine: Sendable {
     mutating func leave(_ flow: FlowID) {
         count -= 1
         guard count > 0 else { return self = FairLine() }
-        flows[flow]?.count -= 1
-        if flows[flow]?.count == 0, !isAwake(flow) { forget(flow) }
+        let left = flows.change(flow) {
+            $0.count -= 1
+            return $0.count
+        }
+        if left == 0, !isAwake(flow) { forget(flow) }
     }
 
     private mutating func forget(_ flow: FlowID) {
@@ -66,15 +71,15 @@ struct FairLine: Sendable {
         of owner: FlowOwner, at line: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
         _ isCurrent: (StageQueue.Entry) -> Bool
     ) -> (entry: StageQueue.Entry, flow: FlowID)? {
-        while let turn = turns[owner]?.pop() {
+        while let turn = turns.change(owner, { $0.pop() }) ?? nil {
             let place = HostGates.Place(line: line, flow: turn.key)
             if share?.isClosed(to: turn.key.holder) == true {
                 share?.stepAside(place)
                 continue
             }
-            switch flows[turn.key]?.next(at: place, &gates, isCurrent) ?? .nothing {
+            switch flows.change(turn.key, { $0.next(at: place, &gates, isCurrent) }) ?? .nothing {
             case .job(let entry):
-                turns[owner]?.charge(turn, entry.cost, isPaid: turn.key.isReturned)
+                turns.change(owner) { $0.charge(turn, entry.cost, isPaid: turn.key.isReturned) }
                 return (entry, turn.key)
             case .closed: continue
             case .nothing: forget(turn.key)
@@ -88,7 +93,7 @@ struct FairLine: Sendable {
 
     /// A host has fewer transfers.
     mutating func call(_ host: HostName, in flow: FlowID) {
-        if flows[flow]?.call(host) == true { wake(flow) }
+        if flows.change(flow, { $0.call(host) }) == true { wake(flow) }
     }
 
     /// Throws out what is not current, and flows without jobs with what they owe.

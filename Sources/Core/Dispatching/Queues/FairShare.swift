@@ -1,3 +1,5 @@
+import Tables
+
 /// Places of which each flow holds some, and none so many that others find none.
 ///
 /// An owner may take one more while it holds less than three times as many as are free (dynamic
@@ -36,17 +38,25 @@ struct FairShare: Sendable {
 
     mutating func took(_ flow: FlowID) {
         count += 1
-        if held[flow] == nil { owners[flow.owner, default: Owner()].flows += 1 }
-        held[flow, default: 0] += 1
-        owners[flow.owner, default: Owner()].count += 1
+        let isFirst = held.change(flow, from: 0) {
+            $0 += 1
+            return $0 == 1
+        }
+        owners.change(flow.owner, from: Owner()) {
+            $0.count += 1
+            if isFirst { $0.flows += 1 }
+        }
     }
 
     mutating func gaveBack(_ flow: FlowID) {
         count -= 1
         let left = count(of: flow) - 1
         held[flow] = left > 0 ? left : nil
-        owners[flow.owner]?.count -= 1
-        if left == 0 { owners[flow.owner]?.flows -= 1 }
-        if owners[flow.owner]?.count == 0 { owners[flow.owner] = nil }
+        let ofOwner = owners.change(flow.owner) {
+            $0.count -= 1
+            if left == 0 { $0.flows -= 1 }
+            return $0.count
+        }
+        if ofOwner == 0 { owners[flow.owner] = nil }
     }
 }

@@ -38,7 +38,7 @@ struct FlowLine: Sendable {
     mutating func enter(_ entry: StageQueue.Entry, _ host: HostName?) -> Bool {
         count += 1
         let isNew = strands[host] == nil
-        strands[host, default: Strand()].entries.push(entry)
+        strands.change(host, from: Strand()) { $0.entries.push(entry) }
         // A strand that stands aside is called by its host.
         guard isNew || strands[host]?.head != nil else { return false }
         if strands[host]?.head.map({ entry.order < $0 }) ?? true {
@@ -48,7 +48,7 @@ struct FlowLine: Sendable {
     }
 
     private mutating func announce(_ host: HostName?, _ order: Int64) {
-        strands[host]?.head = order
+        strands.change(host) { $0.head = order }
         heads.push(Head(order: order, host: host))
     }
 
@@ -70,7 +70,7 @@ struct FlowLine: Sendable {
                     gates.stepAside(place, for: host)
                     continue
                 }
-                _ = strands[head.host]?.entries.pop()
+                strands.change(head.host) { _ = $0.entries.pop() }
                 _ = heads.pop()
                 announceNext(of: head.host)
                 return .job(top)

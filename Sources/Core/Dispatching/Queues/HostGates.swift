@@ -1,3 +1,5 @@
+import Tables
+
 /// How many transfers each host has at workers, whose they are, and which places wait for it to
 /// have fewer.
 struct HostGates: Sendable {
@@ -29,13 +31,16 @@ struct HostGates: Sendable {
     var hosts: Dictionary<HostName, FairShare>.Keys { held.keys }
 
     mutating func began(_ host: HostName, _ flow: FlowID) {
-        held[host, default: FairShare()].took(flow)
+        held.change(host, from: FairShare()) { $0.took(flow) }
     }
 
     /// A transfer is over; the places that waited for that may try again.
     mutating func ended(_ host: HostName, _ flow: FlowID) -> [Place] {
-        held[host]?.gaveBack(flow)
-        if held[host]?.count == 0 { held[host] = nil }
+        let left = held.change(host) {
+            $0.gaveBack(flow)
+            return $0.count
+        }
+        if left == 0 { held[host] = nil }
         guard let places = waiting.removeValue(forKey: host) else { return [] }
         waitingCount -= places.count
         return places

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import Tables
 
 /// All workers, and whose turn it is.
 struct WorkerRoster: Sendable {
@@ -63,23 +64,30 @@ struct WorkerRoster: Sendable {
 
     /// A worker got a job: it is the next one's turn.
     mutating func gave(_ worker: WorkerID, as share: PlaceShare) {
-        guard let pool = workers[worker]?.pool else { return }
-        workers[worker]?.jobs += 1
-        workers[worker]?.count(1, as: share)
+        let pool = workers.change(worker) {
+            $0.jobs += 1
+            $0.count(1, as: share)
+            return $0.pool
+        }
+        guard let pool else { return }
         let index = pools[pool.index].members.firstIndex(of: worker)
         pools[pool.index].turn = (index ?? 0) + 1
     }
 
     /// A worker has one job less.
     mutating func tookBack(_ worker: WorkerID, as share: PlaceShare) {
-        workers[worker]?.jobs -= 1
-        workers[worker]?.count(-1, as: share)
+        workers.change(worker) {
+            $0.jobs -= 1
+            $0.count(-1, as: share)
+        }
     }
 
     /// A worker was told another class of a job that it has.
     mutating func changed(_ worker: WorkerID, from old: PlaceShare, to new: PlaceShare) {
-        workers[worker]?.count(-1, as: old)
-        workers[worker]?.count(1, as: new)
+        workers.change(worker) {
+            $0.count(-1, as: old)
+            $0.count(1, as: new)
+        }
     }
 
     /// Of the workers of a pool that take jobs.
