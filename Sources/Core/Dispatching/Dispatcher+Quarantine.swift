@@ -26,7 +26,7 @@ extension Dispatcher {
     /// seen when the cache has read it. What is expendable was made of less than the whole, and
     /// says nothing of that.
     mutating func acquit(_ job: ActiveJob) {
-        guard !job.isExpendable else { return }
+        guard !quarantine.isEmpty, !job.isExpendable else { return }
         if let suspect = job.suspect, job.kind != .transform {
             quarantine.acquit(suspect, at: now)
         }

@@ -5,7 +5,7 @@ import ZeroMQ
 /// A session: one connection of one process, from its `Hello` on.
 struct Peer {
     /// Who it is.
-    enum Role: Hashable {
+    indirect enum Role: Hashable {
         case client(ClientHello)
         case worker(PoolID, WorkerHello)
     }

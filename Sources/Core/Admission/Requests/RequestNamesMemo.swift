@@ -4,8 +4,27 @@ import Messages
 
 /// Names that were derived before, so that a hit costs a look-up and derives no texts.
 struct RequestNamesMemo: Sendable {
+    /// What is asked, hashed once. An object, since a look-up passes several keys.
+    private final class Question: Hashable, Sendable {
+        let parts: Parts
+        /// Of all that a client chooses.
+        private let digest: Int
+
+        init(_ parts: consuming Parts) {
+            digest = parts.digest
+            self.parts = parts
+        }
+
+        static func == (left: Question, right: Question) -> Bool {
+            left.digest == right.digest && left.parts == right.parts
+        }
+
+        /// The digest stands for all of it.
+        func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    }
+
     /// What the names depend on: the image and the identity of the client, but no wish.
-    struct Question: Hashable, Sendable {
+    private struct Parts: Equatable, Sendable {
         let url: String
         let headers: [HTTPHeader]
         let frame: Int?
@@ -24,11 +43,6 @@ struct RequestNamesMemo: Sendable {
         let overlays: [OverlayName]
         let limits: LimitSettings
         let isUpload: Bool
-        /// Of all that a client chooses, hashed once.
-        private let digest: Int
-
-        /// The digest stands for all of it.
-        func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
         /// What names the original of an overlay.
         struct OverlayName: Hashable, Sendable {
@@ -64,6 +78,9 @@ struct RequestNamesMemo: Sendable {
             overlays = terms.overlays.map(OverlayName.init)
             limits = terms.limits
             self.isUpload = isUpload
+        }
+
+        var digest: Int {
             var hasher = Hasher()
             hasher.combine(url)
             hasher.combine(headers)
@@ -77,7 +94,7 @@ struct RequestNamesMemo: Sendable {
             hasher.combine(cache)
             hasher.combine(originalCache)
             hasher.combine(overlays)
-            digest = hasher.finalize()
+            return hasher.finalize()
         }
     }
 
@@ -98,7 +115,7 @@ struct RequestNamesMemo: Sendable {
         of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits,
         layout: CacheLayout = CacheLayout()
     ) throws(ImageError) -> RequestNames {
-        let question = Question(request, terms, isUpload: isUpload)
+        let question = Question(Parts(request, terms, isUpload: isUpload))
         if let names = known[question] { return names }
         let names = try RequestNames(
             checking: request, terms, isUpload: isUpload,

@@ -21,6 +21,9 @@ struct Quarantine: Sendable {
         table = DenyList(entriesMax: entriesMax, milliseconds: milliseconds)
     }
 
+    /// Whether nothing is held against anything, as hardly ever.
+    var isEmpty: Bool { table.isEmpty }
+
     /// Suspects that are not tried now.
     func count(at now: Instant) -> Int {
         table.live(at: now).count { Self.isCondemned($0.entry) }
@@ -28,7 +31,7 @@ struct Quarantine: Sendable {
 
     /// Whether it is not tried now.
     func holds(_ suspect: @autoclosure () -> Suspect, at now: Instant) -> Bool {
-        // Hardly ever is there a record at all: then the key is not even made.
+        // Without any record the key is not even made.
         guard !table.isEmpty, let entry = table.entry(suspect(), at: now) else { return false }
         return Self.isCondemned(entry)
     }
@@ -47,9 +50,7 @@ struct Quarantine: Sendable {
     }
 
     /// It went well: what was held against it is void.
-    mutating func acquit(_ suspect: @autoclosure () -> Suspect, at now: Instant) {
-        guard !table.isEmpty else { return }
-        let suspect = suspect()
+    mutating func acquit(_ suspect: Suspect, at now: Instant) {
         guard let entry = table.entry(suspect, at: now), !Self.isCondemned(entry) else { return }
         table.remove(suspect)
     }
