@@ -38,8 +38,8 @@ import Testing
             #expect(voucher?.use() == isGiven)
             #expect((answers.response(to: request) != nil) == isGiven)
         }
-        #expect(answers.takeUsed() == UsedVouchers(loads: 2, numbers: [1]))
-        #expect(answers.takeUsed() == nil)
+        #expect(answers.uses.take() == UsedVouchers(loads: 2, numbers: [1]))
+        #expect(answers.uses.take() == nil)
     }
 
     /// In another time namespace moments say nothing; what does not expire may be repeated.
@@ -65,7 +65,7 @@ import Testing
         answers.sessionBegan(welcome(), at: socket)
         file.set(2, to: 2)
         _ = answers.learn(request, response, Voucher(number: 2), nil, in: nil)
-        #expect(answers.response(to: request)?.voucher?.voucher.number == 2)
+        #expect(answers.response(to: request)?.voucher?.number == 2)
         var other = request
         other.timeoutMilliseconds = 7
         #expect(answers.response(to: other) != nil, "how long it would wait does not matter")

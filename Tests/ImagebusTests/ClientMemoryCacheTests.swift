@@ -42,7 +42,7 @@ import Testing
         let first = cache.response(to: request)
         #expect(first?.bytes?.array == [UInt8](repeating: 7, count: 100))
         #expect(first?.bytes === cache.response(to: request)?.bytes, "it is not copied")
-        #expect(answers.takeUsed() == UsedVouchers(loads: 2, numbers: [1]), "as loads")
+        #expect(answers.uses.take() == UsedVouchers(loads: 2, numbers: [1]), "as loads")
         file.set(1, to: 0)
         #expect(cache.response(to: request) == nil)
         file.set(1, to: 1)

@@ -81,7 +81,7 @@ extension ClientLine {
     private func countMembers(_ answer: DeliveredAnswer, of load: PendingLoad) {
         guard let voucher = answer.image.voucher, let members = pending.members(of: load.token)
         else { return }
-        for _ in members.dropFirst() where !answers.count(voucher.number) { return }
+        for _ in members.dropFirst() where !answers.uses.count(voucher.number) { return }
     }
 
     /// A cached image comes before the end. Where it cannot be had, the end makes up for it.

@@ -26,7 +26,7 @@ extension ClientLine {
 
     /// Something was used: that is told soon, or at once where there is much.
     mutating func expectUsed(at now: Instant) {
-        guard !answers.isFull else { return tellUsed() }
+        guard !answers.uses.isFull else { return tellUsed() }
         usedDue = usedDue ?? now.adding(milliseconds: Self.usedMilliseconds)
     }
 
@@ -42,7 +42,7 @@ extension ClientLine {
     /// Without a session it is lost: the next coordinator knows nothing of these answers.
     mutating func tellUsed() {
         usedDue = nil
-        guard let used = answers.takeUsed(), isWelcome else { return }
+        guard let used = answers.uses.take(), isWelcome else { return }
         outbox.append(.other(.used(used)))
     }
 }

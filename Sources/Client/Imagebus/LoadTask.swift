@@ -161,6 +161,8 @@ public final class LoadTask: Sendable {
     /// `cancelled`. May be awaited more than once.
     public var response: ImageResponse {
         get async throws(ImageError) {
+            // An answer at hand: nothing is set up to wait for it.
+            if let known = result { return try known.get() }
             let result = await withTaskCancellationHandler {
                 await withUnsafeContinuation { continuation in
                     let known = state.withLock { state in

@@ -10,23 +10,9 @@ import Synchronization
 ///
 /// Bounded: beyond `answersMax` all are forgotten; those in use come back with their next load.
 final class RepeatedAnswers: Sendable {
-    private struct Answer: Sendable {
-        /// Without its bytes.
-        let response: ImageResponse
-        let voucher: Voucher
-        let words: VoucherReader
-        let bytes: Place?
-    }
-
-    /// Where the bytes of an answer lie.
-    private struct Place: Sendable {
-        let segment: MappedSegment
-        let reference: BlockReference
-    }
-
     private struct State {
-        var answers: [RequestKey: Answer] = [:]
-        var tally = VoucherTally()
+        /// By the digests of their requests. Of two with the same digest the later one is kept.
+        var answers: [Int: RememberedAnswer] = [:]
         /// The file of this session, and whether moments of its vouchers are of our clock.
         var words: VoucherReader?
         var sharesClock = false
@@ -34,7 +20,9 @@ final class RepeatedAnswers: Sendable {
     }
 
     private let state = Mutex(State())
-    private let commands: CommandQueue
+    /// Set with `State.answers`, and looked at without the lock.
+    private let knowsSome = Atomic(false)
+    let uses: VoucherUses
     private let copies: CopyPool
 
     private static let answersMax = 32_768
@@ -42,7 +30,8 @@ final class RepeatedAnswers: Sendable {
     private static let clockMillisecondsMax = 1_000
 
     init(_ commands: CommandQueue, _ copies: CopyPool) {
-        (self.commands, self.copies) = (commands, copies)
+        uses = VoucherUses(commands)
+        self.copies = copies
     }
 
     // MARK: - Any thread
@@ -50,55 +39,51 @@ final class RepeatedAnswers: Sendable {
     /// The answer to a request, where one stands; `nil`: the coordinator is to be asked.
     func response(to request: ImageRequest) -> ImageResponse? {
         guard hasAnswers else { return nil }
-        let key = RequestKey(request)
-        guard let answer = state.withLock({ $0.answers[key] }) else { return nil }
-        let voucher = AnswerVoucher(answers: self, words: answer.words, voucher: answer.voucher)
+        let digest = RequestKey.digest(of: request)
+        guard let answer = state.withLock({ $0.answers[digest] }), answer.answers(request) else {
+            return nil
+        }
         // Before the bytes are looked at: here the load takes effect.
-        guard voucher.stands else { return forget(key, answer.voucher.number) }
+        guard answer.voucher.stands else { return forget(digest, answer) }
         var response = answer.response
         if let place = answer.bytes {
-            guard let bytes = copy(place) else { return forget(key, answer.voucher.number) }
+            guard let bytes = copy(place) else { return forget(digest, answer) }
             response.bytes = bytes
         }
-        guard count(answer.voucher.number) else { return nil }
-        response.voucher = voucher
-        return response
+        return answer.voucher.count() ? response : nil
     }
 
     /// The bytes, unless their block was used again before they were copied.
-    private func copy(_ place: Place) -> ImageBytes? {
+    private func copy(_ place: RememberedAnswer.Place) -> ImageBytes? {
         let buffer = copies.take(Int(place.reference.length))
         guard place.segment.copy(place.reference, into: buffer.target) else { return nil }
         return ImageBytes(buffer)
     }
 
-    private func forget(_ key: RequestKey, _ number: UInt64) -> ImageResponse? {
-        state.withLock { state in
+    private func forget(_ digest: Int, _ answer: RememberedAnswer) -> ImageResponse? {
+        change { state in
             // Another thread may have learned the next one.
-            if state.answers[key]?.voucher.number == number { state.answers[key] = nil }
+            if state.answers[digest] === answer { state.answers[digest] = nil }
         }
         return nil
     }
 
-    /// Counts a load that was answered; false where the client has ended.
-    func count(_ number: UInt64) -> Bool {
-        let (isOpen, isNews) = state.withLock { state -> (Bool, Bool) in
-            guard !state.isClosed else { return (false, false) }
-            let (wasEmpty, wasFull) = (state.tally.isEmpty, state.tally.isFull)
-            state.tally.add(number)
-            return (true, wasEmpty || state.tally.isFull != wasFull)
+    /// Changes what is remembered.
+    private func change<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+        state.withLock { state in
+            defer { knowsSome.store(!state.answers.isEmpty, ordering: .relaxed) }
+            return body(&state)
         }
-        if isNews { _ = commands.post(.tellUsed) }
-        return isOpen
     }
 
     /// From now on nothing is answered here.
     func close() {
-        state.withLock { state in
+        change { state in
             state.isClosed = true
             state.answers = [:]
             state.words = nil
         }
+        uses.close()
     }
 
     // MARK: - The line
@@ -119,7 +104,7 @@ final class RepeatedAnswers: Sendable {
 
     /// The session has ended, and its vouchers with it.
     func sessionEnded() {
-        state.withLock { state in
+        change { state in
             state.words = nil
             state.answers = [:]
         }
@@ -131,28 +116,21 @@ final class RepeatedAnswers: Sendable {
         _ request: ImageRequest, _ response: ImageResponse, _ voucher: Voucher,
         _ reference: BlockReference?, in segment: MappedSegment?
     ) -> AnswerVoucher? {
-        var response = response
-        response.bytes = nil
-        return state.withLock { state in
+        change { state in
             guard let words = state.words, state.sharesClock || voucher.until == nil else {
                 return nil
             }
             if state.answers.count >= Self.answersMax { state.answers = [:] }
             let place = segment.flatMap { segment in
-                reference.map { Place(segment: segment, reference: $0) }
+                reference.map { RememberedAnswer.Place(segment: segment, reference: $0) }
             }
             guard (place == nil) == (reference == nil) else { return nil }
-            state.answers[RequestKey(request)] = Answer(
-                response: response, voucher: voucher, words: words, bytes: place)
-            return AnswerVoucher(answers: self, words: words, voucher: voucher)
+            let voucher = AnswerVoucher(voucher, words, uses)
+            state.answers[RequestKey.digest(of: request)] = RememberedAnswer(
+                request, response, voucher, place)
+            return voucher
         }
     }
-
-    /// What the coordinator is to be told now.
-    func takeUsed() -> UsedVouchers? { state.withLock { $0.tally.take() } }
-
-    /// Whether it is to be told without further delay.
-    var isFull: Bool { state.withLock { $0.tally.isFull } }
 
     /// Lets go of segments that the cache gave back: their memory is nobody else's until then.
     func forgetUnlinked() {
@@ -163,7 +141,7 @@ final class RepeatedAnswers: Sendable {
             if segment.isUnlinked { gone.insert(ObjectIdentifier(segment)) }
         }
         guard !gone.isEmpty else { return }
-        state.withLock { state in
+        change { state in
             state.answers = state.answers.filter { _, answer in
                 answer.bytes.map { !gone.contains(ObjectIdentifier($0.segment)) } ?? true
             }
@@ -171,5 +149,5 @@ final class RepeatedAnswers: Sendable {
     }
 
     /// Whether there is anything that can be given again; not after `close`.
-    var hasAnswers: Bool { state.withLock { !$0.answers.isEmpty } }
+    var hasAnswers: Bool { knowsSome.load(ordering: .relaxed) }
 }

@@ -20,8 +20,17 @@ struct RequestKey: Hashable {
         self.request = request
     }
 
+    func hash(into hasher: inout Hasher) { Self.hash(request, into: &hasher) }
+
+    /// The hash of a request's key, for who has no use for the key.
+    static func digest(of request: borrowing ImageRequest) -> Int {
+        var hasher = Hasher()
+        hash(request, into: &hasher)
+        return hasher.finalize()
+    }
+
     /// Of what usually differs: the rest is compared.
-    func hash(into hasher: inout Hasher) {
+    private static func hash(_ request: borrowing ImageRequest, into hasher: inout Hasher) {
         hasher.combine(request.url)
         hasher.combine(request.steps)
         hasher.combine(request.thumbnail)
