@@ -112,6 +112,35 @@ import Testing
         #expect(bodies.filter { $0.reference.length == 1_000_000 }.count == 9)
     }
 
+    /// Some are cancelled while bytes of them wait to be decoded: the others of the connection go
+    /// on.
+    @Test func aCancelledStreamHoldsUpNoOther() async throws {
+        let (bench, front) = try bench(
+            { try SecureFront($0, of: authority) }, trusting: authority.certificate)
+        let gate = Gate()
+        let bytes = RandomBytes.make(1_000_000)
+        bench.origin.route("/first", .bytes([1]))
+        bench.origin.route("/n/*", .hang(until: gate, then: bytes))
+        bench.origin.route(
+            "/packed/*",
+            .hang(until: gate, then: try PackedBodies.gzip(bytes))
+                .with(header: "Content-Encoding", "gzip"))
+        bench.start(front.url("/first"), id: 99)
+        #expect(await bench.outcomes.wait(count: 1)?.first?.body != nil)
+        for id in 1...20 {
+            let path = id % 2 == 0 ? "/packed/\(id)" : "/n/\(id)"
+            bench.start(front.url(path), id: UInt64(id))
+            #expect(await bench.origin.waitForRequest(path))
+        }
+        gate.open()
+        #expect(await bench.outcomes.wait(count: 2) != nil)
+        for id in [4, 8, 12, 16, 20] as [UInt64] { bench.downloader.cancel(JobID(id)) }
+        let outcomes = try #require(await bench.outcomes.wait(count: 21))
+        for outcome in outcomes where outcome.id.value % 4 != 0 && outcome.id != JobID(99) {
+            #expect(outcome.body?.reference.length == 1_000_000)
+        }
+    }
+
     /// Who comes while the first connection is made waits for it.
     @Test func aHundredTransfersShareAConnection() async throws {
         let (bench, front) = try bench(

@@ -39,6 +39,12 @@ public final class Transfer {
         return seconds > 0 ? seconds : nil
     }
 
+    /// Whether it had a connection to ask through.
+    var hasAsked: Bool { easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+    /// Bytes of bodies that have come.
+    public var receivedBytes: Int64 { easy.offset(CURLINFO_SIZE_DOWNLOAD_T) }
+
     /// How it went, as far as it went; whole once the transfer has ended.
     public var figures: TransferFigures {
         TransferFigures(
@@ -46,7 +52,7 @@ public final class Transfer {
             connectMicroseconds: easy.offset(CURLINFO_CONNECT_TIME_T),
             tlsMicroseconds: easy.offset(CURLINFO_APPCONNECT_TIME_T),
             firstByteMicroseconds: easy.offset(CURLINFO_STARTTRANSFER_TIME_T),
-            bytes: easy.offset(CURLINFO_SIZE_DOWNLOAD_T), httpVersion: httpVersion,
+            bytes: receivedBytes, httpVersion: httpVersion,
             address: address, isReused: easy.long(CURLINFO_NUM_CONNECTS) == 0)
     }
 

@@ -70,6 +70,18 @@ public struct TransferSet: ~Copyable {
         if let error = transfer.error(code) { throw error }
     }
 
+    /// Has libcurl read what it may have of a transfer, as if that was resumed now. Nothing for one
+    /// that has no connection, or has ended. Throws what ended it; it still belongs to the set.
+    public mutating func nudge(_ transfer: Transfer) throws(CurlError) {
+        let easy = transfer.easy.pointer
+        guard transfers[easy] != nil, transfer.hasAsked else { return }
+        // Where nothing changes, nothing is done.
+        let code = curl_easy_pause(easy, CURLPAUSE_RECV)
+        guard code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
+        if let error = transfer.error(code) { throw error }
+        try resume(transfer)
+    }
+
     /// Does all that can be done without waiting; calls sinks.
     public mutating func perform() throws(CurlError) {
         var running: Int32 = 0

@@ -18,6 +18,14 @@ struct ActiveDownload {
     let started: Instant
     /// Whether all bytes are here, while some of them may not be decoded.
     var hasAllBytes = false
+    /// Of a transfer that may stand still.
+    var standstill: StandstillWatch?
+
+    /// When it is looked at again without any event.
+    var nextLook: Instant {
+        guard let standstill, !hasAllBytes, !sink.isBehind else { return deadline }
+        return min(deadline, standstill.due)
+    }
 
     /// What an ended transfer brought. The block goes with it, or is given back.
     func result(_ error: CurlError?, at now: Instant) -> JobResult {

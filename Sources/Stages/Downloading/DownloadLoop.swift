@@ -17,6 +17,8 @@ final class DownloadLoop {
     private let onOutcome: @Sendable (JobOutcome) -> Void
     var active: [JobID: ActiveDownload] = [:]
     let decoding = DecodingTurn()
+    /// A transfer was resumed or ended before its time: others may stand still after that.
+    var mayStandStill = false
     /// Jobs without a transfer.
     let local = LocalDownloads()
     private var jobs: [ObjectIdentifier: JobID] = [:]
@@ -51,6 +53,7 @@ final class DownloadLoop {
                 harvest()
                 harvestLocal()
                 decodeATurn()
+                nudge()
                 for download in active.values where download.sink.holdsBack {
                     download.sink.handOut()
                 }
@@ -166,6 +169,7 @@ final class DownloadLoop {
     /// The transfer is over, and what it brought is told.
     func finish(_ download: ActiveDownload, _ error: CurlError?) {
         transfers.abort(download.transfer)
+        if error != nil || download.sink.failure != nil { mayStandStill = true }
         remove(download)
         answer(download.job, download.result(error, at: now()), started: download.started)
     }
@@ -212,6 +216,7 @@ final class DownloadLoop {
     private func end(_ id: JobID, _ failure: DownloadFailure) {
         guard !endLocal(id, failure), let download = active[id] else { return }
         transfers.abort(download.transfer)
+        mayStandStill = true
         remove(download)
         download.sink.discard()
         answer(download.job, .failed(failure.imageError), started: download.started)
@@ -237,7 +242,8 @@ final class DownloadLoop {
         let longest =
             active.values.contains { $0.sink.holdsBack }
             ? configuration.progressIntervalMilliseconds : Self.idleMilliseconds
-        let deadlines = active.values.map(\.deadline) + local.active.values.map(\.deadline)
+        let deadlines =
+            active.values.map(\.nextLook) + local.active.values.map(\.deadline)
         guard let next = deadlines.min() else { return longest }
         return min(longest, next.milliseconds(since: now()))
     }
