@@ -26,15 +26,17 @@ import Testing
         let pool = CopyPool()
         let first = pool.take(40_000).bytes.baseAddress
         let kept = pool.take(39_000)
-        #expect(kept.bytes.baseAddress == first && kept.count == 39_000)
-        #expect(pool.take(40_000).bytes.baseAddress != first)
+        let (start, count) = (kept.bytes.baseAddress, kept.count)
+        #expect(start == first && count == 39_000)
+        let other = pool.take(40_000).bytes.baseAddress
+        #expect(other != first)
+        withExtendedLifetime(kept) {}
     }
 
     @Test func aCopyOutlivesItsPool() {
-        var pool: CopyPool? = CopyPool()
-        let copy = pool?.take(100)
-        pool = nil
-        copy?.target.initializeMemory(as: UInt8.self, repeating: 7)
-        #expect(copy?.bytes.last == 7)
+        let copy = CopyPool().take(100)
+        copy.target.initializeMemory(as: UInt8.self, repeating: 7)
+        let last = copy.bytes.last
+        #expect(last == 7)
     }
 }

@@ -152,13 +152,12 @@ extension ClientLine {
 
     /// The only time that the bytes are touched here.
     private func copy(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
-        var copy: CopyBuffer?
+        var copy = CopyBuffer()
         let isCurrent = try results.read(reference) { source in
-            let buffer = copies.take(source.count)
-            buffer.target.copyMemory(from: source)
-            copy = buffer
+            copy = copies.take(source.count)
+            copy.target.copyMemory(from: source)
         }
-        return isCurrent ? copy.map { ImageBytes($0) } : nil
+        return isCurrent ? ImageBytes(copy) : nil
     }
 
     /// A reply that nobody waits for still made a receiver of us.

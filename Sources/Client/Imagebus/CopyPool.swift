@@ -34,7 +34,7 @@ final class CopyPool: Sendable {
         let start =
             address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
             ?? .allocate(byteCount: size.bytes, alignment: Self.alignment)
-        return CopyBuffer(start, count: count, self)
+        return CopyBuffer(start, count: count, of: self)
     }
 
     fileprivate func giveBack(_ start: UnsafeMutableRawPointer, count: Int) {
@@ -76,18 +76,26 @@ final class CopyPool: Sendable {
 /// A copy of a result; its memory goes back to the pool with it.
 ///
 /// Unchecked: it is written by whoever took it, before anybody else knows it, and only read then.
-final class CopyBuffer: @unchecked Sendable {
-    private let start: UnsafeMutableRawPointer
+struct CopyBuffer: ~Copyable, @unchecked Sendable {
+    private let start: UnsafeMutableRawPointer?
     let count: Int
-    private let pool: CopyPool
+    private let pool: CopyPool?
 
-    fileprivate init(_ start: UnsafeMutableRawPointer, count: Int, _ pool: CopyPool) {
+    /// No copy: an optional noncopyable property could not be borrowed.
+    init() { (start, count, pool) = (nil, 0, nil) }
+
+    fileprivate init(_ start: UnsafeMutableRawPointer, count: Int, of pool: CopyPool) {
         (self.start, self.count, self.pool) = (start, count, pool)
     }
 
+    var isThere: Bool { start != nil }
+
     /// To be written once, before it is shared.
     var target: UnsafeMutableRawBufferPointer { .init(start: start, count: count) }
+    /// Nothing where there is no copy.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-    deinit { pool.giveBack(start, count: count) }
+    deinit {
+        if let start { pool?.giveBack(start, count: count) }
+    }
 }

@@ -16,23 +16,24 @@ public final class ImageBytes: Sendable {
         }
     }
 
-    private let copy: CopyBuffer?
+    private let copy: CopyBuffer
     private let pieces: [UInt8]?
     private let mapping: Mapping?
     private let release: (@Sendable () -> Void)?
     /// How many.
     public let count: Int
 
-    init(_ copy: CopyBuffer) {
-        self.copy = copy
+    init(_ copy: consuming CopyBuffer) {
         (pieces, mapping, release) = (nil, nil, nil)
         count = copy.count
+        self.copy = copy
     }
 
     /// What came in pieces.
     init(_ pieces: [UInt8]) {
         self.pieces = pieces
-        (copy, mapping, release) = (nil, nil, nil)
+        (mapping, release) = (nil, nil)
+        copy = CopyBuffer()
         count = pieces.count
     }
 
@@ -40,7 +41,8 @@ public final class ImageBytes: Sendable {
         mapped memory: consuming MappedMemory, offset: Int, count: Int,
         release: @escaping @Sendable () -> Void
     ) {
-        (copy, pieces) = (nil, nil)
+        pieces = nil
+        copy = CopyBuffer()
         mapping = Mapping(memory, offset: offset)
         self.release = release
         self.count = count
@@ -52,7 +54,7 @@ public final class ImageBytes: Sendable {
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        if let copy { return try body(copy.bytes) }
+        if copy.isThere { return try body(copy.bytes) }
         guard let mapping else {
             let bytes = pieces ?? []
             return try bytes.span.withUnsafeBytes(body)
@@ -64,7 +66,7 @@ public final class ImageBytes: Sendable {
     /// The bytes where they lie, valid and unchanged for as long as this object lives; `nil` for
     /// what came in pieces.
     public var lastingBytes: UnsafeRawBufferPointer? {
-        if let copy { return UnsafeRawBufferPointer(copy.bytes) }
+        if copy.isThere { return copy.bytes }
         guard let mapping else { return nil }
         let payload = mapping.memory.bytes[mapping.offset..<(mapping.offset + count)]
         return UnsafeRawBufferPointer(rebasing: payload)
@@ -74,7 +76,7 @@ public final class ImageBytes: Sendable {
     package var isMapped: Bool { mapping != nil }
 
     /// Bytes of memory that it holds.
-    var heldBytes: Int { copy == nil ? count : CopyPool.size(count).bytes }
+    var heldBytes: Int { copy.isThere ? CopyPool.size(count).bytes : count }
 
     /// The same bytes in memory of this process, so that nothing of the stack is held.
     var ofThisProcess: ImageBytes { mapping == nil ? self : ImageBytes(array) }
