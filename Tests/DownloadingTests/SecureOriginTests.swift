@@ -12,13 +12,15 @@ import Testing
     init() throws { authority = try Self.made.get() }
 
     private func bench(
-        _ fronts: (OriginServer) throws -> SecureFront, trusting file: String?
+        _ fronts: (OriginServer) throws -> SecureFront, trusting file: String?,
+        _ change: (inout DownloadConfiguration) -> Void = { _ in }
     ) throws -> (DownloadBench, SecureFront) {
         let origin = OriginServer()
         let front = try fronts(origin)
         let bench = try DownloadBench(origin: origin) {
             $0.allowedAddresses.append(front.address)
             $0.certificatesFile = file
+            change(&$0)
         }
         return (bench, front)
     }
@@ -119,11 +121,12 @@ import Testing
             { try SecureFront($0, of: authority) }, trusting: authority.certificate)
         let gate = Gate()
         let bytes = RandomBytes.make(1_000_000)
+        let packed = try PackedBodies.gzip(RandomBytes.make(3_000_000))
         bench.origin.route("/first", .bytes([1]))
         bench.origin.route("/n/*", .hang(until: gate, then: bytes))
         bench.origin.route(
             "/packed/*",
-            .hang(until: gate, then: try PackedBodies.gzip(bytes))
+            .hang(until: gate, then: packed)
                 .with(header: "Content-Encoding", "gzip"))
         bench.start(front.url("/first"), id: 99)
         #expect(await bench.outcomes.wait(count: 1)?.first?.body != nil)
@@ -137,8 +140,27 @@ import Testing
         for id in [4, 8, 12, 16, 20] as [UInt64] { bench.downloader.cancel(JobID(id)) }
         let outcomes = try #require(await bench.outcomes.wait(count: 21))
         for outcome in outcomes where outcome.id.value % 4 != 0 && outcome.id != JobID(99) {
-            #expect(outcome.body?.reference.length == 1_000_000)
+            let isPacked = outcome.id.value % 2 == 0
+            #expect(outcome.body?.reference.length == (isPacked ? 3_000_000 : 1_000_000))
         }
+        #expect(outcomes.contains { $0.failure?.code == .cancelled }, "some were under way")
+    }
+
+    /// What is done for streams that stand still does not save one whose origin says nothing.
+    @Test func aSilentOriginIsTooSlowAllTheSame() async throws {
+        let (bench, front) = try bench(
+            { try SecureFront($0, of: authority) }, trusting: authority.certificate
+        ) { $0.lowSpeedSeconds = 2 }
+        let gate = Gate()
+        bench.origin.route("/n/*", .hang(until: gate, then: [1]))
+        for id in 1...2 {
+            bench.start(front.url("/n/\(id)"), id: UInt64(id))
+            #expect(await bench.origin.waitForRequest("/n/\(id)"))
+        }
+        bench.downloader.cancel(JobID(1))
+        let outcomes = try #require(await bench.outcomes.wait(count: 2))
+        #expect(outcomes.map { $0.failure?.code } == [.cancelled, .timedOut])
+        gate.open()
     }
 
     /// Who comes while the first connection is made waits for it.

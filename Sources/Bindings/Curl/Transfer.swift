@@ -6,6 +6,8 @@ internal import CCurl
 public final class Transfer {
     var easy: EasyHandle
     private let context: TransferContext
+    /// Whether its connection may be that of others at the same time: of HTTP/2, which TLS brings.
+    public let mayShareConnection: Bool
     /// The URL of the proxy through which it goes.
     public let proxy: String?
 
@@ -15,6 +17,7 @@ public final class Transfer {
     ) throws(CurlError) {
         easy = try EasyHandle(library)
         proxy = policy.proxy
+        mayShareConnection = request.isSecure
         context = TransferContext(
             sink: sink,
             addressGuard: policy.proxy == nil
@@ -39,7 +42,7 @@ public final class Transfer {
         return seconds > 0 ? seconds : nil
     }
 
-    /// Whether it had a connection to ask through.
+    /// Whether it got a connection to ask through.
     var hasAsked: Bool { easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
     /// Bytes of bodies that have come.

@@ -70,12 +70,13 @@ public struct TransferSet: ~Copyable {
         if let error = transfer.error(code) { throw error }
     }
 
-    /// Has libcurl read what it may have of a transfer, as if that was resumed now. Nothing for one
-    /// that has no connection, or has ended. Throws what ended it; it still belongs to the set.
+    /// Has libcurl read from the connection of a transfer, as if that was resumed now. Nothing for
+    /// one without a connection, or that has ended. Begins the time anew for which it may be slow.
+    /// Throws what ended it; it still belongs to the set.
     public mutating func nudge(_ transfer: Transfer) throws(CurlError) {
         let easy = transfer.easy.pointer
         guard transfers[easy] != nil, transfer.hasAsked else { return }
-        // Where nothing changes, nothing is done.
+        // To resume what is not paused does nothing.
         let code = curl_easy_pause(easy, CURLPAUSE_RECV)
         guard code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
         if let error = transfer.error(code) { throw error }

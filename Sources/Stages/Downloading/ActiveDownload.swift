@@ -21,11 +21,14 @@ struct ActiveDownload {
     /// Of a transfer that may stand still.
     var standstill: StandstillWatch?
 
-    /// When it is looked at again without any event.
-    var nextLook: Instant {
-        guard let standstill, !hasAllBytes, !sink.isBehind else { return deadline }
-        return min(deadline, standstill.due)
-    }
+    /// When something is to be done without any event.
+    var nextMoment: Instant { nextLook.map { min($0, deadline) } ?? deadline }
+
+    /// Whether it is to be looked whether it stands still.
+    func looks(at moment: Instant) -> Bool { nextLook.map { $0 <= moment } ?? false }
+
+    /// Of one whose sink has bytes to decode nothing can come.
+    private var nextLook: Instant? { hasAllBytes || sink.isBehind ? nil : standstill?.due }
 
     /// What an ended transfer brought. The block goes with it, or is given back.
     func result(_ error: CurlError?, at now: Instant) -> JobResult {

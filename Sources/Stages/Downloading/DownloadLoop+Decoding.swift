@@ -38,29 +38,6 @@ extension DownloadLoop {
             finish(download, error)
         }
     }
-
-    /// Has libcurl look at transfers of which nothing comes (`StandstillWatch`). Of one whose sink
-    /// has bytes to decode nothing can come.
-    func nudge() {
-        let moment = now()
-        let mayStandStill = exchange(&mayStandStill, with: false)
-        for (id, download) in active where !download.hasAllBytes {
-            let received = download.transfer.receivedBytes
-            guard download.standstill != nil else {
-                guard mayStandStill else { continue }
-                active[id]?.standstill = StandstillWatch(received: received, at: moment)
-                continue
-            }
-            guard !download.sink.isBehind,
-                active[id]?.standstill?.isStill(received: received, at: moment) == true
-            else { continue }
-            do throws(CurlError) {
-                try transfers.nudge(download.transfer)
-            } catch {
-                finish(download, error)
-            }
-        }
-    }
 }
 
 /// The room that all bodies share to be decoded in, one after another.

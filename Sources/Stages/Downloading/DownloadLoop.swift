@@ -53,11 +53,11 @@ final class DownloadLoop {
                 harvest()
                 harvestLocal()
                 decodeATurn()
-                nudge()
                 for download in active.values where download.sink.holdsBack {
                     download.sink.handOut()
                 }
                 expire()
+                lookAfterStandstill()
                 pulse.waits()
                 try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
             } catch {
@@ -151,25 +151,31 @@ final class DownloadLoop {
             guard let id = jobs[ObjectIdentifier(transfer)], let download = active[id] else {
                 continue
             }
-            if error == nil, download.sink.isBehind {
-                active[id]?.hasAllBytes = true
-            } else if let location = download.sink.redirection(after: error) {
-                remove(download)
-                follow(location, download)
-            } else if let rest = rest(of: download, after: error) {
-                continueBody(download, with: rest)
-            } else if error == nil, download.sink.beginsDecryption() {
-                active[id]?.hasAllBytes = true
-            } else {
-                finish(download, error)
-            }
+            ended(download, error)
+        }
+    }
+
+    /// The transfer is over: what the job does next.
+    func ended(_ download: ActiveDownload, _ error: CurlError?) {
+        if error != nil { mayStandStill = true }
+        if error == nil, download.sink.isBehind {
+            active[download.job.id]?.hasAllBytes = true
+        } else if let location = download.sink.redirection(after: error) {
+            remove(download)
+            follow(location, download)
+        } else if let rest = rest(of: download, after: error) {
+            continueBody(download, with: rest)
+        } else if error == nil, download.sink.beginsDecryption() {
+            active[download.job.id]?.hasAllBytes = true
+        } else {
+            finish(download, error)
         }
     }
 
     /// The transfer is over, and what it brought is told.
     func finish(_ download: ActiveDownload, _ error: CurlError?) {
         transfers.abort(download.transfer)
-        if error != nil || download.sink.failure != nil { mayStandStill = true }
+        if download.sink.failure != nil { mayStandStill = true }
         remove(download)
         answer(download.job, download.result(error, at: now()), started: download.started)
     }
@@ -243,7 +249,7 @@ final class DownloadLoop {
             active.values.contains { $0.sink.holdsBack }
             ? configuration.progressIntervalMilliseconds : Self.idleMilliseconds
         let deadlines =
-            active.values.map(\.nextLook) + local.active.values.map(\.deadline)
+            active.values.map(\.nextMoment) + local.active.values.map(\.deadline)
         guard let next = deadlines.min() else { return longest }
         return min(longest, next.milliseconds(since: now()))
     }
