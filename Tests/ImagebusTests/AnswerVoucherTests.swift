@@ -82,6 +82,51 @@ import Testing
         #expect(late == nil, "there is no session")
     }
 
+    /// The digest of a request does not say all of it.
+    @Test func requestsThatDifferInAnythingHaveAnswersOfTheirOwn() throws {
+        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
+        let answers = try answers()
+        answers.sessionBegan(welcome(), at: socket)
+        var requests = [request, request, request]
+        requests[1].pixelRatio = 2
+        requests[2].context.preset = "small"
+        #expect(Set(requests.map { RequestKey.digest(of: $0) }).count == 1)
+        for round in 0..<2 {
+            for (place, request) in requests.enumerated() {
+                let number = UInt64(place + 1)
+                file.set(number, to: number)
+                if round == 0 {
+                    _ = answers.learn(
+                        request, .image("\(place)", .memory), Voucher(number: number), nil, in: nil)
+                }
+                #expect(answers.response(to: request)?.key == "\(place)")
+            }
+        }
+    }
+
+    @Test func ofOneDigestSomeAnswersAreKept() throws {
+        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 64)
+        let answers = try answers()
+        answers.sessionBegan(
+            ClientWelcome(epoch: epoch, window: 1, voucherWords: 64, clock: .now()), at: socket)
+        let requests = (0..<(AnswerTable.sameDigestMax + 1)).map { number in
+            var request = request
+            request.context.preset = "p\(number)"
+            return request
+        }
+        for (place, request) in requests.enumerated() {
+            file.set(UInt64(place + 1), to: UInt64(place + 1))
+            for _ in 0..<2 {
+                _ = answers.learn(
+                    request, response, Voucher(number: UInt64(place + 1)), nil, in: nil)
+            }
+        }
+        #expect(answers.response(to: requests[0]) == nil)
+        for request in requests.dropFirst() { #expect(answers.response(to: request) != nil) }
+        answers.sessionEnded()
+        #expect(!answers.hasAnswers)
+    }
+
     /// A reference without its segment would be an image without bytes.
     @Test func anImageWhoseBytesAreNotThereIsNotKept() throws {
         let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)

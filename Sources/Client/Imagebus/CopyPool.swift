@@ -81,7 +81,7 @@ struct CopyBuffer: ~Copyable, @unchecked Sendable {
     let count: Int
     private let pool: CopyPool?
 
-    /// No copy: an optional noncopyable property could not be borrowed.
+    /// Stands for nil: an optional noncopyable property could not be borrowed.
     init() { (start, count, pool) = (nil, 0, nil) }
 
     fileprivate init(_ start: UnsafeMutableRawPointer, count: Int, of pool: CopyPool) {

@@ -7,12 +7,10 @@ import Synchronization
 
 /// Answers that this client was told with a voucher, and gives again without asking
 /// (SEMANTICS §5.24). Any thread; learns on the line.
-///
-/// Bounded: beyond `answersMax` all are forgotten; those in use come back with their next load.
+/// Those that were forgotten come back with their next load.
 final class RepeatedAnswers: Sendable {
     private struct State {
-        /// By the digests of their requests. Of two with the same digest the later one is kept.
-        var answers: [Int: RememberedAnswer] = [:]
+        var answers = AnswerTable()
         /// The file of this session, and whether moments of its vouchers are of our clock.
         var words: VoucherReader?
         var sharesClock = false
@@ -25,7 +23,6 @@ final class RepeatedAnswers: Sendable {
     let uses: VoucherUses
     private let copies: CopyPool
 
-    private static let answersMax = 32_768
     /// A clock that differs by more is another one: that of a time namespace.
     private static let clockMillisecondsMax = 1_000
 
@@ -40,7 +37,7 @@ final class RepeatedAnswers: Sendable {
     func response(to request: ImageRequest) -> ImageResponse? {
         guard hasAnswers else { return nil }
         let digest = RequestKey.digest(of: request)
-        guard let answer = state.withLock({ $0.answers[digest] }), answer.answers(request) else {
+        guard let answer = state.withLock({ $0.answers.answer(to: request, digest) }) else {
             return nil
         }
         // Before the bytes are looked at: here the load takes effect.
@@ -63,7 +60,7 @@ final class RepeatedAnswers: Sendable {
     private func forget(_ digest: Int, _ answer: RememberedAnswer) -> ImageResponse? {
         change { state in
             // Another thread may have learned the next one.
-            if state.answers[digest] === answer { state.answers[digest] = nil }
+            state.answers.remove(answer, digest)
         }
         return nil
     }
@@ -80,7 +77,7 @@ final class RepeatedAnswers: Sendable {
     func close() {
         change { state in
             state.isClosed = true
-            state.answers = [:]
+            state.answers.removeAll()
             state.words = nil
         }
         uses.close()
@@ -106,7 +103,7 @@ final class RepeatedAnswers: Sendable {
     func sessionEnded() {
         change { state in
             state.words = nil
-            state.answers = [:]
+            state.answers.removeAll()
         }
     }
 
@@ -120,21 +117,19 @@ final class RepeatedAnswers: Sendable {
             guard let words = state.words, state.sharesClock || voucher.until == nil else {
                 return nil
             }
-            if state.answers.count >= Self.answersMax { state.answers = [:] }
             let place = segment.flatMap { segment in
                 reference.map { RememberedAnswer.Place(segment: segment, reference: $0) }
             }
             guard (place == nil) == (reference == nil) else { return nil }
             let voucher = AnswerVoucher(voucher, words, uses)
-            state.answers[RequestKey.digest(of: request)] = RememberedAnswer(
-                request, response, voucher, place)
+            state.answers.put(RememberedAnswer(request, response, voucher, place), to: request)
             return voucher
         }
     }
 
     /// Lets go of segments that the cache gave back: their memory is nobody else's until then.
     func forgetUnlinked() {
-        let all = state.withLock { $0.answers.values.compactMap(\.bytes?.segment) }
+        let all = state.withLock { $0.answers.all.compactMap(\.bytes?.segment) }
         var gone: Set<ObjectIdentifier> = []
         var seen: Set<ObjectIdentifier> = []
         for segment in all where seen.insert(ObjectIdentifier(segment)).inserted {
@@ -142,8 +137,8 @@ final class RepeatedAnswers: Sendable {
         }
         guard !gone.isEmpty else { return }
         change { state in
-            state.answers = state.answers.filter { _, answer in
-                answer.bytes.map { !gone.contains(ObjectIdentifier($0.segment)) } ?? true
+            state.answers.removeAll { answer in
+                answer.bytes.map { gone.contains(ObjectIdentifier($0.segment)) } ?? false
             }
         }
     }

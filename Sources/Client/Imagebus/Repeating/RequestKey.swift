@@ -37,5 +37,7 @@ struct RequestKey: Hashable {
         hasher.combine(request.frame)
         hasher.combine(request.headers)
         hasher.combine(request.output.format)
+        hasher.combine(request.output.quality)
+        hasher.combine(request.infoOnly)
     }
 }
