@@ -1,6 +1,6 @@
-/// A value that is seldom there, kept apart: where it is not there it takes eight bytes.
+/// A value that is seldom there, kept in an object of its own: of its owner it takes eight bytes.
 ///
-/// For large parts of elements that are moved and copied often.
+/// For large parts of elements that are moved and copied often. Each change makes a new object.
 package indirect enum Rare<Value: Sendable>: Sendable {
     case absent
     case present(Value)

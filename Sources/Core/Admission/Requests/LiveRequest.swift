@@ -95,8 +95,8 @@ struct LiveRequest: Tabled {
         get { rareRefreshing.value }
         set { rareRefreshing = Rare(newValue) }
     }
-    private(set) var rarePending = Rare<Pending>.absent
-    private(set) var rareRefreshing = Rare<Refreshing>.absent
+    var rarePending = Rare<Pending>.absent
+    var rareRefreshing = Rare<Refreshing>.absent
     /// What became of the image that was asked for, where this is about its fallback.
     private(set) var fallenBack: FallenBack?
 

@@ -4,7 +4,7 @@ import Messages
 
 /// Names that were derived before, so that a hit costs a look-up and derives no texts.
 struct RequestNamesMemo: Sendable {
-    /// What is asked, hashed once. An object, since a look-up passes several keys.
+    /// What is asked, hashed once. An object: a look-up compares several keys, and would copy each.
     private final class Question: Hashable, Sendable {
         let parts: Parts
         /// Of all that a client chooses.
