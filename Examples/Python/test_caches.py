@@ -15,14 +15,14 @@ from example_stack import SECONDS, Stack, png
 from imagebus import Image, resize
 from imagebus.aio import Client
 from imagebus.steps import request_for
-from imagebus_worker import Cache, Worker
+from imagebus_worker import Cache
 from imagebus_worker.failure import Cancelled
 from imagebus_worker.records import pack, unpack
 from imagebus_worker.segments import arena_folder
 from imagebus_worker.selection import is_of, means
 from imagebus_worker.turns import Turns
 from test_workers import LyingSegments
-from worker_bench import WorkerTests, Working
+from worker_bench import Serving, WorkerTests
 
 WAIT_STORE_CACHE = 1 << 22
 CONFIGURATION = """
@@ -40,17 +40,6 @@ caches:
   highest: {of: [own, theirs], query: highest-only, store: highest-only}
   lowest: {of: [theirs, own], query: lowest-only, store: lowest-only}
 """
-
-
-class Serving(Working):
-    """A worker that was welcomed: a load asks nobody who is not there."""
-
-    async def __aenter__(self) -> Worker:
-        worker = await super().__aenter__()
-        async with asyncio.timeout(SECONDS):
-            while self.welcomes == 0:
-                await asyncio.sleep(0.001)
-        return worker
 
 
 class CacheTests(WorkerTests):

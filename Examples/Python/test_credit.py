@@ -14,7 +14,7 @@ from imagebus.aio import Client
 from imagebus_worker import Cache, Coder, Encoder, Header, Loader, Transformer
 from imagebus_worker.extension import Extension
 from test_transformers import PictureTests
-from worker_bench import Working
+from worker_bench import Serving
 
 CLAIM = (1 << 32) - 1
 GRANTED = 3
@@ -108,8 +108,8 @@ class CreditTests(PictureTests):
     ) -> list[Image]:
         """Holds back as many jobs as it is given, while others load, and then does all of them."""
         worker: Extension = extension
-        working = Working(worker, self.stack, pool)
-        async with working as session, self.client() as client:
+        serving = Serving(worker, self.stack, pool)
+        async with serving as session, self.client() as client:
             self.addCleanup(extension.gate.set)
             loads = [asyncio.create_task(load(client, n)) for n in range(4 * GRANTED)]
             for _ in range(GRANTED):

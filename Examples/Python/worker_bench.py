@@ -121,6 +121,17 @@ class Working:
             self.status = await self._task
 
 
+class Serving(Working):
+    """A worker that was welcomed: a load asks no cache whose worker is not there."""
+
+    async def __aenter__(self) -> Worker:
+        worker = await super().__aenter__()
+        async with asyncio.timeout(SECONDS):
+            while self.welcomes == 0:
+                await asyncio.sleep(0.001)
+        return worker
+
+
 class Function(Loader):
     """A loader of one function of a test."""
 
