@@ -3,6 +3,7 @@ import ImageModel
 import Linux
 import Messages
 import SharedArena
+import Synchronization
 import TestKit
 import Testing
 
@@ -82,15 +83,24 @@ import Testing
         #expect(late == nil, "there is no session")
     }
 
-    /// The digest of a request does not say all of it.
+    /// Digests that are the same say nothing: what is left out of them is compared.
     @Test func requestsThatDifferInAnythingHaveAnswersOfTheirOwn() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
+        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 64)
         let answers = try answers()
-        answers.sessionBegan(welcome(), at: socket)
-        var requests = [request, request, request]
-        requests[1].pixelRatio = 2
-        requests[2].context.preset = "small"
-        #expect(Set(requests.map { RequestKey.digest(of: $0) }).count == 1)
+        answers.sessionBegan(
+            ClientWelcome(epoch: epoch, window: 1, voucherWords: 64, clock: .now()), at: socket)
+        var requests = [ImageRequest](repeating: request, count: 10)
+        requests[1].queryCacheTypes = .memory
+        requests[2].originalStoreCacheTypes = .all
+        requests[3].output.compression = 3
+        #expect(Set(requests.prefix(4).map { RequestKey.digest(of: $0) }).count == 1)
+        requests[4].pixelRatio = 2
+        requests[5].context.preset = "small"
+        requests[6].output.quality = 7
+        requests[7].options = .highPriority
+        requests[8].infoOnly = true
+        requests[9].steps = [.flip(horizontal: true, vertical: false)]
+        #expect(Set(requests.map { RequestKey.digest(of: $0) }).count == 7)
         for round in 0..<2 {
             for (place, request) in requests.enumerated() {
                 let number = UInt64(place + 1)
@@ -102,27 +112,6 @@ import Testing
                 #expect(answers.response(to: request)?.key == "\(place)")
             }
         }
-    }
-
-    @Test func ofOneDigestSomeAnswersAreKept() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 64)
-        let answers = try answers()
-        answers.sessionBegan(
-            ClientWelcome(epoch: epoch, window: 1, voucherWords: 64, clock: .now()), at: socket)
-        let requests = (0..<(AnswerTable.sameDigestMax + 1)).map { number in
-            var request = request
-            request.context.preset = "p\(number)"
-            return request
-        }
-        for (place, request) in requests.enumerated() {
-            file.set(UInt64(place + 1), to: UInt64(place + 1))
-            for _ in 0..<2 {
-                _ = answers.learn(
-                    request, response, Voucher(number: UInt64(place + 1)), nil, in: nil)
-            }
-        }
-        #expect(answers.response(to: requests[0]) == nil)
-        for request in requests.dropFirst() { #expect(answers.response(to: request) != nil) }
         answers.sessionEnded()
         #expect(!answers.hasAnswers)
     }
@@ -156,15 +145,62 @@ import Testing
         #expect(!mayBeRepeated { $0.wantsPieces = true })
     }
 
-    @Test func usesAreTalliedOnceEach() {
+    @Test func vouchersAreTalliedOnceEach() {
         var tally = VoucherTally()
-        #expect(tally.take() == nil)
-        for number in [3, 3, 4, 3] as [UInt64] { tally.add(number) }
-        #expect(tally.take() == UsedVouchers(loads: 4, numbers: [3, 4]))
-        for number in 1...2_000 as ClosedRange<UInt64> { tally.add(number) }
-        #expect(tally.isFull)
+        let none = tally.take()
+        #expect(none.isEmpty)
+        #expect([3, 3, 4, 3].map { tally.add($0).isNews } == [true, false, false, false])
         let told = tally.take()
-        #expect(told?.loads == 2_000 && told?.numbers.count == VoucherTally.numbersMax)
-        #expect(tally.isEmpty && !tally.isFull)
+        #expect(told == [3, 4])
+        let news = (1...2_000 as ClosedRange<UInt64>).filter { tally.add($0).isNews }
+        #expect(news == [1, UInt64(VoucherTally.numbersMax)] && tally.isFull)
+        let late = tally.add(2_000)
+        #expect(!late.isIn && !late.isNews, "there is no room")
+        let all = tally.take()
+        #expect(all.count == VoucherTally.numbersMax && !tally.isFull)
+    }
+
+    private final class Running: Sendable {
+        let count: Atomic<Int>
+
+        init(_ count: Int) { self.count = Atomic(count) }
+    }
+
+    /// However many there are, and whenever they are told: each load once, until the end.
+    @Test func loadsOfManyThreadsAreCountedOnceEach() throws {
+        let uses = VoucherUses(try CommandQueue(ordersMax: 100_000))
+        let (threads, loads) = (4, 20_000)
+        let running = Running(threads)
+        for number in 0..<threads {
+            _ = try Thread(name: "uses") {
+                let even = VoucherUses.Mark(0)
+                let odd = VoucherUses.Mark(0)
+                for _ in 0..<(loads / 2) {
+                    _ = uses.count(UInt64(2 * number), even)
+                    _ = uses.count(UInt64(2 * number + 1), odd)
+                }
+                running.count.subtract(1, ordering: .releasing)
+            }
+        }
+        var told: UInt64 = 0
+        while running.count.load(ordering: .acquiring) > 0 { told += uses.take()?.loads ?? 0 }
+        #expect(uses.count(9), "without a mark")
+        uses.close()
+        #expect(!uses.count(9))
+        let last = uses.take()
+        #expect(last?.numbers.contains(9) == true)
+        #expect(told + (last?.loads ?? 0) == UInt64(threads * loads + 1))
+        #expect(uses.take() == nil, "after the end nothing is counted")
+    }
+
+    /// A voucher whose mark is of an earlier round is told again.
+    @Test func inEachRoundAVoucherIsToldOnce() throws {
+        let uses = VoucherUses(try CommandQueue(ordersMax: 10))
+        let mark = VoucherUses.Mark(0)
+        for _ in 0..<3 {
+            let (first, second) = (uses.count(5, mark), uses.count(5, mark))
+            #expect(first && second)
+            #expect(uses.take() == UsedVouchers(loads: 2, numbers: [5]))
+        }
     }
 }

@@ -93,3 +93,7 @@ import Testing
         file.set(0, to: 1)
     }
 }
+
+extension VoucherReader {
+    fileprivate func stands(_ number: UInt64) -> Bool { stands(word(of: number)) }
+}

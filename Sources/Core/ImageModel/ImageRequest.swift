@@ -43,6 +43,8 @@ public struct ImageRequest: Hashable, Sendable {
         get { said?.context ?? RequestContext() }
         set { said = newValue.isEmpty ? nil : SaidContext(newValue) }
     }
+    /// Whether it says anything there.
+    package var hasContext: Bool { said != nil }
     /// Most requests say nothing there, and are copied often.
     private var said: SaidContext?
 

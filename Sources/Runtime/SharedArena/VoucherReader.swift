@@ -37,12 +37,24 @@ public final class VoucherReader: Sendable {
             && named.elementsEqual(epoch.value.bytes)
     }
 
-    /// Whether a voucher stands at this moment, its time apart. What was withdrawn before is seen.
-    public func stands(_ number: UInt64) -> Bool {
+    /// Where the word of a voucher is.
+    public struct Word: Sendable {
+        /// Of the voucher.
+        public let number: UInt64
+        fileprivate let offset: Int
+    }
+
+    /// The word of that number.
+    public func word(of number: UInt64) -> Word {
+        Word(number: number, offset: VoucherLayout.headerBytes + 8 * Int(number % words))
+    }
+
+    /// Whether the voucher of a word stands at this moment, its time apart. What was withdrawn
+    /// before is seen.
+    public func stands(_ word: Word) -> Bool {
         guard let base = memory.bytes.baseAddress else { return false }
-        let word = VoucherLayout.headerBytes + 8 * Int(number % words)
-        let value = UInt64(littleEndian: SharedAtomic.loadAcquire(base + word))
+        let value = UInt64(littleEndian: SharedAtomic.loadAcquire(base + word.offset))
         let floor = UInt64(littleEndian: SharedAtomic.loadAcquire(base + VoucherLayout.floorOffset))
-        return value == number && number >= floor
+        return value == word.number && word.number >= floor
     }
 }

@@ -1,56 +1,37 @@
 import ImageModel
+import Wire
 
-/// Remembered answers by the digests of their requests, which do not say all of a request: several
-/// answers may have one digest.
-///
-/// Bounded: beyond `answersMax` all are forgotten, and beyond `sameDigestMax` of one digest the
-/// oldest of these.
+/// Remembered answers by their requests. Bounded: where there is no place for a new one, another
+/// answer is forgotten.
 struct AnswerTable {
-    private var lists: [Int: [RememberedAnswer]] = [:]
-    private(set) var count = 0
+    /// `nil` as long as there is none.
+    private var table: WayTable<RememberedAnswer>?
 
-    static let answersMax = 32_768
-    static let sameDigestMax = 16
+    /// 32,768 places: what a server sees are some ten thousand.
+    private static let bits = 15
 
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { table?.count ?? 0 == 0 }
     /// In no order.
-    var all: [RememberedAnswer] { lists.values.flatMap { $0 } }
+    var all: [RememberedAnswer] { table?.all ?? [] }
 
-    func answer(to request: ImageRequest, _ digest: Int) -> RememberedAnswer? {
-        lists[digest]?.first { $0.answers(request) }
+    func answer(to request: borrowing ImageRequest, _ digest: Int) -> RememberedAnswer? {
+        table?.find(digest) { $0.answers(request, digest) }
     }
 
     /// Takes an answer in, in the place of the one that its request had.
     mutating func put(_ answer: RememberedAnswer, to request: ImageRequest) {
-        if count >= Self.answersMax { removeAll() }
-        let digest = RequestKey.digest(of: request)
-        var list = lists[digest] ?? []
-        let before = list.count
-        list.removeAll { $0.answers(request) }
-        if list.count >= Self.sameDigestMax { list.removeFirst() }
-        list.append(answer)
-        lists[digest] = list
-        count += list.count - before
+        if table == nil { table = WayTable(bits: Self.bits) }
+        table?.enter(answer, answer.digest) { $0.answers(request, answer.digest) }
     }
 
     /// Takes an answer out; nothing where it left before.
-    mutating func remove(_ answer: RememberedAnswer, _ digest: Int) {
-        guard let list = lists[digest] else { return }
-        let left = list.filter { $0 !== answer }
-        lists[digest] = left.isEmpty ? nil : left
-        count -= list.count - left.count
+    mutating func remove(_ answer: RememberedAnswer) {
+        table?.remove(answer.digest) { $0 === answer }
     }
 
-    mutating func removeAll() {
-        lists = [:]
-        count = 0
-    }
+    mutating func removeAll() { table = nil }
 
     mutating func removeAll(where isMeant: (RememberedAnswer) -> Bool) {
-        lists = lists.compactMapValues { list in
-            let left = list.filter { !isMeant($0) }
-            return left.isEmpty ? nil : left
-        }
-        count = lists.values.reduce(0) { $0 + $1.count }
+        table?.removeAll(where: isMeant)
     }
 }

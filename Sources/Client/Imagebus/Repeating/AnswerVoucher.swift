@@ -2,6 +2,7 @@ import EventLoop
 import Linux
 import Messages
 import SharedArena
+import Synchronization
 
 /// Says whether an answer still stands: for who keeps what it made of one, such as a decoded image
 /// or the head of another answer, and wants to use it again instead of loading. Any thread.
@@ -10,10 +11,13 @@ public struct AnswerVoucher: Sendable {
     private final class Facts: Sendable {
         let uses: VoucherUses
         let words: VoucherReader
-        let voucher: Voucher
+        let word: VoucherReader.Word
+        let until: Instant?
+        let mark = VoucherUses.Mark(0)
 
         init(_ voucher: Voucher, _ words: VoucherReader, _ uses: VoucherUses) {
-            (self.voucher, self.words, self.uses) = (voucher, words, uses)
+            (self.words, self.uses) = (words, uses)
+            (word, until) = (words.word(of: voucher.number), voucher.until)
         }
     }
 
@@ -24,7 +28,7 @@ public struct AnswerVoucher: Sendable {
     }
 
     /// In the file of its session.
-    var number: UInt64 { facts.voucher.number }
+    var number: UInt64 { facts.word.number }
 
     /// Whether a load would be answered the same way now, from memory. Where it is, that counts as
     /// such a load: in the figures of the stack, and as a use of the entry, which stays longer for
@@ -35,7 +39,7 @@ public struct AnswerVoucher: Sendable {
     public func use() -> Bool { stands && count() }
 
     /// Counts a load that was answered by it; false where the client has ended.
-    func count() -> Bool { facts.uses.count(number) }
+    func count() -> Bool { facts.uses.count(facts.word.number, facts.mark) }
 
     /// Whether another one is the same voucher of the same session.
     func isSame(as other: AnswerVoucher?) -> Bool {
@@ -45,7 +49,7 @@ public struct AnswerVoucher: Sendable {
     /// The load of the time comes before that of the word: an answer that expired between both was
     /// still right when it was asked for.
     var stands: Bool {
-        if let until = facts.voucher.until, until <= .now() { return false }
-        return facts.words.stands(number)
+        if let until = facts.until, until <= .now() { return false }
+        return facts.words.stands(facts.word)
     }
 }

@@ -5,33 +5,43 @@ import SharedArena
 /// An answer that may be given again while its voucher stands. An object, so that a look-up hands
 /// it over without a copy of all that it says.
 final class RememberedAnswer: Sendable {
-    /// Where the bytes of an answer lie.
-    struct Place: Sendable {
-        let segment: MappedSegment
-        let reference: BlockReference
-    }
-
     private let request: ImageRequest
+    let digest: Int
     let voucher: AnswerVoucher
     /// With its voucher, without its bytes.
-    let response: ImageResponse
-    let bytes: Place?
+    private let response: ImageResponse
+    /// Where the bytes lie; `nil` for facts.
+    let segment: MappedSegment?
+    private let reference: BlockReference?
 
     init(
         _ request: ImageRequest, _ response: ImageResponse, _ voucher: AnswerVoucher,
-        _ bytes: Place?
+        _ reference: BlockReference?, in segment: MappedSegment?
     ) {
         self.request = request
+        digest = RequestKey.digest(of: request)
         self.voucher = voucher
-        self.bytes = bytes
+        (self.reference, self.segment) = (reference, segment)
         var response = response
         (response.voucher, response.bytes) = (voucher, nil)
         self.response = response
     }
 
-    /// Whether this is the answer to such a request.
-    func answers(_ request: ImageRequest) -> Bool {
+    /// The answer with its bytes; `nil` where their block was used again before they were copied.
+    func response(_ copies: CopyPool) -> ImageResponse? {
+        guard let segment, let reference else { return response }
+        let buffer = copies.take(Int(reference.length))
+        guard segment.copy(reference, into: buffer.target) else { return nil }
+        var response = response
+        response.bytes = ImageBytes(buffer)
+        return response
+    }
+
+    /// Whether this is the answer to a request of that digest.
+    func answers(_ request: borrowing ImageRequest, _ digest: Int) -> Bool {
         // Those of one caller hardly ever differ in what does not count.
-        self.request == request || RequestKey(self.request) == RequestKey(request)
+        self.digest == digest
+            && (self.request == request
+                || RequestKey(self.request) == RequestKey(copy request))
     }
 }

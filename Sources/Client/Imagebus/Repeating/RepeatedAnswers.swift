@@ -41,26 +41,16 @@ final class RepeatedAnswers: Sendable {
             return nil
         }
         // Before the bytes are looked at: here the load takes effect.
-        guard answer.voucher.stands else { return forget(digest, answer) }
-        var response = answer.response
-        if let place = answer.bytes {
-            guard let bytes = copy(place) else { return forget(digest, answer) }
-            response.bytes = bytes
+        guard answer.voucher.stands, let response = answer.response(copies) else {
+            return forget(answer)
         }
         return answer.voucher.count() ? response : nil
     }
 
-    /// The bytes, unless their block was used again before they were copied.
-    private func copy(_ place: RememberedAnswer.Place) -> ImageBytes? {
-        let buffer = copies.take(Int(place.reference.length))
-        guard place.segment.copy(place.reference, into: buffer.target) else { return nil }
-        return ImageBytes(buffer)
-    }
-
-    private func forget(_ digest: Int, _ answer: RememberedAnswer) -> ImageResponse? {
+    private func forget(_ answer: RememberedAnswer) -> ImageResponse? {
         change { state in
             // Another thread may have learned the next one.
-            state.answers.remove(answer, digest)
+            state.answers.remove(answer)
         }
         return nil
     }
@@ -117,19 +107,17 @@ final class RepeatedAnswers: Sendable {
             guard let words = state.words, state.sharesClock || voucher.until == nil else {
                 return nil
             }
-            let place = segment.flatMap { segment in
-                reference.map { RememberedAnswer.Place(segment: segment, reference: $0) }
-            }
-            guard (place == nil) == (reference == nil) else { return nil }
+            guard (segment == nil) == (reference == nil) else { return nil }
             let voucher = AnswerVoucher(voucher, words, uses)
-            state.answers.put(RememberedAnswer(request, response, voucher, place), to: request)
+            state.answers.put(
+                RememberedAnswer(request, response, voucher, reference, in: segment), to: request)
             return voucher
         }
     }
 
     /// Lets go of segments that the cache gave back: their memory is nobody else's until then.
     func forgetUnlinked() {
-        let all = state.withLock { $0.answers.all.compactMap(\.bytes?.segment) }
+        let all = state.withLock { $0.answers.all.compactMap(\.segment) }
         var gone: Set<ObjectIdentifier> = []
         var seen: Set<ObjectIdentifier> = []
         for segment in all where seen.insert(ObjectIdentifier(segment)).inserted {
@@ -138,7 +126,7 @@ final class RepeatedAnswers: Sendable {
         guard !gone.isEmpty else { return }
         change { state in
             state.answers.removeAll { answer in
-                answer.bytes.map { gone.contains(ObjectIdentifier($0.segment)) } ?? false
+                answer.segment.map { gone.contains(ObjectIdentifier($0)) } ?? false
             }
         }
     }

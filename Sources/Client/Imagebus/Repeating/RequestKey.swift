@@ -29,15 +29,20 @@ struct RequestKey: Hashable {
         return hasher.finalize()
     }
 
-    /// Of what usually differs: the rest is compared.
+    /// Of what differs between requests for one image; what is left out is compared. What most
+    /// requests do not say costs nothing.
     private static func hash(_ request: borrowing ImageRequest, into hasher: inout Hasher) {
         hasher.combine(request.url)
-        hasher.combine(request.steps)
-        hasher.combine(request.thumbnail)
-        hasher.combine(request.frame)
-        hasher.combine(request.headers)
-        hasher.combine(request.output.format)
-        hasher.combine(request.output.quality)
-        hasher.combine(request.infoOnly)
+        let format = UInt64(UInt16(bitPattern: request.output.format?.rawValue ?? -1))
+        let quality = UInt64(UInt8(truncatingIfNeeded: request.output.quality ?? -1))
+        let isInfo: UInt64 = request.infoOnly ? 1 : 0
+        hasher.combine(format | quality << 16 | isInfo << 24)
+        hasher.combine(request.options)
+        if request.pixelRatio != 1 { hasher.combine(request.pixelRatio) }
+        if !request.steps.isEmpty { hasher.combine(request.steps) }
+        if request.thumbnail != nil { hasher.combine(request.thumbnail) }
+        if request.frame != nil { hasher.combine(request.frame) }
+        if !request.headers.isEmpty { hasher.combine(request.headers) }
+        if request.hasContext { hasher.combine(request.context) }
     }
 }

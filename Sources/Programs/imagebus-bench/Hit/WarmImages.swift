@@ -25,7 +25,8 @@ final class WarmImages: Sendable {
     var load: LoadFlight.Load {
         { [self] in
             let place = next()
-            return check(try? await client.load(requests[place]).response, place)
+            guard let image = try? await client.load(requests[place]).response else { return nil }
+            return check(image, place)
         }
     }
 
@@ -33,7 +34,8 @@ final class WarmImages: Sendable {
     var loadAndWait: @Sendable () -> Int? {
         { [self] in
             let place = next()
-            return check(try? client.loadAndWait(requests[place]), place)
+            guard let image = try? client.loadAndWait(requests[place]) else { return nil }
+            return check(image, place)
         }
     }
 
@@ -42,11 +44,9 @@ final class WarmImages: Sendable {
         return turn.add(1, ordering: .relaxed).oldValue % requests.count
     }
 
-    private func check(_ image: ImageResponse?, _ place: Int) -> Int? {
+    private func check(_ image: ImageResponse, _ place: Int) -> Int? {
         // Facts come without bytes.
-        guard let image, image.isMemoryHit, image.bytes?.count ?? 0 == sizes[place]
-        else { return nil }
-        return sizes[place]
+        image.isMemoryHit && image.bytes?.count ?? 0 == sizes[place] ? sizes[place] : nil
     }
 }
 
