@@ -180,5 +180,26 @@ extension RealProcesses {
                 #expect(after.messagesSent - before.messagesSent <= 8)
             }
         }
+
+        /// A task on the thread of the line goes on before the next image is copied, which comes
+        /// into the memory that the one before has left.
+        @Test func imagesOfOneMessageFollowEachOtherInTheSameMemory() async throws {
+            try await withStack(arguments) { stack in
+                let requests = try await warm(24, stack)
+                let client = try stack.client(repeatsAnswers: false)
+                for request in requests { _ = try await client.load(request).response }
+                let places = try await withThrowingTaskGroup(of: UInt.self) { group in
+                    for request in requests {
+                        group.addTask(executorPreference: client.executor) {
+                            let image = try await client.load(request).response
+                            return UInt(bitPattern: image.bytes?.lastingBytes?.baseAddress)
+                        }
+                    }
+                    return try await group.reduce(into: Set<UInt>()) { $0.insert($1) }
+                }
+                // One for each class of size; 12 and more, if all were copied before one is seen.
+                #expect(places.count <= 8)
+            }
+        }
     }
 }

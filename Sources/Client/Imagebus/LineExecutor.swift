@@ -3,17 +3,25 @@ import Synchronization
 /// Runs tasks between the messages of a client, on the thread that runs its line: a task that loads
 /// again as soon as it has an image needs no other thread to be woken.
 final class LineExecutor: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        /// Memory for the next jobs.
+        var spare: [UnownedJob] = []
+        /// The line has ended.
+        var isRetired = false
+    }
+
     let commands: CommandQueue
-    /// `nil` once the line has ended.
-    private let waiting = Mutex<[UnownedJob]?>([])
+    private let waiting = Mutex(State())
 
     init(_ commands: CommandQueue) { self.commands = commands }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let place = waiting.withLock { jobs in
-            jobs?.append(job)
-            return jobs?.count
+        let place: Int? = waiting.withLock { state in
+            if state.isRetired { return nil }
+            state.jobs.append(job)
+            return state.jobs.count
         }
         switch place {
         case nil: globalConcurrentExecutor.enqueue(job)
@@ -23,19 +31,27 @@ final class LineExecutor: TaskExecutor {
     }
 
     /// Whether something waits at this moment.
-    var isBusy: Bool { waiting.withLock { $0?.isEmpty == false } }
+    var isBusy: Bool { waiting.withLock { !$0.jobs.isEmpty } }
 
     /// Runs what waits; what comes up meanwhile is left to the next time. On the thread that runs
     /// the line.
     func runWaiting() {
-        let jobs = waiting.withLock { $0 == nil ? [] : exchange(&$0, with: []) ?? [] }
+        var jobs: [UnownedJob] = waiting.withLock { state in
+            state.jobs.isEmpty
+                ? [] : exchange(&state.jobs, with: exchange(&state.spare, with: []))
+        }
+        guard !jobs.isEmpty else { return }
         for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        jobs.removeAll(keepingCapacity: true)
+        waiting.withLock { $0.spare = jobs }
     }
 
     /// Nobody runs the line any more: a task that is told so has to go on elsewhere.
     func retire() {
-        for job in waiting.withLock({ exchange(&$0, with: nil) }) ?? [] {
-            globalConcurrentExecutor.enqueue(job)
+        let jobs = waiting.withLock { state in
+            state.isRetired = true
+            return exchange(&state.jobs, with: [])
         }
+        for job in jobs { globalConcurrentExecutor.enqueue(job) }
     }
 }
