@@ -38,13 +38,15 @@ final class PendingLoad: @unchecked Sendable {
     /// Milliseconds that were left when it was to be sent.
     var millisecondsLeft: Int
 
-    init(_ request: LoadRequest, _ task: LoadTask) {
-        (original, token, self.task) = (request, request.token, task)
+    init(_ request: consuming LoadRequest, _ task: LoadTask) {
+        (token, self.task) = (request.token, task)
         hash = request.sharingHash
         (firstSlot, mayBeShared) = (request.slot, request.mayBeShared)
         timeoutMilliseconds = request.image.timeoutMilliseconds
         uploadBytes = request.uploadBytes
         millisecondsLeft = timeoutMilliseconds
+        // At last: a copy of a request costs as much as sending it.
+        original = request
     }
 
     private final class Changed {

@@ -52,8 +52,12 @@ public final class Mailbox<Element: Sendable>: Sendable {
     public func take(into elements: inout [Element]) {
         waiting.withLock { state in
             guard !state.queue.isEmpty else { return }
-            elements.append(contentsOf: state.queue)
-            state.queue.removeAll(keepingCapacity: true)
+            guard elements.isEmpty else {
+                elements.append(contentsOf: state.queue)
+                return state.queue.removeAll(keepingCapacity: true)
+            }
+            // The memory of what was taken before is that of what comes next.
+            swap(&elements, &state.queue)
         }
     }
 

@@ -18,7 +18,11 @@ final class SegmentMappings {
 
     private let directories: SegmentDirectories
     private let mappingsMax: Int
-    private var mappings: [SegmentKey: Mapping] = [:]
+    private var mappings: [SegmentKey: Mapping] = [:] {
+        didSet { last = nil }
+    }
+    /// What was asked for last, which is what is mostly asked for next.
+    private var last: (key: SegmentKey, mapping: Mapping)?
     private var uses: UInt64 = 0
     /// Bytes that stay mapped between two jobs: what is unlinked by its producer meanwhile is
     /// nobody's to use. Known once a segment was opened.
@@ -41,8 +45,13 @@ final class SegmentMappings {
     func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
         let key = SegmentKey(reference)
         uses += 1
+        if let last, last.key == key {
+            last.mapping.lastUse = uses
+            return last.mapping.segment
+        }
         if let known = mappings[key] {
             known.lastUse = uses
+            last = (key, known)
             return known.segment
         }
         let file = try SegmentOpening.open(reference, in: directories)
