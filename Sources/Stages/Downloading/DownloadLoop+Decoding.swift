@@ -35,7 +35,7 @@ extension DownloadLoop {
             try transfers.resume(download.transfer)
             mayStandStill = true
         } catch {
-            finish(download, error)
+            broke(download, error)
         }
     }
 }

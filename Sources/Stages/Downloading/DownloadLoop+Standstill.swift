@@ -16,7 +16,7 @@ extension DownloadLoop {
         do throws(CurlError) {
             try transfers.nudge(download.transfer)
         } catch {
-            ended(download, error)
+            broke(download, error)
         }
     }
 

@@ -172,6 +172,12 @@ final class DownloadLoop {
         }
     }
 
+    /// libcurl cannot go on with the transfer, which is among its transfers until it is told.
+    func broke(_ download: ActiveDownload, _ error: CurlError) {
+        transfers.abort(download.transfer)
+        ended(download, error)
+    }
+
     /// The transfer is over, and what it brought is told.
     func finish(_ download: ActiveDownload, _ error: CurlError?) {
         transfers.abort(download.transfer)
