@@ -33,7 +33,7 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
-    @Test func aCopyOutlivesItsPool() {
+    @Test func aCopyKeepsItsPool() {
         let copy = CopyPool().take(100)
         copy.target.initializeMemory(as: UInt8.self, repeating: 7)
         let last = copy.bytes.last

@@ -64,8 +64,8 @@ extension ClientLine {
 
     /// Returns how many there were, at least 1.
     ///
-    /// Who waits on the line's executor goes on after each one, while its bytes are in the caches of
-    /// the processor, and their memory is free for the next copy when they are let go of.
+    /// Who waits on the line's executor goes on after each one: its bytes are in the processor's
+    /// caches then, and once they are let go of, their memory takes the next copy.
     private mutating func receiveReplies(at now: Instant) throws(ImageError) -> Int {
         guard let count = try? connection.openBatch() else { return 1 }
         for place in 0..<count {
