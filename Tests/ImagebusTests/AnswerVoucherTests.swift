@@ -89,17 +89,17 @@ import Testing
         let answers = try answers()
         answers.sessionBegan(
             ClientWelcome(epoch: epoch, window: 1, voucherWords: 64, clock: .now()), at: socket)
-        var requests = [ImageRequest](repeating: request, count: 10)
+        var requests = [ImageRequest](repeating: request, count: 9)
+        // One fewer than a digest has places.
         requests[1].queryCacheTypes = .memory
-        requests[2].originalStoreCacheTypes = .all
-        requests[3].output.compression = 3
-        #expect(Set(requests.prefix(4).map { RequestKey.digest(of: $0) }).count == 1)
-        requests[4].pixelRatio = 2
-        requests[5].context.preset = "small"
-        requests[6].output.quality = 7
-        requests[7].options = .highPriority
-        requests[8].infoOnly = true
-        requests[9].steps = [.flip(horizontal: true, vertical: false)]
+        requests[2].output.compression = 3
+        #expect(Set(requests.prefix(3).map { RequestKey.digest(of: $0) }).count == 1)
+        requests[3].pixelRatio = 2
+        requests[4].context.preset = "small"
+        requests[5].output.quality = 7
+        requests[6].options = .highPriority
+        requests[7].infoOnly = true
+        requests[8].steps = [.flip(horizontal: true, vertical: false)]
         #expect(Set(requests.map { RequestKey.digest(of: $0) }).count == 7)
         for round in 0..<2 {
             for (place, request) in requests.enumerated() {
@@ -149,13 +149,16 @@ import Testing
         var tally = VoucherTally()
         let none = tally.take()
         #expect(none.isEmpty)
-        #expect([3, 3, 4, 3].map { tally.add($0).isNews } == [true, false, false, false])
+        for number in [3, 3, 4, 3] as [UInt64] {
+            let place = tally.add(number)
+            #expect(place.isIn && !place.isLast)
+        }
         let told = tally.take()
         #expect(told == [3, 4])
-        let news = (1...2_000 as ClosedRange<UInt64>).filter { tally.add($0).isNews }
-        #expect(news == [1, UInt64(VoucherTally.numbersMax)] && tally.isFull)
+        let last = (1...2_000 as ClosedRange<UInt64>).filter { tally.add($0).isLast }
+        #expect(last == [UInt64(VoucherTally.numbersMax)] && tally.isFull)
         let late = tally.add(2_000)
-        #expect(!late.isIn && !late.isNews, "there is no room")
+        #expect(!late.isIn && !late.isLast, "there is no room")
         let all = tally.take()
         #expect(all.count == VoucherTally.numbersMax && !tally.isFull)
     }
@@ -191,6 +194,41 @@ import Testing
         #expect(last?.numbers.contains(9) == true)
         #expect(told + (last?.loads ?? 0) == UInt64(threads * loads + 1))
         #expect(uses.take() == nil, "after the end nothing is counted")
+    }
+
+    /// A number whose load was told before it came is told with the next loads, and those tell the
+    /// line that they are there.
+    @Test func aNumberThatComesLateIsTold() throws {
+        let commands = try CommandQueue(ordersMax: 10)
+        let uses = VoucherUses(commands)
+        let first = VoucherUses.Mark(0)
+        let second = VoucherUses.Mark(0)
+        _ = uses.addLoad()
+        #expect(uses.take() == nil, "its number is missing")
+        uses.tally(5, first)
+        #expect(uses.take() == UsedVouchers(loads: 1, numbers: [5]))
+        _ = (uses.addLoad(), uses.count(6, second))
+        #expect(uses.take() == UsedVouchers(loads: 2, numbers: [6]))
+        uses.tally(5, first)
+        #expect(uses.take() == nil, "its load was told")
+        var orders: [ClientOrder] = []
+        commands.orders.take(into: &orders)
+        #expect(orders.count == 3)
+        _ = uses.count(6, second)
+        commands.orders.take(into: &orders)
+        #expect(orders.count == 4)
+        #expect(uses.take() == UsedVouchers(loads: 1, numbers: [5, 6]))
+    }
+
+    /// The next session gives the numbers to other vouchers.
+    @Test func usesOfASessionEndWithIt() throws {
+        let uses = VoucherUses(try CommandQueue(ordersMax: 10))
+        let mark = VoucherUses.Mark(0)
+        _ = uses.count(5, mark)
+        uses.drop()
+        #expect(uses.take() == nil)
+        _ = uses.count(5, mark)
+        #expect(uses.take() == UsedVouchers(loads: 1, numbers: [5]))
     }
 
     /// A voucher whose mark is of an earlier round is told again.

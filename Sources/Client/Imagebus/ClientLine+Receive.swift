@@ -55,6 +55,7 @@ extension ClientLine {
             case .replies: left -= try receiveReplies(at: now)
             default:
                 try receiveOne(kind, at: now)
+                executor.runWaiting()
                 left -= 1
             }
             // No other load is awaited: what comes all the same is found by the next wait.
@@ -207,6 +208,8 @@ extension ClientLine {
         isWelcome = false
         refusal = nil
         answers.sessionEnded()
+        answers.uses.drop()
+        usedDue = nil
         outbox.removeAll()
         releases.removeAll()
         pieces.sessionEnded()

@@ -4,7 +4,7 @@ import Wire
 /// Remembered answers by their requests. Bounded: where there is no place for a new one, another
 /// answer is forgotten.
 struct AnswerTable {
-    /// `nil` as long as there is none.
+    /// Made for the first answer.
     private var table: WayTable<RememberedAnswer>?
 
     /// 32,768 places: what a server sees are some ten thousand.

@@ -29,8 +29,7 @@ struct RequestKey: Hashable {
         return hasher.finalize()
     }
 
-    /// Of what differs between requests for one image; what is left out is compared. What most
-    /// requests do not say costs nothing.
+    /// Of what usually differs between requests. What most requests do not say costs nothing.
     private static func hash(_ request: borrowing ImageRequest, into hasher: inout Hasher) {
         hasher.combine(request.url)
         let format = UInt64(UInt16(bitPattern: request.output.format?.rawValue ?? -1))

@@ -8,17 +8,18 @@ struct VoucherTally {
     /// Numbers that one message tells.
     static let numbersMax = MessageLimits.idsMax
 
+    var isEmpty: Bool { numbers.isEmpty }
     /// Whether it is to be told without further delay.
     var isFull: Bool { numbers.count >= Self.numbersMax }
 
-    /// Adds a number, unless it is there or there is no room: `isIn`. The first one and the last
-    /// one that there is room for are `isNews`.
-    mutating func add(_ number: UInt64) -> (isIn: Bool, isNews: Bool) {
+    /// Adds a number, unless it is there. `isIn`: it is there now. `isLast`: it took the last
+    /// place.
+    mutating func add(_ number: UInt64) -> (isIn: Bool, isLast: Bool) {
         guard !known.contains(number) else { return (true, false) }
         guard !isFull else { return (false, false) }
         known.insert(number)
         numbers.append(number)
-        return (true, numbers.count == 1 || isFull)
+        return (true, isFull)
     }
 
     /// Empties it, and returns what was in it, each once.

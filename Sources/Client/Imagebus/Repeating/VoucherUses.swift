@@ -11,6 +11,8 @@ final class VoucherUses: Sendable {
 
     private struct State {
         var tally = VoucherTally()
+        /// The line was told that there is something to take.
+        var isAwaited = false
         /// Loads that were counted before the end, and not taken; `nil` before the end.
         var last: UInt64?
     }
@@ -29,9 +31,7 @@ final class VoucherUses: Sendable {
     /// Counts a load; false where the client has ended. `mark` is that of the voucher.
     func count(_ number: UInt64, _ mark: borrowing Mark) -> Bool {
         guard addLoad() else { return false }
-        if mark.load(ordering: .relaxed) != round.load(ordering: .relaxed) {
-            if let round = tally(number) { mark.store(round, ordering: .relaxed) }
-        }
+        tally(number, mark)
         return true
     }
 
@@ -42,17 +42,27 @@ final class VoucherUses: Sendable {
         return true
     }
 
-    private func addLoad() -> Bool {
+    /// The first half of counting.
+    func addLoad() -> Bool {
         loads.add(1, ordering: .sequentiallyConsistent).oldValue & Self.closed == 0
+    }
+
+    /// The other half: nothing where the voucher is in the tally of this round.
+    func tally(_ number: UInt64, _ mark: borrowing Mark) {
+        guard mark.load(ordering: .relaxed) != round.load(ordering: .relaxed) else { return }
+        if let round = tally(number) { mark.store(round, ordering: .relaxed) }
     }
 
     /// Sees to it that the voucher is told of; the round in which it will be, if it has room.
     private func tally(_ number: UInt64) -> UInt64? {
-        let (place, round) = state.withLock { state in
-            (state.tally.add(number), self.round.load(ordering: .relaxed))
+        state.withLock { state in
+            let place = state.tally.add(number)
+            if !state.isAwaited || place.isLast {
+                // Where it is not taken, the next use tries again.
+                state.isAwaited = commands.post(.tellUsed)
+            }
+            return place.isIn ? round.load(ordering: .relaxed) : nil
         }
-        if place.isNews { _ = commands.post(.tellUsed) }
-        return place.isIn ? round : nil
     }
 
     /// The client has ended.
@@ -65,21 +75,36 @@ final class VoucherUses: Sendable {
 
     /// What the coordinator is to be told now; `nil` where nothing was used.
     ///
-    /// The round ends before the loads are taken: a load that saw its voucher in the round was
-    /// added before, so no load is left for which nothing will be told.
+    /// The round ends before the loads are taken. A load that saw its voucher in the round was
+    /// added before, and is among them. Each other load leaves its number later, and tells the
+    /// line. A number whose load was told before it came waits for the next loads.
     func take() -> UsedVouchers? {
         state.withLock { state in
-            let numbers = state.tally.take()
-            round.add(1, ordering: .sequentiallyConsistent)
-            let count: UInt64
-            if let last = state.last {
-                count = last
-                state.last = 0
-            } else {
-                count = loads.exchange(0, ordering: .sequentiallyConsistent)
-            }
-            return count == 0 ? nil : UsedVouchers(loads: count, numbers: numbers)
+            state.isAwaited = false
+            guard state.last != nil || !state.tally.isEmpty else { return nil }
+            let count = endRound(&state)
+            return count == 0 ? nil : UsedVouchers(loads: count, numbers: state.tally.take())
         }
+    }
+
+    /// Forgets what was not told: its session has ended, and the next one gives its numbers to
+    /// other vouchers.
+    func drop() {
+        state.withLock { state in
+            state.isAwaited = false
+            _ = endRound(&state)
+            _ = state.tally.take()
+        }
+    }
+
+    /// Returns the loads that were not taken.
+    private func endRound(_ state: inout State) -> UInt64 {
+        round.add(1, ordering: .sequentiallyConsistent)
+        guard let last = state.last else {
+            return loads.exchange(0, ordering: .sequentiallyConsistent)
+        }
+        state.last = 0
+        return last
     }
 
     /// Whether it is to be told without further delay.
