@@ -17,6 +17,7 @@ extension ClientLine {
     /// Whether nobody waits for anything and nothing is to be sent: the line can be left alone.
     var isIdle: Bool {
         end == nil && !isPending && outbox.isEmpty && releases.isEmpty && isWelcome
+            && !executor.isBusy
     }
 
     /// Whether anybody waits for anything.

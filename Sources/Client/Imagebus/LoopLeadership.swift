@@ -13,6 +13,7 @@ import Synchronization
 /// something is left to do, and after a while without such calls.
 final class LoopLeadership: Sendable {
     let commands: CommandQueue
+    private let executor: LineExecutor
     /// A blocking call found the lead taken: the own thread leaves it when it is idle.
     private let isWanted = Atomic(false)
     /// When a caller gave the lead up, in nanoseconds.
@@ -23,7 +24,7 @@ final class LoopLeadership: Sendable {
     private static let idleMilliseconds = 100
 
     init(_ line: consuming ClientLine, _ commands: CommandQueue) {
-        self.commands = commands
+        (self.commands, executor) = (commands, line.executor)
         place = LinePlace(line)
     }
 
@@ -47,8 +48,12 @@ final class LoopLeadership: Sendable {
         leftAt.store(MonotonicClock.now(), ordering: .relaxed)
         commands.isTurning.store(false, ordering: .sequentiallyConsistent)
         commands.holder.store(.nobody, ordering: .sequentiallyConsistent)
-        if !isIdle || !commands.isEmpty { commands.recall.signal() }
+        if !isIdle || hasWork { commands.recall.signal() }
     }
+
+    /// Whether orders or tasks wait for who runs the line. Who leaves it looks after that: what
+    /// came before saw somebody there, and woke nobody.
+    private var hasWork: Bool { !commands.isEmpty || executor.isBusy }
 
     // MARK: - The own thread
 
@@ -61,7 +66,7 @@ final class LoopLeadership: Sendable {
             leftAt.store(MonotonicClock.now(), ordering: .relaxed)
             commands.isTurning.store(false, ordering: .sequentiallyConsistent)
             commands.holder.store(.nobody, ordering: .sequentiallyConsistent)
-            if commands.isEmpty { standBy() }
+            if !hasWork { standBy() }
             // A caller that has the lead recalls this thread when it leaves something to do.
             while !take(for: .ownThread) { standBy() }
         }
