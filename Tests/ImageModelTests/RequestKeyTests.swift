@@ -78,6 +78,8 @@ import Testing
             #expect(ImageRequest(url: first).url != ImageRequest(url: second).url)
             #expect(SourceKey(request(first)) != SourceKey(request(second)))
         }
+        #expect(BaseKey.text("\u{E9}") != .text("e\u{301}"))
+        #expect(BaseKey.text("a") == .text("a") && BaseKey.text("a") != .filter("a"))
         let token = HTTPHeader(name: "Authorization", value: "K")
         #expect(token != HTTPHeader(name: "Authorization", value: "\u{212A}"))
     }
