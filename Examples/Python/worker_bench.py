@@ -126,9 +126,13 @@ class Serving(Working):
 
     async def __aenter__(self) -> Worker:
         worker = await super().__aenter__()
-        async with asyncio.timeout(SECONDS):
-            while self.welcomes == 0:
-                await asyncio.sleep(0.001)
+        try:
+            async with asyncio.timeout(SECONDS):
+                while self.welcomes == 0 and not self._task.done():
+                    await asyncio.sleep(0.001)
+        except TimeoutError:
+            await self.__aexit__()
+            raise
         return worker
 
 

@@ -192,7 +192,8 @@ extension RealProcesses {
                     for request in requests {
                         group.addTask(executorPreference: client.executor) {
                             let image = try await client.load(request).response
-                            return UInt(bitPattern: image.bytes?.lastingBytes?.baseAddress)
+                            let start = try #require(image.bytes?.lastingBytes?.baseAddress)
+                            return UInt(bitPattern: start)
                         }
                     }
                     return try await group.reduce(into: Set<UInt>()) { $0.insert($1) }

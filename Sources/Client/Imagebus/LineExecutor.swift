@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Runs tasks between the messages of a client, on the thread that runs its line: a task that loads
+/// Runs tasks between the replies to a client, on the thread that runs its line: a task that loads
 /// again as soon as it has an image needs no other thread to be woken.
 final class LineExecutor: TaskExecutor {
     private struct State {

@@ -172,7 +172,7 @@ final class DownloadLoop {
         }
     }
 
-    /// libcurl cannot go on with the transfer, which is among its transfers until it is told.
+    /// libcurl cannot go on with a transfer. It keeps the transfer until that is removed.
     func broke(_ download: ActiveDownload, _ error: CurlError) {
         transfers.abort(download.transfer)
         ended(download, error)
