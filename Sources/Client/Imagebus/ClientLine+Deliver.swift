@@ -58,10 +58,10 @@ extension ClientLine {
             end(load, with: .success(response), at: now)
         } catch {
             if error.code == .stale { return foundStale(answer, load, at: now) }
-            guard answer.image.reference != nil else {
+            guard answer.reference != nil else {
                 return end(load, with: .failure(error), at: now)
             }
-            release(answer.image)
+            release(answer)
             perform(pending.foundUnreadable(load.token, error, at: now), at: now)
         }
     }
@@ -78,8 +78,8 @@ extension ClientLine {
     }
 
     /// Each load that shared a hit counts as one (SEMANTICS §5.24).
-    private func countMembers(_ answer: DeliveredAnswer, of load: PendingLoad) {
-        guard let voucher = answer.image.voucher, let members = pending.members(of: load.token)
+    private mutating func countMembers(_ answer: DeliveredAnswer, of load: PendingLoad) {
+        guard let voucher = answer.voucher, let members = pending.members(of: load.token)
         else { return }
         for _ in members.dropFirst() where !answers.uses.count(voucher.number) { return }
     }
@@ -87,7 +87,7 @@ extension ClientLine {
     /// A cached image comes before the end. Where it cannot be had, the end makes up for it.
     private mutating func offer(_ answer: DeliveredAnswer, to load: PendingLoad) {
         guard let response = try? response(answer, to: load.token) else {
-            return release(answer.image)
+            return release(answer)
         }
         load.task.offer(response)
     }
@@ -97,7 +97,7 @@ extension ClientLine {
         _ answer: DeliveredAnswer, _ arrived: UInt64, to load: PendingLoad
     ) {
         guard var response = try? response(answer, to: load.token) else {
-            return release(answer.image)
+            return release(answer)
         }
         response.arrivedBytes = arrived
         for token in pending.members(of: load.token) ?? [load.token] {
@@ -117,7 +117,7 @@ extension ClientLine {
     private mutating func foundStale(
         _ answer: DeliveredAnswer, _ load: PendingLoad, at now: Instant
     ) {
-        release(answer.image)
+        release(answer)
         perform(pending.foundStale(load.token, at: now), at: now)
     }
 
@@ -125,18 +125,22 @@ extension ClientLine {
     private mutating func response(
         _ answer: DeliveredAnswer, to token: Token
     ) throws(ImageError) -> ImageResponse? {
-        if let count = answer.image.pieceBytes {
+        if let count = answer.pieceBytes {
             return ImageResponse(
                 answer.account, ImageBytes(try pieces.finish(token, count: count)))
         }
-        guard let reference = answer.image.reference else {
+        guard let reference = answer.reference else {
             return ImageResponse(answer.account, nil)
         }
-        let bytes = try bytes(reference, mustCopy: answer.image.mustCopy)
+        let bytes = try bytes(reference, mustCopy: answer.mustCopy)
         return bytes.map { ImageResponse(answer.account, $0) }
     }
 
-    func bytes(_ reference: BlockReference, mustCopy: Bool) throws(ImageError) -> ImageBytes? {
+    /// Mutating, as all that is called for each load: a method that only reads gets a copy of the
+    /// line, which is kilobytes large.
+    private mutating func bytes(
+        _ reference: BlockReference, mustCopy: Bool
+    ) throws(ImageError) -> ImageBytes? {
         guard ResultReader.isLarge(reference), !mustCopy else {
             return try copy(reference)
         }
@@ -151,7 +155,7 @@ extension ClientLine {
     }
 
     /// The only time that the bytes are touched here.
-    private func copy(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
+    private mutating func copy(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
         var copy = CopyBuffer()
         let isCurrent = try results.read(reference) { source in
             copy = copies.take(source.count)
@@ -162,12 +166,16 @@ extension ClientLine {
 
     /// A reply that nobody waits for still made a receiver of us.
     mutating func release(_ reply: Reply) {
-        if case .image(let image) = reply.outcome { release(image) }
+        guard case .image(let image) = reply.outcome else { return }
+        release(image.reference, mustCopy: image.mustCopy)
     }
 
-    mutating func release(_ image: DeliveredImage) {
-        guard let reference = image.reference, ResultReader.isLarge(reference), !image.mustCopy
-        else { return }
+    private mutating func release(_ answer: DeliveredAnswer) {
+        release(answer.reference, mustCopy: answer.mustCopy)
+    }
+
+    private mutating func release(_ reference: BlockReference?, mustCopy: Bool) {
+        guard let reference, ResultReader.isLarge(reference), !mustCopy else { return }
         releases.append(reference.block)
     }
 }

@@ -14,10 +14,10 @@ extension ClientLine {
         _ answer: DeliveredAnswer, _ load: PendingLoad, _ response: inout ImageResponse,
         at now: Instant
     ) {
-        guard configuration.repeatsAnswers, let voucher = answer.image.voucher,
+        guard configuration.repeatsAnswers, let voucher = answer.voucher,
             load.request.mayBeRepeated
         else { return }
-        let reference = answer.image.reference
+        let reference = answer.reference
         let segment = reference.flatMap { try? results.segment(of: $0) }
         nextLook = nextLook ?? now.adding(milliseconds: Self.lookMilliseconds)
         response.voucher = answers.learn(

@@ -81,10 +81,12 @@ public final class ImagebusClient: Sendable {
         let task = LoadTask(
             token: tokens.next(), wantsProgress: wantsProgress, commands: commands,
             keeper: memory?.keeper(of: request))
-        let load = LoadRequest(
-            token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-            wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace, visitor: visitor)
-        post(PendingLoad(load, task))
+        post(
+            PendingLoad(
+                LoadRequest(
+                    token: task.token, group: group, image: request, wantsProgress: wantsProgress,
+                    wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace,
+                    visitor: visitor), task))
         return task
     }
 
@@ -131,7 +133,7 @@ public final class ImagebusClient: Sendable {
         return try task.waitForResponse()
     }
 
-    /// Runs tasks on the thread that talks to the coordinator, between its messages: for tasks that
+    /// Runs tasks on the thread that talks to the coordinator, between its replies: for tasks that
     /// do little between one load and the next, since no other thread has to be woken then.
     ///
     ///     await withTaskExecutorPreference(client.executor) { … }

@@ -179,7 +179,11 @@ public final class LoadTask: Sendable {
             } onCancel: {
                 cancel()
             }
-            return try result.get()
+            // `get` would copy it.
+            switch consume result {
+            case .success(let response): return response
+            case .failure(let error): throw error
+            }
         }
     }
 

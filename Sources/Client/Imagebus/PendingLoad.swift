@@ -45,7 +45,7 @@ final class PendingLoad: @unchecked Sendable {
         timeoutMilliseconds = request.image.timeoutMilliseconds
         uploadBytes = request.uploadBytes
         millisecondsLeft = timeoutMilliseconds
-        // At last: a copy of a request costs as much as sending it.
+        // Assigned last, so that the request is moved and not copied.
         original = request
     }
 

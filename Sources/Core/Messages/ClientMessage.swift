@@ -106,6 +106,7 @@ public struct LoadRequest: Hashable, Sendable {
     public var visitor: UInt64
 
     /// Describes a load.
+    @inlinable
     public init(
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
         wantsInfo: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,

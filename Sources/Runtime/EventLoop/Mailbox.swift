@@ -1,17 +1,28 @@
 public import Linux
-import Synchronization
+public import Synchronization
 
 /// A bounded queue from any thread to one: posting wakes the loop that watches `descriptor`.
+///
+/// What is done with each element is inlinable: generic code of another module would look for the
+/// metadata of its types each time.
 public final class Mailbox<Element: Sendable>: Sendable {
     /// What waits, and whether nothing is taken in any more.
-    private struct State {
+    @usableFromInline
+    struct State {
+        @usableFromInline
         var queue: [Element] = []
+        @usableFromInline
         var isClosed = false
+
+        init() {}
     }
 
-    private let waiting: Mutex<State>
-    private let event: EventDescriptor
-    private let elementsMax: Int
+    @usableFromInline
+    let waiting: Mutex<State>
+    @usableFromInline
+    let event: EventDescriptor
+    @usableFromInline
+    let elementsMax: Int
 
     /// Makes a mailbox for at most so many elements at a time.
     public init(elementsMax: Int) throws(Errno) {
@@ -24,12 +35,14 @@ public final class Mailbox<Element: Sendable>: Sendable {
     public var descriptor: Int32 { event.descriptor.number }
 
     /// Whether nothing waits at this moment.
+    @inlinable
     public var isEmpty: Bool { waiting.withLock { $0.queue.isEmpty } }
 
     /// Puts an element in, from any thread, without waiting for the reader.
     ///
     /// Returns false when the mailbox is full or closed; the element is not in it then. A reader
     /// that is known to look before it waits need not be woken (`wakes`).
+    @inlinable
     public func post(_ element: Element, wakes: Bool = true) -> Bool {
         let place: Int? = waiting.withLock { state in
             if state.isClosed || state.queue.count >= elementsMax { return nil }
@@ -49,6 +62,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
 
     /// Appends all waiting elements to `elements`, oldest first, whether or not `descriptor` is
     /// readable, and leaves it so. On the reading thread only.
+    @inlinable
     public func take(into elements: inout [Element]) {
         waiting.withLock { state in
             guard !state.queue.isEmpty else { return }
