@@ -90,7 +90,6 @@ import Testing
         answers.sessionBegan(
             ClientWelcome(epoch: epoch, window: 1, voucherWords: 64, clock: .now()), at: socket)
         var requests = [ImageRequest](repeating: request, count: 9)
-        // One fewer than a digest has places.
         requests[1].queryCacheTypes = .memory
         requests[2].output.compression = 3
         #expect(Set(requests.prefix(3).map { RequestKey.digest(of: $0) }).count == 1)
@@ -112,6 +111,40 @@ import Testing
                 #expect(answers.response(to: request)?.key == "\(place)")
             }
         }
+        answers.sessionEnded()
+        #expect(!answers.hasAnswers)
+    }
+
+    /// As many as a server may have in use: none drives another one out.
+    @Test func tenThousandAnswersAreAtHand() throws {
+        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
+        let answers = try answers()
+        answers.sessionBegan(welcome(), at: socket)
+        file.set(1, to: 1)
+        let requests = (0..<10_000).map { ImageRequest(url: "http://example.org/\($0).jpg") }
+        for request in requests {
+            _ = answers.learn(request, response, Voucher(number: 1), nil, in: nil)
+        }
+        #expect(requests.count { answers.response(to: $0) != nil } == requests.count)
+    }
+
+    /// Digests of which each says the same list.
+    @Test func aListHasALimit() throws {
+        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
+        let answers = try answers()
+        answers.sessionBegan(welcome(), at: socket)
+        file.set(1, to: 1)
+        let requests = (0...AnswerTable.listMax).map { number in
+            var request = request
+            request.output.compression = number
+            return request
+        }
+        #expect(Set(requests.map { RequestKey.digest(of: $0) }).count == 1)
+        for request in requests + requests.suffix(1) {
+            _ = answers.learn(request, response, Voucher(number: 1), nil, in: nil)
+        }
+        #expect(answers.response(to: requests[0]) == nil)
+        #expect(requests.dropFirst().allSatisfy { answers.response(to: $0) != nil })
         answers.sessionEnded()
         #expect(!answers.hasAnswers)
     }

@@ -32,20 +32,6 @@ import Wire
         #expect(others.allSatisfy { find(table, $0) === $0 })
     }
 
-    @Test func whatIsTakenOutLeavesItsPlaceToOthers() {
-        var table = WayTable<Box>(bits: 5)
-        let boxes = (0..<8).map { Box($0 % 2, "\($0)") }
-        for box in boxes { table.enter(box, box.hash) { $0.name == box.name } }
-        #expect(table.count == 8 && Set(table.all.map(\.name)).count == 8)
-        table.remove(0) { $0.name == "2" || $0.name == "1" }
-        #expect(find(table, boxes[2]) == nil && find(table, boxes[1]) === boxes[1])
-        let other = Box(0, "x")
-        table.enter(other, 0) { $0.name == "x" }
-        #expect(table.count == 8 && find(table, other) === other)
-        table.removeAll { $0.hash == 0 }
-        #expect(table.count == 4 && table.all.allSatisfy { $0.hash == 1 })
-    }
-
     /// As many as a server may have in use: nearly none drives another one out.
     @Test func tenThousandHaveTheirPlaces() {
         var table = WayTable<Box>(bits: 15)

@@ -1,37 +1,64 @@
 import ImageModel
-import Wire
 
-/// Remembered answers by their requests. Bounded: where there is no place for a new one, another
-/// answer is forgotten.
+/// Remembered answers by their requests.
+///
+/// Bounded: beyond `answersMax` all are forgotten, and beyond `listMax` of one list the oldest of
+/// these. A `WayTable` would not do: of 10,000 answers in 32,768 places a hundred would drive
+/// each other out, and a message costs a hundred times what an answer at hand does.
 struct AnswerTable {
-    /// Made for the first answer.
-    private var table: WayTable<RememberedAnswer>?
+    /// By the last bits of the digest: a dictionary would hash what is a hash. Made for the first
+    /// answer.
+    private var lists: [[RememberedAnswer]] = []
+    private var count = 0
 
-    /// 32,768 places: what a server sees are some ten thousand.
-    private static let bits = 15
+    static let answersMax = 32_768
+    static let listMax = 16
+    private static let listCount = 8_192
 
-    var isEmpty: Bool { table?.count ?? 0 == 0 }
+    var isEmpty: Bool { count == 0 }
     /// In no order.
-    var all: [RememberedAnswer] { table?.all ?? [] }
+    var all: [RememberedAnswer] { lists.flatMap { $0 } }
 
     func answer(to request: borrowing ImageRequest, _ digest: Int) -> RememberedAnswer? {
-        table?.find(digest) { $0.answers(request, digest) }
+        guard !lists.isEmpty else { return nil }
+        let place = Self.place(digest)
+        // By index: an iterator would hold the list.
+        for index in lists[place].indices where lists[place][index].answers(request, digest) {
+            return lists[place][index]
+        }
+        return nil
     }
 
     /// Takes an answer in, in the place of the one that its request had.
     mutating func put(_ answer: RememberedAnswer, to request: ImageRequest) {
-        if table == nil { table = WayTable(bits: Self.bits) }
-        table?.enter(answer, answer.digest) { $0.answers(request, answer.digest) }
+        if count >= Self.answersMax { removeAll() }
+        if lists.isEmpty { lists = Array(repeating: [], count: Self.listCount) }
+        change(Self.place(answer.digest)) { list in
+            list.removeAll { $0.answers(request, answer.digest) }
+            if list.count >= Self.listMax { list.removeFirst() }
+            list.append(answer)
+        }
     }
 
     /// Takes an answer out; nothing where it left before.
     mutating func remove(_ answer: RememberedAnswer) {
-        table?.remove(answer.digest) { $0 === answer }
+        guard !isEmpty else { return }
+        change(Self.place(answer.digest)) { $0.removeAll { $0 === answer } }
     }
 
-    mutating func removeAll() { table = nil }
+    mutating func removeAll() { self = AnswerTable() }
 
     mutating func removeAll(where isMeant: (RememberedAnswer) -> Bool) {
-        table?.removeAll(where: isMeant)
+        for place in lists.indices where !lists[place].isEmpty {
+            change(place) { $0.removeAll(where: isMeant) }
+        }
+    }
+
+    private static func place(_ digest: Int) -> Int { digest & (listCount - 1) }
+
+    private mutating func change(_ place: Int, _ body: (inout [RememberedAnswer]) -> Void) {
+        count -= lists[place].count
+        body(&lists[place])
+        count += lists[place].count
     }
 }
