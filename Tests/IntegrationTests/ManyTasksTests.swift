@@ -95,7 +95,8 @@ extension RealProcesses {
                 _ = try await client.status()
                 let each = (try Self.residentBytes() - before) / Self.count
                 print("many tasks: \(Self.count) loads, \(each) bytes each")
-                #expect(each <= Self.bytesMax)
+                // The sanitizer keeps more of its own with each.
+                if !Sanitizer.isThread { #expect(each <= Self.bytesMax) }
                 for number in stride(from: 0, to: Self.count, by: 10) { tasks[number].cancel() }
                 #expect(await ends.waitForCancels())
                 #expect(ends.images == 0, "nothing has come")
