@@ -44,7 +44,7 @@ extension PendingRequests {
         }
         let count = shares.leave(token)
         let failed = entries[token].map { [Action.fail($0, error)] } ?? []
-        if token != leader { entries[token] = nil }
+        if token != leader { entries.remove(token) }
         guard count == 0 else { return failed + settle(leader) }
         let wasSent = entries[leader]?.isSent == true && isWelcome
         shares.end(leader)
@@ -62,7 +62,7 @@ extension PendingRequests {
 
     mutating func removeAll(_ leader: Token, _ members: [Token]) {
         shares.end(leader)
-        for member in members where member != leader { entries[member] = nil }
+        for member in members where member != leader { entries.remove(member) }
         remove(leader)
     }
 }

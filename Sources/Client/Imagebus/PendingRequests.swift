@@ -26,7 +26,7 @@ struct PendingRequests {
     private let sharesLoads: Bool
     private let connectTimeoutMilliseconds: Int
     private let mayAskForPieces: Bool
-    var entries: [Token: PendingLoad] = [:]
+    var entries = LoadTable()
     /// Not sent yet, in order.
     private var queue: [PendingLoad] = []
     /// Refused by a coordinator that shuts down: for the next one.
@@ -82,8 +82,8 @@ struct PendingRequests {
         load.serial = lastSerial
         load.deadline = now.adding(milliseconds: load.timeoutMilliseconds)
         load.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
-        entries[load.token] = load
-        expect(due(load, load.token))
+        entries.insert(load)
+        expect(due(load))
     }
 
     /// The caller wants something else in a slot: the older request of it ends before. The
@@ -109,12 +109,12 @@ struct PendingRequests {
 
     /// The caller wants a whole group more or less than before.
     mutating func reprioritised(_ group: GroupID, _ priority: Priority) -> [Action] {
-        let members = entries.filter { $0.value.request.group == group }
-        for token in members.keys {
-            shares.set(priority, of: token)
-            entries[token]?.request.image.priority = priority
+        let members = entries.filter { $0.request.group == group }
+        for load in members {
+            shares.set(priority, of: load.token)
+            load.request.image.priority = priority
         }
-        let isSent = members.values.contains { $0.isSent }
+        let isSent = members.contains { $0.isSent }
         return isSent ? [.send(.reprioritiseGroup(group, priority))] : []
     }
 
@@ -140,14 +140,14 @@ struct PendingRequests {
 
     /// The caller no longer wants a whole group. All who share something are of one group.
     mutating func cancelledGroup(_ group: GroupID) -> [Action] {
-        let members = entries.filter { token, entry in
-            entry.request.group == group && !entry.isCancelled
-                && shares.leader(of: token) ?? token == token
+        let members = entries.filter { load in
+            load.request.group == group && !load.isCancelled
+                && shares.leader(of: load.token) ?? load.token == load.token
         }
-        let unsent = members.filter { !$0.value.isSent }.map(\.key)
-        let sent = members.filter { $0.value.isSent }.map(\.key)
-        for token in sent { entries[token]?.isCancelled = true }
-        return unsent.flatMap { endAll($0, .cancelledUnsent) }
+        let unsent = members.filter { !$0.isSent }
+        let sent = members.filter(\.isSent)
+        for load in sent { load.isCancelled = true }
+        return unsent.flatMap { endAll($0.token, .cancelledUnsent) }
             + (sent.isEmpty ? [] : [.send(.cancelGroup(group))])
     }
 
@@ -164,18 +164,18 @@ struct PendingRequests {
     /// The session has ended. What was sent is queued again, before what was not.
     mutating func sessionEnded(at now: Instant) -> [Action] {
         isWelcome = false
-        let sent = entries.filter { $0.value.isSent }.map(\.key)
+        let sent = entries.filter(\.isSent)
         let unserved = now.adding(milliseconds: connectTimeoutMilliseconds)
-        for token in entries.keys { entries[token]?.unservedUntil = unserved }
+        for load in entries { load.unservedUntil = unserved }
         if !entries.isEmpty { expect(unserved) }
         var actions: [Action] = []
-        for token in sent where entries[token]?.isCancelled == true {
+        for load in sent where load.isCancelled {
             let error = ImageError(.cancelled, "cancelled; the connection ended meanwhile")
-            actions += endAll(token, error)
+            actions += endAll(load.token, error)
         }
         sentCount = 0
         // In their order: who cancels whom in a slot depends on it.
-        let again = sent.compactMap { entries[$0] }.sorted { $0.serial < $1.serial }
+        let again = sent.filter { entries[$0.token] != nil }.sorted { $0.serial < $1.serial }
         for load in again { load.isSent = false }
         queue = again + queue
         return actions
@@ -289,33 +289,31 @@ struct PendingRequests {
     mutating func expire(at now: Instant) -> [Action] {
         guard let due = earliest, due <= now else { return [] }
         var actions: [Action] = []
-        for (token, entry) in entries where entries[token] != nil && !shares.hasLeft(token) {
-            if !isWelcome, entry.unservedUntil <= now {
-                actions += left(token, refusal ?? Self.nobodyServes)
-            } else if now >= lastMoment(of: entry, token) {
-                actions += left(token, ImageError(.deadlineExceeded, "the deadline passed"))
+        for load in entries where entries[load.token] != nil && !shares.hasLeft(load.token) {
+            if !isWelcome, load.unservedUntil <= now {
+                actions += left(load.token, refusal ?? Self.nobodyServes)
+            } else if now >= lastMoment(of: load) {
+                actions += left(load.token, ImageError(.deadlineExceeded, "the deadline passed"))
             }
         }
         actions += sendQueued(at: now)
-        earliest = entries.compactMap { token, entry in
-            shares.hasLeft(token) ? nil : self.due(entry, token)
-        }.min()
+        earliest = entries.compactMap { shares.hasLeft($0.token) ? nil : self.due($0) }.min()
         return actions
     }
 
     /// When something may be overdue next.
     var nextDeadline: Instant? { entries.isEmpty ? nil : earliest }
 
-    private func due(_ entry: PendingLoad, _ token: Token) -> Instant {
-        let last = lastMoment(of: entry, token)
-        return isWelcome ? last : min(last, entry.unservedUntil)
+    private func due(_ load: PendingLoad) -> Instant {
+        let last = lastMoment(of: load)
+        return isWelcome ? last : min(last, load.unservedUntil)
     }
 
     /// A request that was sent has a moment more: the coordinator ends it by itself, if it can.
-    private func lastMoment(of entry: PendingLoad, _ token: Token) -> Instant {
-        let leader = shares.leader(of: token)
-        let isSent = leader.flatMap { entries[$0]?.isSent } ?? entry.isSent
-        return entry.deadline.adding(milliseconds: isSent ? Self.graceMilliseconds : 0)
+    private func lastMoment(of load: PendingLoad) -> Instant {
+        let leader = shares.leader(of: load.token)
+        let isSent = leader.flatMap { entries[$0]?.isSent } ?? load.isSent
+        return load.deadline.adding(milliseconds: isSent ? Self.graceMilliseconds : 0)
     }
 
     private mutating func expect(_ due: Instant) { earliest = earliest.map { min($0, due) } ?? due }
@@ -326,7 +324,7 @@ struct PendingRequests {
     }
 
     private mutating func endEverything(_ error: ImageError) -> [Action] {
-        let waiting = entries.values.filter { !shares.hasLeft($0.token) }
+        let waiting = entries.filter { !shares.hasLeft($0.token) }
         entries.removeAll()
         shares = SharedLoads()
         slots.removeAll()
@@ -374,7 +372,7 @@ struct PendingRequests {
     /// Forgets a load, and returns it.
     @discardableResult
     mutating func remove(_ token: Token) -> PendingLoad? {
-        guard let load = entries.removeValue(forKey: token) else { return nil }
+        guard let load = entries.remove(token) else { return nil }
         if let slot = load.firstSlot, slots[slot] == token { slots[slot] = nil }
         if load.isShareable { shares.close(load.hash, token) }
         if load.isSent {
