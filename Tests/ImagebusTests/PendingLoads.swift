@@ -9,7 +9,14 @@ extension PendingLoad {
         guard let commands = try? CommandQueue(ordersMax: 1) else {
             preconditionFailure("there are descriptors")
         }
-        self.init(request, LoadTask(token: request.token, commands: commands))
+        self.init(
+            request.image, LoadTask(token: request.token, commands: commands),
+            group: request.group, wantsProgress: request.wantsProgress,
+            wantsInfo: request.wantsInfo, detach: request.detach,
+            uploadBytes: Int(request.uploadBytes), slot: request.slot, trace: request.trace,
+            visitor: request.visitor)
+        // What is said only when it is sent again.
+        if request.staleRetries > 0 || request.wantsPieces { self.request = request }
     }
 }
 

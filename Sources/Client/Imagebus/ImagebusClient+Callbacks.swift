@@ -19,19 +19,31 @@ extension ImagebusClient {
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
+        if partial != nil, !request.options.contains(.progressiveLoad) {
+            return load(
+                Self.progressive(request), slot: slot, group: group, on: executor,
+                visitor: visitor, progress: progress, partial: partial, cached: cached,
+                completion: completion)
+        }
         let callbacks = LoadCallbacks(
             on: executor, progress: progress, partial: partial, cached: cached,
             completion: completion)
-        var request = request
-        if partial != nil { request.options.insert(.progressiveLoad) }
         if slot == nil, let response = answerAtHand(to: request) {
             let task = LoadTask(token: tokens.next(), endedWith: response, commands: commands)
-            callbacks.tell(.end(.success(response)), onLineOf: nil)
+            callbacks.end(with: .success(response), onLineOf: nil)
             return task
         }
         return load(
             request, slot: slot, group: group, wantsProgress: progress != nil, visitor: visitor,
             callbacks: callbacks)
+    }
+
+    /// Apart, and not inlined: it copies the request.
+    @inline(never)
+    private static func progressive(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        request.options.insert(.progressiveLoad)
+        return request
     }
 
     /// The same for callbacks that are there already, where nothing is at hand.
@@ -42,10 +54,10 @@ extension ImagebusClient {
         let task = LoadTask(
             token: tokens.next(), commands: commands, callbacks: callbacks,
             keeper: memory?.keeper(of: request))
-        let load = LoadRequest(
-            token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-            slot: slot, visitor: visitor)
-        post(PendingLoad(load, task))
+        post(
+            PendingLoad(
+                request, task, group: group, wantsProgress: wantsProgress, slot: slot,
+                visitor: visitor))
         return task
     }
 }

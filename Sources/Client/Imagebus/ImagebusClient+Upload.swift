@@ -45,10 +45,10 @@ extension ImagebusClient {
             task.finish(.failure(refusal))
             return task
         }
-        let load = LoadRequest(
-            token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-            uploadBytes: UInt64(bytes.count), trace: trace)
-        post(PendingLoad(load, task), uploading: bytes)
+        post(
+            PendingLoad(
+                request, task, group: group, wantsProgress: wantsProgress,
+                uploadBytes: bytes.count, trace: trace), uploading: bytes)
         return task
     }
 
@@ -59,10 +59,8 @@ extension ImagebusClient {
     ) throws(ImageError) -> ImageResponse {
         if let refusal = Self.refusal(of: request, bytes) { throw refusal }
         let task = LoadTask(token: tokens.next(), commands: commands)
-        let load = LoadRequest(
-            token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count),
-            trace: trace)
-        let pending = PendingLoad(load, task)
+        let pending = PendingLoad(
+            request, task, group: group, uploadBytes: bytes.count, trace: trace)
         if !leadership.run(pending, uploading: bytes) { post(pending, uploading: bytes) }
         return try task.waitForResponse()
     }
@@ -81,10 +79,10 @@ extension ImagebusClient {
             task.finish(.failure(refusal))
             return task
         }
-        let load = LoadRequest(
-            token: task.token, group: group, image: request, uploadBytes: UInt64(bytes.count),
-            visitor: visitor)
-        post(PendingLoad(load, task), uploading: bytes)
+        post(
+            PendingLoad(
+                request, task, group: group, uploadBytes: bytes.count, visitor: visitor),
+            uploading: bytes)
         return task
     }
 

@@ -83,10 +83,8 @@ public final class ImagebusClient: Sendable {
             keeper: memory?.keeper(of: request))
         post(
             PendingLoad(
-                LoadRequest(
-                    token: task.token, group: group, image: request, wantsProgress: wantsProgress,
-                    wantsInfo: wantsInfo, detach: detach, slot: slot, trace: trace,
-                    visitor: visitor), task))
+                request, task, group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo,
+                detach: detach, slot: slot, trace: trace, visitor: visitor))
         return task
     }
 
@@ -127,8 +125,7 @@ public final class ImagebusClient: Sendable {
     ) throws(ImageError) -> ImageResponse {
         let task = LoadTask(
             token: tokens.next(), commands: commands, keeper: memory?.keeper(of: request))
-        let load = PendingLoad(
-            LoadRequest(token: task.token, group: group, image: request, trace: trace), task)
+        let load = PendingLoad(request, task, group: group, trace: trace)
         if !leadership.run(load) { post(load) }
         return try task.waitForResponse()
     }

@@ -36,9 +36,17 @@ final class LoadCallbacks: Sendable {
         self.completion = completion
     }
 
-    /// Calls back here, or hands it on. The end comes last, and once.
+    /// Calls back here, or hands it on.
     func tell(_ event: Event, onLineOf commands: CommandQueue?) {
-        if executor.isHere(onLineOf: commands) { return call(event) }
+        if executor.isHere(onLineOf: commands) { call(event) } else { handOn(event) }
+    }
+
+    /// The same for the end, which comes last, and once.
+    func end(with result: Result<ImageResponse, ImageError>, onLineOf commands: CommandQueue?) {
+        if executor.isHere(onLineOf: commands) { completion(result) } else { handOn(.end(result)) }
+    }
+
+    private func handOn(_ event: Event) {
         let sink = sink.withLock { sink in
             let known = sink ?? start()
             sink = known

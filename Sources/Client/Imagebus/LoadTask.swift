@@ -20,8 +20,9 @@ public final class LoadTask: Sendable {
 
     private struct State {
         var result: Result<ImageResponse, ImageError>?
-        /// Most loads are awaited once.
+        /// Most loads are awaited once, or have callbacks.
         var continuation: Continuation?
+        var callbacks: LoadCallbacks?
         private(set) var extras: Extras?
 
         var cached: ImageResponse? { extras?.cached }
@@ -36,10 +37,10 @@ public final class LoadTask: Sendable {
         /// The first result counts: what waits for it, which is in here no longer.
         mutating func end(
             with result: Result<ImageResponse, ImageError>
-        ) -> (continuation: Continuation?, extras: Extras?)? {
+        ) -> (continuation: Continuation?, callbacks: LoadCallbacks?, extras: Extras?)? {
             guard self.result == nil else { return nil }
-            let waiting = (continuation: continuation, extras: extras)
-            (continuation, extras) = (nil, nil)
+            let waiting = (continuation: continuation, callbacks: callbacks, extras: extras)
+            (continuation, callbacks, extras) = (nil, nil, nil)
             self.result = result
             if let cached = waiting.extras?.cached { madeExtras().cached = cached }
             return waiting
@@ -60,7 +61,6 @@ public final class LoadTask: Sendable {
         var progress: Progress?
         /// Made for whoever listens.
         var events: LoadEvents?
-        var callbacks: LoadCallbacks?
         var keeper: MemoryKeeper?
     }
 
@@ -133,9 +133,9 @@ public final class LoadTask: Sendable {
         self.commands = commands
         guard wantsProgress || callbacks != nil || keeper != nil else { return }
         state.withLock { state in
-            let extras = state.madeExtras()
-            if wantsProgress { extras.progress = Progress() }
-            (extras.callbacks, extras.keeper) = (callbacks, keeper)
+            state.callbacks = callbacks
+            if wantsProgress { state.madeExtras().progress = Progress() }
+            if let keeper { state.madeExtras().keeper = keeper }
         }
     }
 
@@ -255,7 +255,7 @@ public final class LoadTask: Sendable {
             let extras = state.madeExtras()
             guard let cached = extras.cached else {
                 extras.cached = response
-                callbacks = extras.callbacks
+                callbacks = state.callbacks
                 return exchange(&extras.firstWaiters, with: [])
             }
             var newer = response
@@ -270,7 +270,7 @@ public final class LoadTask: Sendable {
 
     /// An image of what has arrived so far has come.
     func show(_ response: ImageResponse) {
-        let callbacks = state.withLock { $0.extras?.callbacks }
+        let callbacks = state.withLock { $0.callbacks }
         tell(.partial(response))
         callbacks?.tell(.partial(response), onLineOf: commands)
     }
@@ -288,7 +288,7 @@ public final class LoadTask: Sendable {
 
     func advance(_ event: RequestProgress) {
         let (sink, callbacks) = state.withLock {
-            ($0.extras?.progress?.sink, $0.extras?.callbacks)
+            ($0.extras?.progress?.sink, $0.callbacks)
         }
         sink?.yield(event)
         tell(.progress(event))
@@ -298,7 +298,8 @@ public final class LoadTask: Sendable {
     /// The first call decides. Not `onLine`: the call that begins the load ends it, too.
     func finish(_ result: Result<ImageResponse, ImageError>, onLine: Bool = true) {
         guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
-        if let extras = waiting.extras { tell(extras, result, onLine: onLine) }
+        if let extras = waiting.extras { tell(extras, result) }
+        waiting.callbacks?.end(with: result, onLineOf: onLine ? commands : nil)
         waiting.continuation?.resume(returning: result)
         guard let extras = waiting.extras else { return }
         for continuation in extras.firstWaiters { continuation.resume() }
@@ -306,9 +307,7 @@ public final class LoadTask: Sendable {
     }
 
     /// Tells the end to those who look on, before it is told to those who wait.
-    private func tell(
-        _ extras: Extras, _ result: Result<ImageResponse, ImageError>, onLine: Bool
-    ) {
+    private func tell(_ extras: Extras, _ result: Result<ImageResponse, ImageError>) {
         extras.keeper?.keep(result)
         extras.progress?.sink.finish()
         for listener in extras.events?.take(.end(result)).listeners ?? [] {
@@ -316,6 +315,5 @@ public final class LoadTask: Sendable {
             listener.finish()
         }
         for gate in extras.gates { gate.event.signal() }
-        extras.callbacks?.tell(.end(result), onLineOf: onLine ? commands : nil)
     }
 }

@@ -19,7 +19,11 @@ final class PendingLoad: @unchecked Sendable {
     let hash: Int
     /// The slot that it was begun in; sent again it goes without.
     let firstSlot: String?
-    /// Whether its request permits that it is one message with others (`LoadRequest.mayBeShared`).
+    /// Whether it may be one message with others that ask for the same at the same time.
+    ///
+    /// One in a slot cancels the others of it; one with a trace is to be found in logs by itself;
+    /// one that brings its bytes along has no URL by which they could be told apart; and one that
+    /// goes on without its client is found again by its token.
     let mayBeShared: Bool
     /// Milliseconds that the caller gives it.
     let timeoutMilliseconds: Int
@@ -38,15 +42,27 @@ final class PendingLoad: @unchecked Sendable {
     /// Milliseconds that were left when it was to be sent.
     var millisecondsLeft: Int
 
-    init(_ request: consuming LoadRequest, _ task: LoadTask) {
-        (token, self.task) = (request.token, task)
-        hash = request.sharingHash
-        (firstSlot, mayBeShared) = (request.slot, request.mayBeShared)
-        timeoutMilliseconds = request.image.timeoutMilliseconds
-        uploadBytes = request.uploadBytes
+    /// A load of an image whose end the task is told. The request is written in its place, since
+    /// each copy of one costs a tenth of a hit.
+    @inline(never)
+    init(
+        _ image: ImageRequest, _ task: LoadTask, group: GroupID? = nil, wantsProgress: Bool = false,
+        wantsInfo: Bool = false, detach: Bool = false, uploadBytes: Int = 0, slot: String? = nil,
+        trace: TraceContext? = nil, visitor: UInt64 = 0
+    ) {
+        (token, self.task) = (task.token, task)
+        hash = image.sharingHash
+        mayBeShared =
+            slot == nil && trace == nil && uploadBytes == 0 && !detach && image.mayBeShared
+        firstSlot = slot
+        timeoutMilliseconds = image.timeoutMilliseconds
+        self.uploadBytes = UInt64(uploadBytes)
         millisecondsLeft = timeoutMilliseconds
-        // Assigned last, so that the request is moved and not copied.
-        original = request
+        // Nothing is read of it here: that would copy it.
+        original = LoadRequest(
+            token: task.token, group: group, image: image, wantsProgress: wantsProgress,
+            wantsInfo: wantsInfo, detach: detach, uploadBytes: UInt64(uploadBytes), slot: slot,
+            trace: trace, visitor: visitor)
     }
 
     private final class Changed {

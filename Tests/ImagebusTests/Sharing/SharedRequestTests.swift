@@ -99,7 +99,7 @@ private func failed(_ actions: [Action]) -> [UInt64: ErrorCode] {
             TraceContext(text: "00-\(String(repeating: "a", count: 32))-00f067aa0ba902b7-01"))
         let reasons: [(inout LoadRequest) -> Void] = [
             { $0.slot = "hero" }, { $0.trace = trace }, { $0.detach = true },
-            { $0.wantsPieces = true }, { $0.uploadBytes = 5 },
+            { $0.uploadBytes = 5 },
             { $0.image.options = .refreshCached }, { $0.image.options = .continueInBackground },
         ]
         for (number, change) in reasons.enumerated() {
