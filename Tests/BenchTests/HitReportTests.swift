@@ -14,8 +14,8 @@ import Testing
 
     @Test func theJSONHasTheNamesThatScriptsKnow() throws {
         let report = HitReport(
-            figures, tasks: LoadFigures(), concurrency: 64, coordinatorMicroseconds: 3.5,
-            clientMicroseconds: nil)
+            figures, onExecutor: nil, tasks: LoadFigures(), concurrency: 64,
+            coordinatorMicroseconds: 3.5, clientMicroseconds: nil)
         let text = try JSONText.text(report)
         for part in [
             "\"name\":\"hit\"", "\"requests\":11", "\"errors\":1", "\"rps\":2", "\"p50_ms\":0.10",
@@ -25,11 +25,14 @@ import Testing
         #expect(!text.contains("client_us"))
     }
 
-    @Test func bothCallsAreShown() throws {
+    @Test func allCallsAreShown() throws {
         let report = HitReport(
-            figures, tasks: figures, concurrency: 1, coordinatorMicroseconds: 3.5,
-            clientMicroseconds: 20)
-        #expect(try JSONText.text(report).contains("\"async\":{"))
+            figures, onExecutor: figures, tasks: figures, concurrency: 1,
+            coordinatorMicroseconds: 3.5, clientMicroseconds: 20)
+        let json = try JSONText.text(report)
+        #expect(json.contains("\"executor\":{"))
+        #expect(json.contains("\"async\":{"))
+        #expect(report.text.contains("hit (executor)"))
         #expect(report.text.contains("hit (async)"))
         #expect(report.text.contains("coordinator 3.5 us, client 20.0 us"))
     }

@@ -4,8 +4,9 @@ import Messages
 
 /// Asks for images that are in the memory tier: what a hit costs.
 ///
-/// Several at a time through tasks on the client's own executor, one at a time through the blocking
-/// call; in turns with both, the same through tasks that run anywhere.
+/// Several at a time through callbacks on the client's own thread, one at a time through the
+/// blocking call; in turns with both, the same through tasks on the client's executor, and through
+/// tasks that run anywhere.
 struct HitBench: BenchKind {
     static let name = "hit"
     static let summary = "images that the memory tier has"
@@ -25,19 +26,20 @@ struct HitBench: BenchKind {
         let images = try await WarmImages.loaded(setting)
         let coordinator = try await setting.coordinator().flatMap(VisibleProcess.id)
         _ = await LoadFlight(setting, seconds: Self.warmUpSeconds).run(images.load)
-        let seconds = Double(setting.options.seconds) / Double(2 * Self.turns)
+        let seconds = Double(setting.options.seconds) / Double(3 * Self.turns)
         let flight = LoadFlight(setting, seconds: seconds)
-        var (best, tasks) = (LoadFigures(), LoadFigures())
+        var (best, onExecutor, tasks) = (LoadFigures(), LoadFigures(), LoadFigures())
         var cost = ProcessorSum()
         for _ in 0..<Self.turns where !setting.hasStopped {
             let meter = ProcessorMeter([coordinator, CurrentProcess.processID])
             let turn = try await images.hits(in: flight)
             cost.add(meter, of: turn.requests)
             best.append(turn)
+            onExecutor.append(await images.hitsOnExecutor(in: flight))
             tasks.append(await flight.run(images.load))
         }
         return HitReport(
-            best, tasks: tasks, concurrency: flight.concurrency,
+            best, onExecutor: onExecutor, tasks: tasks, concurrency: flight.concurrency,
             coordinatorMicroseconds: cost.each(0), clientMicroseconds: cost.each(1))
     }
 
@@ -51,7 +53,7 @@ struct HitBench: BenchKind {
         let figures = try await flight.runBlocking(onThreads: count, images.loadAndWait)
         cost.add(meter, of: figures.requests)
         return HitReport(
-            figures, tasks: nil, concurrency: count,
+            figures, onExecutor: nil, tasks: nil, concurrency: count,
             coordinatorMicroseconds: cost.each(0), clientMicroseconds: cost.each(1))
     }
 }

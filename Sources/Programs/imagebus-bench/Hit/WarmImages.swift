@@ -13,12 +13,16 @@ final class WarmImages: Sendable {
         (self.client, self.requests, self.sizes) = (client, requests, sizes)
     }
 
-    /// Hits for as long as a flight lasts: one at a time through the blocking call, several through
-    /// tasks on the client's own executor.
+    /// Hits for as long as a flight lasts, by the call that costs the least: one at a time through
+    /// the one that blocks, several through callbacks on the client's own thread.
     func hits(in flight: LoadFlight) async throws(ImageError) -> LoadFigures {
         flight.concurrency == 1
-            ? try await flight.runBlocking(loadAndWait)
-            : await flight.run(on: client.executor, load)
+            ? try await flight.runBlocking(loadAndWait) : await flight.runCallbacks(loadAndCallBack)
+    }
+
+    /// Hits through tasks on the client's own executor.
+    func hitsOnExecutor(in flight: LoadFlight) async -> LoadFigures {
+        await flight.run(on: client.executor, load)
     }
 
     /// One load through a task; its bytes, nil unless it was a memory hit of the right size.
@@ -27,6 +31,17 @@ final class WarmImages: Sendable {
             let place = next()
             guard let image = try? await client.load(requests[place]).response else { return nil }
             return check(image, place)
+        }
+    }
+
+    /// The same through a callback on the client's own thread.
+    private var loadAndCallBack: CallbackLane.Load {
+        { [self] end in
+            let place = next()
+            client.load(requests[place], on: .inline) { [self] result in
+                guard case .success(let image) = result else { return end(nil) }
+                end(check(image, place))
+            }
         }
     }
 

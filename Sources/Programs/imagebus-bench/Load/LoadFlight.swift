@@ -22,7 +22,7 @@ struct LoadFlight: Sendable {
     func run(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping Load
     ) async -> LoadFigures {
-        let clock = Clock(seconds)
+        let clock = FlightClock(seconds)
         return await withTaskGroup(of: LoadFigures.self) { group in
             for _ in 0..<concurrency {
                 group.addTask(executorPreference: executor) {
@@ -34,6 +34,23 @@ struct LoadFlight: Sendable {
                     }
                     figures.seconds = clock.elapsed
                     return figures
+                }
+            }
+            return await group.reduce(into: LoadFigures()) { $0.add($1) }
+        }
+    }
+
+    /// Loads from callbacks, so many at a time.
+    func runCallbacks(_ load: @escaping CallbackLane.Load) async -> LoadFigures {
+        let clock = FlightClock(seconds)
+        return await withTaskGroup(of: LoadFigures.self) { group in
+            for _ in 0..<concurrency {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        CallbackLane(clock, hasStopped: hasStopped, load) {
+                            continuation.resume(returning: $0)
+                        }.run()
+                    }
                 }
             }
             return await group.reduce(into: LoadFigures()) { $0.add($1) }
@@ -78,7 +95,7 @@ struct LoadFlight: Sendable {
     }
 
     private func block(_ load: () -> Int?) -> LoadFigures {
-        let clock = Clock(seconds)
+        let clock = FlightClock(seconds)
         var figures = LoadFigures()
         var begin = MonotonicClock.now()
         while begin < clock.end, !hasStopped() {
@@ -87,23 +104,5 @@ struct LoadFlight: Sendable {
         }
         figures.seconds = clock.elapsed
         return figures
-    }
-
-    /// Where in the time a load is. One reading of the clock ends a load and begins the next one.
-    private struct Clock: Sendable {
-        private let start = MonotonicClock.now()
-        let end: UInt64
-
-        init(_ seconds: Double) { end = start + UInt64(seconds * 1e9) }
-
-        var elapsed: Double { Double(MonotonicClock.now() - start) / 1e9 }
-
-        func count(_ bytes: Int?, since begin: UInt64, _ figures: inout LoadFigures) -> UInt64 {
-            let now = MonotonicClock.now()
-            figures.count(
-                nanoseconds: now - begin, bytes: bytes,
-                slice: Int((now - start) * UInt64(LoadFigures.slices) / (end - start)))
-            return now
-        }
     }
 }
