@@ -3,11 +3,12 @@ extension ImageRequest {
     /// ratio, which then is 1 (SEMANTICS §11.14). A ratio beyond the limits stays, to be refused.
     package mutating func applyPixelRatio() {
         guard pixelRatio != 1, RequestLimits.pixelRatios.contains(pixelRatio) else { return }
-        if let box = thumbnail?.box { thumbnail?.box = box.scaled(by: pixelRatio) }
+        let ratio = pixelRatio
+        if let box = thumbnail?.box { thumbnail?.box = box.scaled(by: ratio) }
         var isResized = thumbnail != nil
         for (index, step) in steps.enumerated() {
             if step.isResize { isResized = true }
-            if isResized, let scaled = step.form.scaled(by: pixelRatio) { steps[index] = scaled }
+            if isResized, let scaled = step.form.scaled(by: ratio) { steps[index] = scaled }
         }
         pixelRatio = 1
     }

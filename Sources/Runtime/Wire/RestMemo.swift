@@ -1,3 +1,5 @@
+import Glibc
+
 /// Values that were made from the rests of bodies (`TokenedBody`) before, found by the bytes.
 ///
 /// Bounded: a newer rest takes the place of an older one. A place is chosen by a hash that nobody
@@ -69,26 +71,16 @@ enum RestBytes {
         return hasher.finalize()
     }
 
-    /// By words: comparing bytes one by one costs as much as the hash.
     @usableFromInline
     static func isEqual(_ known: [UInt8], _ rest: RawSpan) -> Bool {
         guard known.count == rest.byteCount else { return false }
-        let known = known.span.bytes
-        var offset = 0
-        while offset + 8 <= rest.byteCount {
-            let same =
-                known.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                == rest.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            guard same else { return false }
-            offset += 8
+        return known.withUnsafeBytes { known in
+            rest.withUnsafeBytes { rest in
+                guard let start = known.baseAddress, let other = rest.baseAddress else {
+                    return true
+                }
+                return memcmp(start, other, known.count) == 0
+            }
         }
-        while offset < rest.byteCount {
-            guard
-                known.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-                    == rest.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-            else { return false }
-            offset += 1
-        }
-        return true
     }
 }

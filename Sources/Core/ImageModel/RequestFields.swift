@@ -1,0 +1,36 @@
+/// What an image request says; `ImageRequest` has what each part means.
+@usableFromInline
+struct RequestFields: Hashable, Sendable {
+    @usableFromInline var url: String
+    @usableFromInline var headers: [HTTPHeader] = []
+    @usableFromInline var frame: Int?
+    @usableFromInline var thumbnail: Thumbnail?
+    @usableFromInline var steps: [TransformStep] = []
+    @usableFromInline var pixelRatio = 1.0
+    @usableFromInline var output = OutputOptions()
+    @usableFromInline var infoOnly = false
+    @usableFromInline var facts = WantedFacts()
+    @usableFromInline var wantsExplanation = false
+    @usableFromInline var assumedLifetime: AssumedLifetime = .none
+    @usableFromInline var options: RequestOptions = []
+    @usableFromInline var queryCacheTypes: CacheTypes = .all
+    @usableFromInline var storeCacheTypes: CacheTypes = .all
+    @usableFromInline var originalQueryCacheTypes: CacheTypes = .disk
+    @usableFromInline var originalStoreCacheTypes: CacheTypes = .disk
+    @usableFromInline var timeoutMilliseconds = 30_000
+    /// Most requests say nothing there.
+    var said: SaidContext?
+
+    init(url: String) { self.url = url }
+
+    /// The fields of a request and of its copies.
+    ///
+    /// Unchecked: `ImageRequest` writes only where nobody else has it.
+    @usableFromInline
+    final class Shared: @unchecked Sendable {
+        @exclusivity(unchecked) @usableFromInline var fields: RequestFields
+
+        @usableFromInline
+        init(_ fields: RequestFields) { self.fields = fields }
+    }
+}

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import ImageModel
+
+/// A request shares what it says with its copies until one of them is changed.
+@Suite struct RequestCopyTests {
+    private static let changes: [@Sendable (inout ImageRequest) -> Void] = [
+        { $0.url = "http://a/c" }, { $0.headers.append(HTTPHeader(name: "A", value: "b")) },
+        { $0.frame = 3 },
+        {
+            $0.thumbnail = Thumbnail(
+                box: PixelSize(width: 5, height: 5), preservesAspectRatio: true)
+        },
+        { $0.steps.append(.resize(PixelSize(width: 9, height: 9), .fit)) },
+        { $0.pixelRatio = 2 }, { $0.output.quality = 7 }, { $0.infoOnly = true },
+        { $0.facts = WantedFacts([.animation]) }, { $0.wantsExplanation = true },
+        { $0.assumedLifetime = AssumedLifetime(fresh: 60) },
+        { $0.options.insert(.refreshCached) }, { $0.queryCacheTypes = .disk },
+        { $0.storeCacheTypes = .disk }, { $0.originalQueryCacheTypes = .all },
+        { $0.originalStoreCacheTypes = .all }, { $0.timeoutMilliseconds += 1 },
+        { $0.context.profile = "hero" }, { $0.priority = .high },
+    ]
+
+    @Test(arguments: changes.indices)
+    func aChangedCopyLeavesTheOthers(number: Int) {
+        let plain = ImageRequest(url: "http://a/b")
+        let first = plain
+        var copy = first
+        Self.changes[number](&copy)
+        #expect(first == plain && plain == ImageRequest(url: "http://a/b"))
+        #expect(copy != plain)
+        let changed = copy
+        Self.changes[(number + 1) % Self.changes.count](&copy)
+        #expect(changed != copy && changed != plain)
+        var again = ImageRequest(url: "http://a/b")
+        Self.changes[number](&again)
+        #expect(again == changed && again.hashValue == changed.hashValue)
+    }
+
+    @Test func aChangedCopySharesNothingAnyMore() {
+        let plain = ImageRequest(url: "http://a/b")
+        var copy = plain
+        #expect(copy.shared === plain.shared)
+        copy.timeoutMilliseconds = 5
+        #expect(copy.shared !== plain.shared)
+        let shared = ObjectIdentifier(copy.shared)
+        copy.timeoutMilliseconds = 6
+        copy.headers.append(HTTPHeader(name: "A", value: "b"))
+        #expect(ObjectIdentifier(copy.shared) == shared, "nobody else has it")
+    }
+}
