@@ -92,14 +92,14 @@ import Testing
         var requests = [ImageRequest](repeating: request, count: 9)
         requests[1].queryCacheTypes = .memory
         requests[2].output.compression = 3
-        #expect(Set(requests.prefix(3).map { RequestKey.digest(of: $0) }).count == 1)
+        #expect(Set(requests.prefix(3).map { RequestKey($0).digest }).count == 1)
         requests[3].pixelRatio = 2
         requests[4].context.preset = "small"
         requests[5].output.quality = 7
         requests[6].options = .highPriority
         requests[7].infoOnly = true
         requests[8].steps = [.flip(horizontal: true, vertical: false)]
-        #expect(Set(requests.map { RequestKey.digest(of: $0) }).count == 7)
+        #expect(Set(requests.map { RequestKey($0).digest }).count == 7)
         for round in 0..<2 {
             for (place, request) in requests.enumerated() {
                 let number = UInt64(place + 1)
@@ -139,7 +139,7 @@ import Testing
             request.output.compression = number
             return request
         }
-        #expect(Set(requests.map { RequestKey.digest(of: $0) }).count == 1)
+        #expect(Set(requests.map { RequestKey($0).digest }).count == 1)
         for request in requests + requests.suffix(1) {
             _ = answers.learn(request, response, Voucher(number: 1), nil, in: nil)
         }

@@ -19,12 +19,8 @@ extension ImagebusClient {
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
-        if partial != nil, !request.options.contains(.progressiveLoad) {
-            return load(
-                Self.progressive(request), slot: slot, group: group, on: executor,
-                visitor: visitor, progress: progress, partial: partial, cached: cached,
-                completion: completion)
-        }
+        var request = request
+        if partial != nil { request.options.insert(.progressiveLoad) }
         let callbacks = LoadCallbacks(
             on: executor, progress: progress, partial: partial, cached: cached,
             completion: completion)
@@ -36,14 +32,6 @@ extension ImagebusClient {
         return load(
             request, slot: slot, group: group, wantsProgress: progress != nil, visitor: visitor,
             callbacks: callbacks)
-    }
-
-    /// Apart, and not inlined: it copies the request.
-    @inline(never)
-    private static func progressive(_ request: ImageRequest) -> ImageRequest {
-        var request = request
-        request.options.insert(.progressiveLoad)
-        return request
     }
 
     /// The same for callbacks that are there already, where nothing is at hand.

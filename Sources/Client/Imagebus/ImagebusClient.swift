@@ -93,13 +93,7 @@ public final class ImagebusClient: Sendable {
     /// The former counts as such a load. `nil`: the coordinator has to be asked; nothing was done
     /// then.
     public func answerAtHand(to request: ImageRequest) -> ImageResponse? {
-        memory == nil ? answers.response(to: request) : answerOfMemory(to: request)
-    }
-
-    /// Apart, and not inlined: it copies the request.
-    @inline(never)
-    private func answerOfMemory(to request: ImageRequest) -> ImageResponse? {
-        guard let memory else { return nil }
+        guard let memory else { return answers.response(to: request) }
         if let response = memory.response(to: request) { return response }
         let response = answers.response(to: request)
         if let response { memory.keep(response, to: request) }
@@ -115,14 +109,6 @@ public final class ImagebusClient: Sendable {
         _ request: ImageRequest, group: GroupID? = nil, trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
         if trace == nil, let response = answerAtHand(to: request) { return response }
-        return try askAndWait(request, group, trace)
-    }
-
-    /// Apart, and not inlined: it copies the request, which an answer at hand has no need of.
-    @inline(never)
-    private func askAndWait(
-        _ request: ImageRequest, _ group: GroupID?, _ trace: TraceContext?
-    ) throws(ImageError) -> ImageResponse {
         let task = LoadTask(
             token: tokens.next(), commands: commands, keeper: memory?.keeper(of: request))
         let load = PendingLoad(request, task, group: group, trace: trace)

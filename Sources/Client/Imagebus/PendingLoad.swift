@@ -6,11 +6,8 @@ import Messages
 ///
 /// Unchecked: whoever makes it gives it away with its order, and only the line touches it then.
 final class PendingLoad: @unchecked Sendable {
-    /// What the caller wanted at first: read in place, since copying a request costs as much as
-    /// sending it.
-    private let original: LoadRequest
-    /// What it wants now, where that has changed.
-    private var changed: Changed?
+    /// What the caller wants. Its class may change, and what is said when it is sent again.
+    var request: LoadRequest
     /// Names it; the same as long as it is pending.
     let token: Token
     /// Who is told.
@@ -25,10 +22,6 @@ final class PendingLoad: @unchecked Sendable {
     /// one that brings its bytes along has no URL by which they could be told apart; and one that
     /// goes on without its client is found again by its token.
     let mayBeShared: Bool
-    /// Milliseconds that the caller gives it.
-    let timeoutMilliseconds: Int
-    /// Bytes that it brings along.
-    let uploadBytes: UInt64
     /// Whether others may join it, or may have: set when it is submitted.
     var isShareable = false
     /// As it was sent before, and answered; `nil` where nothing is known of it.
@@ -42,9 +35,7 @@ final class PendingLoad: @unchecked Sendable {
     /// Milliseconds that were left when it was to be sent.
     var millisecondsLeft: Int
 
-    /// A load of an image whose end the task is told. The request is written in its place, since
-    /// each copy of one costs a tenth of a hit.
-    @inline(never)
+    /// A load of an image whose end the task is told.
     init(
         _ image: ImageRequest, _ task: LoadTask, group: GroupID? = nil, wantsProgress: Bool = false,
         wantsInfo: Bool = false, detach: Bool = false, uploadBytes: Int = 0, slot: String? = nil,
@@ -55,32 +46,11 @@ final class PendingLoad: @unchecked Sendable {
         mayBeShared =
             slot == nil && trace == nil && uploadBytes == 0 && !detach && image.mayBeShared
         firstSlot = slot
-        timeoutMilliseconds = image.timeoutMilliseconds
-        self.uploadBytes = UInt64(uploadBytes)
-        millisecondsLeft = timeoutMilliseconds
-        // Nothing is read of it here: that would copy it.
-        original = LoadRequest(
+        millisecondsLeft = image.timeoutMilliseconds
+        request = LoadRequest(
             token: task.token, group: group, image: image, wantsProgress: wantsProgress,
             wantsInfo: wantsInfo, detach: detach, uploadBytes: UInt64(uploadBytes), slot: slot,
             trace: trace, visitor: visitor)
-    }
-
-    private final class Changed {
-        let request: LoadRequest
-
-        init(_ request: LoadRequest) { self.request = request }
-    }
-
-    /// What the caller wants, as a copy. Its class may change, and what is said when it is sent
-    /// again.
-    var request: LoadRequest {
-        get { changed?.request ?? original }
-        set { changed = Changed(newValue) }
-    }
-
-    /// Whether the same is wanted here, but for the token.
-    func saysTheSame(as other: LoadRequest) -> Bool {
-        changed?.request.saysTheSame(as: other) ?? original.saysTheSame(as: other)
     }
 
     /// As it is sent.

@@ -80,7 +80,7 @@ struct PendingRequests {
     mutating func enter(_ load: PendingLoad, at now: Instant) {
         lastSerial += 1
         load.serial = lastSerial
-        load.deadline = now.adding(milliseconds: load.timeoutMilliseconds)
+        load.deadline = now.adding(milliseconds: load.request.image.timeoutMilliseconds)
         load.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
         entries.insert(load)
         expect(due(load))

@@ -20,6 +20,6 @@ final class RememberedLoad {
     /// Whether the load is sent as this one was.
     func isSent(like load: PendingLoad) -> Bool {
         hash == load.hash && millisecondsLeft == load.millisecondsLeft
-            && load.saysTheSame(as: request)
+            && request.saysTheSame(as: load.request)
     }
 }

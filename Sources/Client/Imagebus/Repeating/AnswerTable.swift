@@ -1,6 +1,4 @@
-import ImageModel
-
-/// Remembered answers by their requests.
+/// Remembered answers by their keys.
 ///
 /// Bounded: beyond `answersMax` all are forgotten, and beyond `listMax` of one list the oldest of
 /// these. A `WayTable` would not do: of 10,000 answers in 32,768 places a hundred would drive
@@ -19,22 +17,22 @@ struct AnswerTable {
     /// In no order.
     var all: [RememberedAnswer] { lists.flatMap { $0 } }
 
-    func answer(to request: borrowing ImageRequest, _ digest: Int) -> RememberedAnswer? {
+    func answer(to key: RequestKey, _ digest: Int) -> RememberedAnswer? {
         guard !lists.isEmpty else { return nil }
         let place = Self.place(digest)
         // By index: an iterator would hold the list.
-        for index in lists[place].indices where lists[place][index].answers(request, digest) {
+        for index in lists[place].indices where lists[place][index].answers(key, digest) {
             return lists[place][index]
         }
         return nil
     }
 
-    /// Takes an answer in, in the place of the one that its request had.
-    mutating func put(_ answer: RememberedAnswer, to request: ImageRequest) {
+    /// Takes an answer in, in the place of the one that its key had.
+    mutating func put(_ answer: RememberedAnswer) {
         if count >= Self.answersMax { removeAll() }
         if lists.isEmpty { lists = Array(repeating: [], count: Self.listCount) }
         change(Self.place(answer.digest)) { list in
-            list.removeAll { $0.answers(request, answer.digest) }
+            list.removeAll { $0.answersWhat(answer) }
             if list.count >= Self.listMax { list.removeFirst() }
             list.append(answer)
         }

@@ -5,7 +5,8 @@ import SharedArena
 /// An answer that may be given again while its voucher stands. An object, so that a look-up hands
 /// it over without a copy of all that it says.
 final class RememberedAnswer: Sendable {
-    private let request: ImageRequest
+    private let key: RequestKey
+    /// Of its key.
     let digest: Int
     let voucher: AnswerVoucher
     /// With its voucher, without its bytes.
@@ -15,11 +16,10 @@ final class RememberedAnswer: Sendable {
     private let reference: BlockReference?
 
     init(
-        _ request: ImageRequest, _ response: ImageResponse, _ voucher: AnswerVoucher,
+        _ key: RequestKey, _ digest: Int, _ response: ImageResponse, _ voucher: AnswerVoucher,
         _ reference: BlockReference?, in segment: MappedSegment?
     ) {
-        self.request = request
-        digest = RequestKey.digest(of: request)
+        (self.key, self.digest) = (key, digest)
         self.voucher = voucher
         (self.reference, self.segment) = (reference, segment)
         var response = response
@@ -37,11 +37,11 @@ final class RememberedAnswer: Sendable {
         return response
     }
 
-    /// Whether this is the answer to a request of that digest.
-    func answers(_ request: borrowing ImageRequest, _ digest: Int) -> Bool {
-        // Those of one caller hardly ever differ in what does not count.
-        self.digest == digest
-            && (self.request == request
-                || RequestKey(self.request) == RequestKey(copy request))
+    /// Whether this is the answer to requests of that key.
+    func answers(_ key: RequestKey, _ digest: Int) -> Bool {
+        self.digest == digest && self.key == key
     }
+
+    /// Whether it has the key of another one.
+    func answersWhat(_ other: RememberedAnswer) -> Bool { answers(other.key, other.digest) }
 }

@@ -36,8 +36,9 @@ final class RepeatedAnswers: Sendable {
     /// The answer to a request, where one stands; `nil`: the coordinator is to be asked.
     func response(to request: ImageRequest) -> ImageResponse? {
         guard hasAnswers else { return nil }
-        let digest = RequestKey.digest(of: request)
-        guard let answer = state.withLock({ $0.answers.answer(to: request, digest) }) else {
+        let key = RequestKey(request)
+        let digest = key.digest
+        guard let answer = state.withLock({ $0.answers.answer(to: key, digest) }) else {
             return nil
         }
         // Before the bytes are looked at: here the load takes effect.
@@ -103,14 +104,16 @@ final class RepeatedAnswers: Sendable {
         _ request: ImageRequest, _ response: ImageResponse, _ voucher: Voucher,
         _ reference: BlockReference?, in segment: MappedSegment?
     ) -> AnswerVoucher? {
-        change { state in
+        let key = RequestKey(request)
+        let digest = key.digest
+        return change { state in
             guard let words = state.words, state.sharesClock || voucher.until == nil else {
                 return nil
             }
             guard (segment == nil) == (reference == nil) else { return nil }
             let voucher = AnswerVoucher(voucher, words, uses)
             state.answers.put(
-                RememberedAnswer(request, response, voucher, reference, in: segment), to: request)
+                RememberedAnswer(key, digest, response, voucher, reference, in: segment))
             return voucher
         }
     }

@@ -13,24 +13,27 @@ struct RequestKey: Hashable {
         }
     }
 
-    init(_ request: ImageRequest) {
-        var request = request
-        // How long somebody would wait does not matter to who does not wait.
-        request.timeoutMilliseconds = 0
-        self.request = request
+    init(_ request: ImageRequest) { self.request = request }
+
+    /// How long somebody would wait does not matter to who does not wait. Requests of one caller
+    /// hardly ever differ in that.
+    static func == (one: RequestKey, other: RequestKey) -> Bool {
+        if one.request == other.request { return true }
+        var equal = other.request
+        guard equal.timeoutMilliseconds != one.request.timeoutMilliseconds else { return false }
+        equal.timeoutMilliseconds = one.request.timeoutMilliseconds
+        return one.request == equal
     }
 
-    func hash(into hasher: inout Hasher) { Self.hash(request, into: &hasher) }
-
-    /// The hash of a request's key, for who has no use for the key.
-    static func digest(of request: borrowing ImageRequest) -> Int {
+    /// Its hash, for who keeps it.
+    var digest: Int {
         var hasher = Hasher()
-        hash(request, into: &hasher)
+        hash(into: &hasher)
         return hasher.finalize()
     }
 
     /// Of what usually differs between requests. What most requests do not say costs nothing.
-    private static func hash(_ request: borrowing ImageRequest, into hasher: inout Hasher) {
+    func hash(into hasher: inout Hasher) {
         hasher.combine(request.url)
         let format = UInt64(UInt16(bitPattern: request.output.format?.rawValue ?? -1))
         let quality = UInt64(UInt8(truncatingIfNeeded: request.output.quality ?? -1))
