@@ -80,7 +80,7 @@ measure_one() {
     for ((round = 0; round < rounds; round++)); do
         ours_photo one.voucher hit 1.jpg --format jpeg --threads 1 --seconds "$hit_seconds"
         ours_photo one.ours hit 1.jpg --format jpeg --concurrency 1 --by-message \
-            --seconds $((2 * hit_seconds))
+            --seconds $((3 * hit_seconds))
         sample one.echo 30 "$kept/router-echo" "ipc://$runtime/echo" "$load" "$reply" 1 \
             "$hit_seconds" || true
         load_by_wrk one.nginx report 1 "$hit_seconds" "http://127.0.0.1:$cache_port/result.jpg"

@@ -1,5 +1,6 @@
 import ImageModel
 import Imagebus
+import Linux
 import StackKit
 import Synchronization
 import TestKit
@@ -95,8 +96,8 @@ extension RealProcesses {
                 _ = try await client.status()
                 let each = (try Self.residentBytes() - before) / Self.count
                 print("many tasks: \(Self.count) loads, \(each) bytes each")
-                // The sanitizer keeps more of its own with each.
-                if !Sanitizer.isThread { #expect(each <= Self.bytesMax) }
+                // A sanitizer keeps more of its own with each.
+                if !CurrentProcess.hasSanitizer { #expect(each <= Self.bytesMax) }
                 for number in stride(from: 0, to: Self.count, by: 10) { tasks[number].cancel() }
                 #expect(await ends.waitForCancels())
                 #expect(ends.images == 0, "nothing has come")

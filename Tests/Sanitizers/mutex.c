@@ -1,9 +1,9 @@
 /* Tells the thread sanitizer of Swift's Mutex.
  *
- * Taking and leaving a free one is inlined, and so the sanitizer sees it. A thread that has to
- * wait takes it in Swift's library, which is not compiled with the sanitizer, as is the leaving
- * of one that a thread waits for. This library is loaded before Swift's and stands in for those
- * two functions: each calls Swift's and says what it has done.
+ * Taking a free one, and leaving one that nobody waits for, is inlined, so the sanitizer sees it.
+ * A thread that has to wait takes it in Swift's library; one that others wait for is left there,
+ * too. That library is not compiled with the sanitizer. This one is loaded before it and stands in
+ * for those two functions: each calls Swift's and says what it has done.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

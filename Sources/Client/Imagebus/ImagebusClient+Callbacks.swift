@@ -20,7 +20,9 @@ extension ImagebusClient {
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
         var request = request
-        if partial != nil { request.options.insert(.progressiveLoad) }
+        if partial != nil, !request.options.contains(.progressiveLoad) {
+            request.options.insert(.progressiveLoad)
+        }
         let callbacks = LoadCallbacks(
             on: executor, progress: progress, partial: partial, cached: cached,
             completion: completion)

@@ -1,76 +1,38 @@
 import Messages
 
-/// Pending loads by token. Each load is looked up four times on its way, and a dictionary spends a
-/// tenth of its time on a hash that withstands chosen keys: here the kernel chose them
-/// (`TokenSource`).
+/// Pending loads by token.
 ///
-/// Open addressing with linear probing; at most half of the places are taken.
+/// Each load is looked up four times on its way. A dictionary of tokens would spend a tenth of a
+/// hit's instructions on a hash that withstands chosen keys. The kernel chose these
+/// (`TokenSource`), so their bits are spread, as those of issued numbers are.
 struct LoadTable {
-    private var places: [PendingLoad?] = Array(repeating: nil, count: placesMin)
-    private(set) var count = 0
+    private struct Key: Hashable {
+        let token: Token
 
-    private static let placesMin = 64
+        func _rawHashValue(seed: Int) -> Int { token.value.low.spread(seed: seed) }
+    }
 
-    var isEmpty: Bool { count == 0 }
+    private var loads: [Key: PendingLoad] = [:]
+
+    var isEmpty: Bool { loads.isEmpty }
+    var count: Int { loads.count }
 
     /// The load of that token.
-    subscript(token: Token) -> PendingLoad? { places[place(of: token)] }
+    subscript(token: Token) -> PendingLoad? { loads[Key(token: token)] }
 
     /// Takes a load in; one of the same token goes.
-    mutating func insert(_ load: PendingLoad) {
-        if 2 * (count + 1) > places.count { grow() }
-        let place = place(of: load.token)
-        if places[place] == nil { count += 1 }
-        places[place] = load
-    }
+    mutating func insert(_ load: PendingLoad) { loads[Key(token: load.token)] = load }
 
     /// Takes a load out.
     @discardableResult
     mutating func remove(_ token: Token) -> PendingLoad? {
-        let place = place(of: token)
-        guard let load = exchange(&places[place], with: nil) else { return nil }
-        count -= 1
-        close(place)
-        return load
+        loads.removeValue(forKey: Key(token: token))
     }
 
-    mutating func removeAll() { self = LoadTable() }
-
-    /// Where a load is, or would be entered.
-    private func place(of token: Token) -> Int {
-        var place = home(of: token)
-        while let load = places[place], load.token != token { place = next(place) }
-        return place
-    }
-
-    /// Where the search for a token begins.
-    private func home(of token: Token) -> Int {
-        Int(truncatingIfNeeded: token.value.low) & (places.count - 1)
-    }
-
-    private func next(_ place: Int) -> Int { (place + 1) & (places.count - 1) }
-
-    /// Moves up what was entered behind a place that is free now, so that it is still found.
-    private mutating func close(_ freed: Int) {
-        var (free, place) = (freed, next(freed))
-        while let load = places[place] {
-            let mask = places.count - 1
-            if (place - home(of: load.token)) & mask >= (place - free) & mask {
-                places.swapAt(free, place)
-                free = place
-            }
-            place = next(place)
-        }
-    }
-
-    private mutating func grow() {
-        let loads = exchange(&places, with: Array(repeating: nil, count: 2 * places.count))
-        for case let load? in loads { places[place(of: load.token)] = load }
-    }
+    mutating func removeAll() { loads.removeAll() }
 }
 
 extension LoadTable: Sequence {
-    func makeIterator() -> some IteratorProtocol<PendingLoad> {
-        places.lazy.compactMap(\.self).makeIterator()
-    }
+    /// In no order.
+    func makeIterator() -> some IteratorProtocol<PendingLoad> { loads.values.makeIterator() }
 }

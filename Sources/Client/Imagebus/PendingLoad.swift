@@ -20,7 +20,7 @@ final class PendingLoad: @unchecked Sendable {
     ///
     /// One in a slot cancels the others of it; one with a trace is to be found in logs by itself;
     /// one that brings its bytes along has no URL by which they could be told apart; and one that
-    /// goes on without its client is found again by its token.
+    /// goes on without its client is found again by its token. Its image has reasons of its own.
     let mayBeShared: Bool
     /// Whether others may join it, or may have: set when it is submitted.
     var isShareable = false

@@ -3,6 +3,7 @@ extension ImageRequest {
     /// ratio, which then is 1 (SEMANTICS §11.14). A ratio beyond the limits stays, to be refused.
     package mutating func applyPixelRatio() {
         guard pixelRatio != 1, RequestLimits.pixelRatios.contains(pixelRatio) else { return }
+        // While a part of a request is changed, no other one can be read.
         let ratio = pixelRatio
         if let box = thumbnail?.box { thumbnail?.box = box.scaled(by: ratio) }
         var isResized = thumbnail != nil

@@ -25,7 +25,8 @@ struct RequestFields: Hashable, Sendable {
 
     /// The fields of a request and of its copies.
     ///
-    /// Unchecked: `ImageRequest` writes only where nobody else has it.
+    /// Unchecked: `ImageRequest` writes only where nobody else has it. Accesses of one request are
+    /// checked against each other, so those of its fields need not be.
     @usableFromInline
     final class Shared: @unchecked Sendable {
         @exclusivity(unchecked) @usableFromInline var fields: RequestFields

@@ -24,6 +24,18 @@ struct LoadFlight: Sendable {
         }
     }
 
+    typealias CallbackLoad = @Sendable (@escaping @Sendable (Int?) -> Void) -> Void
+
+    func runCallbacks(
+        on executor: (any TaskExecutor)? = nil, _ load: @escaping CallbackLoad
+    ) async -> LoadFigures {
+        await run(on: executor) {
+            await withCheckedContinuation { continuation in
+                load { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
     func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadFigures
     {
         LoadFigures(requests: (0..<Self.loads).count { _ in load() != nil })

@@ -2,8 +2,9 @@ import ImageModel
 import Messages
 
 extension ImageRequest {
-    /// Whether a load of it may be one message with others that ask for the same at the same time:
-    /// each refresh is a question of its own to the origin, which tells two images.
+    /// Whether a load of it may be one message with others that ask for the same at the same time.
+    /// Each refresh is a question of its own to the origin, which tells two images; a load that
+    /// goes on without its client is found again by its token.
     var mayBeShared: Bool { options.isDisjoint(with: [.refreshCached, .continueInBackground]) }
 
     /// Of what usually differs: the rest is compared.

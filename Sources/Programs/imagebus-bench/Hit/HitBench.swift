@@ -16,7 +16,7 @@ struct HitBench: BenchKind {
     private let setting: BenchSetting
     /// Before it counts.
     private static let warmUpSeconds = 0.5
-    /// How often both take turns, so that both see the same machine.
+    /// How often all take turns, so that all see the same machine.
     private static let turns = 5
 
     init(_ setting: BenchSetting) { self.setting = setting }

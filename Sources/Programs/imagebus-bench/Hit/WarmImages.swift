@@ -17,7 +17,8 @@ final class WarmImages: Sendable {
     /// the one that blocks, several through callbacks on the client's own thread.
     func hits(in flight: LoadFlight) async throws(ImageError) -> LoadFigures {
         flight.concurrency == 1
-            ? try await flight.runBlocking(loadAndWait) : await flight.runCallbacks(loadAndCallBack)
+            ? try await flight.runBlocking(loadAndWait)
+            : await flight.runCallbacks(on: client.executor, loadAndCallBack)
     }
 
     /// Hits through tasks on the client's own executor.
@@ -35,7 +36,7 @@ final class WarmImages: Sendable {
     }
 
     /// The same through a callback on the client's own thread.
-    private var loadAndCallBack: CallbackLane.Load {
+    private var loadAndCallBack: LoadFlight.CallbackLoad {
         { [self] end in
             let place = next()
             client.load(requests[place], on: .inline) { [self] result in

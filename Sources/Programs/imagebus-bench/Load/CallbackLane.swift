@@ -3,9 +3,6 @@ import Synchronization
 
 /// Loads one after the other, each from the callback that ends the one before.
 final class CallbackLane: Sendable {
-    /// Begins a load, and calls once with its bytes, nil where it went wrong.
-    typealias Load = @Sendable (@escaping @Sendable (Int?) -> Void) -> Void
-
     private struct State {
         var figures = LoadFigures()
         var begin = MonotonicClock.now()
@@ -17,13 +14,14 @@ final class CallbackLane: Sendable {
 
     private let clock: FlightClock
     private let hasStopped: @Sendable () -> Bool
-    private let load: Load
+    private let load: LoadFlight.CallbackLoad
     private let end: @Sendable (LoadFigures) -> Void
     private let state = Mutex(State())
 
     /// `end` is called once, with what was counted.
     init(
-        _ clock: FlightClock, hasStopped: @escaping @Sendable () -> Bool, _ load: @escaping Load,
+        _ clock: FlightClock, hasStopped: @escaping @Sendable () -> Bool,
+        _ load: @escaping LoadFlight.CallbackLoad,
         _ end: @escaping @Sendable (LoadFigures) -> Void
     ) {
         (self.clock, self.hasStopped, self.load, self.end) = (clock, hasStopped, load, end)

@@ -40,12 +40,18 @@ struct LoadFlight: Sendable {
         }
     }
 
-    /// Loads from callbacks, so many at a time.
-    func runCallbacks(_ load: @escaping CallbackLane.Load) async -> LoadFigures {
+    /// Begins a load, and calls once with its bytes, nil where it went wrong.
+    typealias CallbackLoad = @Sendable (@escaping @Sendable (Int?) -> Void) -> Void
+
+    /// Loads from callbacks, so many at a time; the first of each is begun on an executor, and so
+    /// are those that end within their call.
+    func runCallbacks(
+        on executor: (any TaskExecutor)? = nil, _ load: @escaping CallbackLoad
+    ) async -> LoadFigures {
         let clock = FlightClock(seconds)
         return await withTaskGroup(of: LoadFigures.self) { group in
             for _ in 0..<concurrency {
-                group.addTask {
+                group.addTask(executorPreference: executor) {
                     await withCheckedContinuation { continuation in
                         CallbackLane(clock, hasStopped: hasStopped, load) {
                             continuation.resume(returning: $0)
