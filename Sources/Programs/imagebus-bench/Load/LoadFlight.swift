@@ -22,21 +22,15 @@ struct LoadFlight: Sendable {
     func run(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping Load
     ) async -> LoadFigures {
-        let clock = FlightClock(seconds)
-        return await withTaskGroup(of: LoadFigures.self) { group in
-            for _ in 0..<concurrency {
-                group.addTask(executorPreference: executor) {
-                    var figures = LoadFigures()
-                    var begin = MonotonicClock.now()
-                    while begin < clock.end, !hasStopped() {
-                        let bytes = await load()
-                        begin = clock.count(bytes, since: begin, &figures)
-                    }
-                    figures.seconds = clock.elapsed
-                    return figures
-                }
+        await atOnce(on: executor) { clock in
+            var figures = LoadFigures()
+            var begin = MonotonicClock.now()
+            while begin < clock.end, !hasStopped() {
+                let bytes = await load()
+                begin = clock.count(bytes, since: begin, &figures)
             }
-            return await group.reduce(into: LoadFigures()) { $0.add($1) }
+            figures.seconds = clock.elapsed
+            return figures
         }
     }
 
@@ -48,16 +42,24 @@ struct LoadFlight: Sendable {
     func runCallbacks(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping CallbackLoad
     ) async -> LoadFigures {
+        await atOnce(on: executor) { clock in
+            await withCheckedContinuation { continuation in
+                CallbackLane(clock, hasStopped: hasStopped, load) {
+                    continuation.resume(returning: $0)
+                }.run()
+            }
+        }
+    }
+
+    /// Adds up what so many tasks on an executor count by one clock.
+    private func atOnce(
+        on executor: (any TaskExecutor)?,
+        _ lane: @escaping @Sendable (FlightClock) async -> LoadFigures
+    ) async -> LoadFigures {
         let clock = FlightClock(seconds)
         return await withTaskGroup(of: LoadFigures.self) { group in
             for _ in 0..<concurrency {
-                group.addTask(executorPreference: executor) {
-                    await withCheckedContinuation { continuation in
-                        CallbackLane(clock, hasStopped: hasStopped, load) {
-                            continuation.resume(returning: $0)
-                        }.run()
-                    }
-                }
+                group.addTask(executorPreference: executor) { await lane(clock) }
             }
             return await group.reduce(into: LoadFigures()) { $0.add($1) }
         }
