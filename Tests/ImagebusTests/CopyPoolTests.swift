@@ -1,3 +1,6 @@
+import Linux
+import Synchronization
+import TestKit
 import Testing
 
 @testable import Imagebus
@@ -39,4 +42,43 @@ import Testing
         let last = copy.bytes.last
         #expect(last == 7)
     }
+
+    /// What another thread gave back is in the caches of another processor.
+    @Test func aThreadGetsWhatItGaveBackItselfBeforeWhatOthersDid() throws {
+        let pool = CopyPool()
+        let (own, other) = (Handed(pool), Handed(pool))
+        own.giveBack()
+        _ = try onAnotherThread { other.giveBack() }
+        let (first, second) = (Handed(pool), Handed(pool))
+        #expect([first.start, second.start] == [own.start, other.start])
+    }
+
+    @Test func everyThreadHasAnotherOrdinal() throws {
+        let own = Thread.ordinal
+        let others = try [onAnotherThread { Thread.ordinal }, onAnotherThread { Thread.ordinal }]
+        #expect(Set(others + [own]).count == 3 && own == Thread.ordinal)
+    }
+
+    private func onAnotherThread<Value: Sendable>(
+        _ body: @escaping @Sendable () -> Value
+    ) throws -> Value? {
+        let result = Recorder<Value>()
+        try Thread(name: "other") { result.append(body()) }.join()
+        return result.values.first
+    }
+}
+
+/// A copy that is given back at a moment of its own.
+private final class Handed: Sendable {
+    static let count = 40_000
+    private let bytes: Mutex<ImageBytes?>
+    let start: UInt
+
+    init(_ pool: CopyPool) {
+        let taken = ImageBytes(pool.take(Self.count))
+        start = UInt(bitPattern: taken.lastingBytes?.baseAddress)
+        bytes = Mutex(taken)
+    }
+
+    func giveBack() { bytes.withLock { $0 = nil } }
 }

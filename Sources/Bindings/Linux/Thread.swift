@@ -21,6 +21,10 @@ public struct Thread: ~Copyable, Sendable {
         handle = started
     }
 
+    /// A number of the calling thread, which stays the same and no other one has: how many threads
+    /// of the process had asked for theirs before. For what is parted among threads.
+    public static var ordinal: Int { clinux_thread_ordinal() }
+
     /// Has the calling thread, and those that it starts from now on, stand back behind others of
     /// the machine: a nice value from 0 to 19. Throws EPERM where a system call filter forbids it,
     /// and for a value below the one that holds.

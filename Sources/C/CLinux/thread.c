@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 int clinux_thread_start(
@@ -26,4 +27,11 @@ void clinux_thread_name(const char *name) { pthread_setname_np(pthread_self(), n
 
 int clinux_thread_nice(int value) {
     return setpriority(PRIO_PROCESS, 0, value) == 0 ? 0 : -errno;
+}
+
+size_t clinux_thread_ordinal(void) {
+    static _Atomic size_t asked;
+    static _Thread_local size_t ordinal;
+    if (ordinal == 0) ordinal = atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) + 1;
+    return ordinal - 1;
 }

@@ -1,19 +1,13 @@
-import Synchronization
+import Linux
 
 /// Memory for copies of results, used again and again: what malloc gives back to the system at once
 /// comes back as page faults, which cost more than the copy itself.
 ///
-/// Bounded: beyond `idleBytesMax` what is given back is freed. Any thread.
+/// Bounded: beyond `CopyShelf.idleBytesMax` what is given back is freed. Any thread; threads that
+/// load at the same time use shelves of their own, and do not wait for each other.
 final class CopyPool: Sendable {
-    private struct State: ~Copyable {
-        /// By class of size; the one that was used last, which is warm, comes first.
-        var idle = [[Int]](repeating: [], count: classCount)
-        var idleBytes = 0
-    }
+    private let shelves = InlineArray<4, CopyShelf> { _ in CopyShelf(classCount) }
 
-    private let state = Mutex(State())
-
-    private static let idleBytesMax = 8 << 20
     private static let alignment = 64
     /// The smallest class has so many bytes; four classes double it.
     private static let smallestBits = 10
@@ -23,40 +17,27 @@ final class CopyPool: Sendable {
     /// Memory for so many bytes, not zeroed.
     func take(_ count: Int) -> CopyBuffer {
         let size = Self.size(count)
-        var address: Int?
-        if let place = size.place {
-            address = state.withLock { state in
-                guard let known = state.idle[place].popLast() else { return nil }
-                state.idleBytes -= size.bytes
-                return known
-            }
-        }
         let start =
-            address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
+            size.place.flatMap { idle($0, size.bytes) }
             ?? .allocate(byteCount: size.bytes, alignment: Self.alignment)
         return CopyBuffer(start, count: count, of: self)
     }
 
-    fileprivate func giveBack(_ start: UnsafeMutableRawPointer, count: Int) {
-        let size = Self.size(count)
-        let isKept = state.withLock { state in
-            guard let place = size.place, state.idleBytes + size.bytes <= Self.idleBytesMax else {
-                return false
-            }
-            state.idle[place].append(Int(bitPattern: start))
-            state.idleBytes += size.bytes
-            return true
+    /// Of the thread's own shelf, else of another one: who takes may not be who gives back.
+    private func idle(_ place: Int, _ bytes: Int) -> UnsafeMutableRawPointer? {
+        let own = Thread.ordinal
+        for step in 0..<shelves.count {
+            let shelf = (own &+ step) % shelves.count
+            if let start = shelves[shelf].take(place, bytes) { return start }
         }
-        if !isKept { start.deallocate() }
+        return nil
     }
 
-    deinit {
-        state.withLock { state in
-            for address in state.idle.joined() {
-                UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
-            }
-            state.idle = []
-        }
+    fileprivate func giveBack(_ start: UnsafeMutableRawPointer, count: Int) {
+        let size = Self.size(count)
+        let own = Thread.ordinal % shelves.count
+        if let place = size.place, shelves[own].put(start, place, size.bytes) { return }
+        start.deallocate()
     }
 
     /// The class and the bytes of its memory, at most a quarter more than asked for; no class for

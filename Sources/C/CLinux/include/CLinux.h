@@ -173,6 +173,9 @@ void clinux_thread_name(const char *name);
 // Sets the nice value of the calling thread, which those that it starts inherit. 0 or -errno.
 int clinux_thread_nice(int value);
 
+// How many threads of the process had asked when the calling thread did so for the first time.
+size_t clinux_thread_ordinal(void);
+
 // MARK: - faults (fault.c)
 
 /// When a signal ends the process, `count` words are copied from `words` to `copies`, and then its
