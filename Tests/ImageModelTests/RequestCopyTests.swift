@@ -37,6 +37,30 @@ import Testing
         #expect(again == changed && again.hashValue == changed.hashValue)
     }
 
+    /// A digest that was made before a change says nothing of what came after.
+    @Test(arguments: changes.indices)
+    func aDigestIsOfWhatTheRequestSaysNow(number: Int) {
+        var request = ImageRequest(url: "http://a/b")
+        let plain = (request.digest, request)
+        Self.changes[number](&request)
+        var fresh = ImageRequest(url: "http://a/b")
+        Self.changes[number](&fresh)
+        #expect(request.digest == fresh.digest && plain.1.digest == plain.0)
+        // Where nobody else has it, it is changed in its place.
+        Self.changes[(number + 1) % Self.changes.count](&request)
+        Self.changes[(number + 1) % Self.changes.count](&fresh)
+        #expect(request.digest == fresh.digest)
+    }
+
+    @Test func classAndTimeoutAreInNoDigest() {
+        let plain = ImageRequest(url: "http://a/b")
+        var other = plain
+        (other.priority, other.timeoutMilliseconds) = (.high, 5)
+        #expect(other.digest == plain.digest)
+        other.options.insert(.fromCacheOnly)
+        #expect(other.digest != plain.digest)
+    }
+
     @Test func aChangedCopySharesNothingAnyMore() {
         let plain = ImageRequest(url: "http://a/b")
         var copy = plain

@@ -96,7 +96,7 @@ import Testing
         requests[3].pixelRatio = 2
         requests[4].context.preset = "small"
         requests[5].output.quality = 7
-        requests[6].options = .highPriority
+        requests[6].options = .fromCacheOnly
         requests[7].infoOnly = true
         requests[8].steps = [.flip(horizontal: true, vertical: false)]
         #expect(Set(requests.map { RequestKey($0).digest }).count == 7)
@@ -165,11 +165,11 @@ import Testing
     /// where a voucher says: that is so whatever a coordinator grants.
     @Test func whatIsMoreThanItsAnswerIsNotRepeated() {
         let plain = LoadRequest(token: Token(Identifier128(high: 1, low: 2)), image: request)
-        #expect(plain.mayBeRepeated)
+        #expect(PendingLoad(plain).mayBeRepeated)
         func mayBeRepeated(_ change: (inout LoadRequest) -> Void) -> Bool {
             var load = plain
             change(&load)
-            return load.mayBeRepeated
+            return PendingLoad(load).mayBeRepeated
         }
         #expect(!mayBeRepeated { $0.slot = "a" })
         let id = Identifier128(high: 1, low: 1)

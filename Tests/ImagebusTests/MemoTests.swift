@@ -17,7 +17,7 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
 
         mutating func rest(of load: LoadRequest) throws -> (rest: [UInt8], isEncoded: Bool) {
             _ = try encoder.encode(.status)
-            let rest = try memo.rest(of: PendingLoad(load), &encoder)
+            let rest = try memo.written(PendingLoad(load), &encoder).rest
             return (rest, !encoder.packed().isEmpty)
         }
     }
@@ -47,6 +47,11 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
             LoadRequest(token: token(1), image: load.image, wantsProgress: true),
             LoadRequest(token: token(1), image: load.image, staleRetries: 1),
             LoadRequest(token: token(1), image: load.image, detach: true),
+            LoadRequest(token: token(1), image: load.image, wantsInfo: true),
+            LoadRequest(token: token(1), image: load.image, wantsPieces: true),
+            LoadRequest(token: token(1), image: load.image, uploadBytes: 1),
+            LoadRequest(token: token(1), image: load.image, slot: "a"),
+            LoadRequest(token: token(1), image: load.image, visitor: 1),
         ]
         for other in others {
             let found = try encoder.rest(of: other)
@@ -59,11 +64,11 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
         var encoder = MessageEncoder()
         var memo = LoadMemo()
         let waiting = PendingLoad(load)
-        let first = try memo.rest(of: waiting, &encoder)
+        let first = try memo.written(waiting, &encoder).rest
         waiting.millisecondsLeft -= 100
         var later = load
         later.image.timeoutMilliseconds -= 100
-        let second = try memo.rest(of: waiting, &encoder)
+        let second = try memo.written(waiting, &encoder).rest
         #expect(try second == encoded(later) && second != first)
     }
 }

@@ -16,13 +16,13 @@ extension PendingLoad {
             uploadBytes: Int(request.uploadBytes), slot: request.slot, trace: request.trace,
             visitor: request.visitor)
         // What is said only when it is sent again.
-        if request.staleRetries > 0 || request.wantsPieces { self.request = request }
+        (manner.staleRetries, manner.wantsPieces) = (request.staleRetries, request.wantsPieces)
     }
 }
 
 extension PendingRequests {
     /// Of a load that nobody awaits.
-    mutating func submitted(_ request: LoadRequest, at now: Instant) -> [Action] {
+    mutating func submitted(_ request: LoadRequest, at now: Instant) -> PendingRequests.Actions {
         submitted(PendingLoad(request), at: now)
     }
 }

@@ -17,14 +17,14 @@ private func request(_ number: UInt64, group: GroupID? = nil) -> LoadRequest {
 }
 
 /// Tokens of the loads among the actions, in order.
-private func sent(_ actions: [PendingRequests.Action]) -> [UInt64] {
+private func sent(_ actions: PendingRequests.Actions) -> [UInt64] {
     actions.compactMap { action in
         if case .load(let load) = action { load.token.value.low } else { nil }
     }
 }
 
 /// Tokens and codes of the failures among the actions.
-private func failed(_ actions: [PendingRequests.Action]) -> [UInt64: ErrorCode] {
+private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
     var failures: [UInt64: ErrorCode] = [:]
     for case .fail(let load, let error) in actions {
         failures[load.token.value.low] = error.code

@@ -19,7 +19,7 @@ private func request(_ number: UInt64, slot: String?, avoids: Bool = false) -> L
 }
 
 /// Cancels, failures and loads among the actions, in order.
-private func told(_ actions: [PendingRequests.Action]) -> [String] {
+private func told(_ actions: PendingRequests.Actions) -> [String] {
     actions.map { action in
         switch action {
         case .send(.cancel(let token)): "cancel \(token.value.low)"

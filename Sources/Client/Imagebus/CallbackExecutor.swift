@@ -26,6 +26,9 @@ public struct CallbackExecutor: Sendable {
         CallbackExecutor(policy: .safe, executor: executor)
     }
 
+    /// Whether callbacks run where they are called from, wherever that is.
+    var isInline: Bool { policy == .inline }
+
     /// Whether callbacks run where this is called: on the line of a client, unless that is nil.
     func isHere(onLineOf commands: CommandQueue?) -> Bool {
         switch policy {

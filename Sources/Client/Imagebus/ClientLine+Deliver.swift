@@ -9,7 +9,7 @@ import ZeroMQ
 
 // What is done: callers are told, bytes are taken out of shared memory.
 extension ClientLine {
-    mutating func perform(_ actions: [PendingRequests.Action], at now: Instant) {
+    mutating func perform(_ actions: PendingRequests.Actions, at now: Instant) {
         for action in actions {
             switch action {
             case .load(let load): enqueue(load, at: now)

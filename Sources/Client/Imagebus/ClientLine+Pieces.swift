@@ -9,7 +9,7 @@ extension ClientLine {
     /// Puts a load behind what waits. One that brings bytes along goes, with these, only when
     /// nothing else waits.
     mutating func enqueue(_ load: PendingLoad, at now: Instant) {
-        guard load.request.uploadBytes > 0 else { return outbox.append(.load(load)) }
+        guard load.manner.uploadBytes > 0 else { return outbox.append(.load(load)) }
         if uploads.start(load.message) { return }
         perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
     }

@@ -15,13 +15,13 @@ extension ClientLine {
         at now: Instant
     ) {
         guard configuration.repeatsAnswers, let voucher = answer.voucher,
-            load.request.mayBeRepeated
+            load.mayBeRepeated
         else { return }
         let reference = answer.reference
         let segment = reference.flatMap { try? results.segment(of: $0) }
         nextLook = nextLook ?? now.adding(milliseconds: Self.lookMilliseconds)
         response.voucher = answers.learn(
-            load.request.image, response, voucher, reference, in: segment)
+            load.image, response, voucher, reference, in: segment)
     }
 
     /// Something was used: that is told soon, or at once where there is much.
@@ -44,12 +44,5 @@ extension ClientLine {
         usedDue = nil
         guard let used = answers.uses.take(), isWelcome else { return }
         outbox.append(.other(.used(used)))
-    }
-}
-
-extension LoadRequest {
-    /// Whether a repetition of its answer would be all of it.
-    var mayBeRepeated: Bool {
-        slot == nil && trace == nil && uploadBytes == 0 && !wantsPieces
     }
 }

@@ -19,10 +19,7 @@ extension ImagebusClient {
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
-        var request = request
-        if partial != nil, !request.options.contains(.progressiveLoad) {
-            request.options.insert(.progressiveLoad)
-        }
+        let request = partial == nil ? request : request.withPartialImages
         let callbacks = LoadCallbacks(
             on: executor, progress: progress, partial: partial, cached: cached,
             completion: completion)
@@ -49,5 +46,14 @@ extension ImagebusClient {
                 request, task, group: group, wantsProgress: wantsProgress, slot: slot,
                 visitor: visitor))
         return task
+    }
+}
+
+extension ImageRequest {
+    fileprivate var withPartialImages: ImageRequest {
+        guard !options.contains(.progressiveLoad) else { return self }
+        var request = self
+        request.options.insert(.progressiveLoad)
+        return request
     }
 }

@@ -1,27 +1,14 @@
 import ImageModel
 import Messages
-import Synchronization
 
 /// What a caller wants to be called with, and where.
-final class LoadCallbacks: Sendable {
-    enum Event: Sendable {
-        case progress(RequestProgress)
-        case partial(ImageResponse)
-        case cached(ImageResponse)
-        case end(Result<ImageResponse, ImageError>)
-    }
-
+///
+/// Most callers want the end alone, and at once: that takes no object beside the load.
+struct LoadCallbacks: Sendable {
     private let executor: CallbackExecutor
-    private let progress: (@Sendable (RequestProgress) -> Void)?
-    private let partial: (@Sendable (ImageResponse) -> Void)?
-    private let cached: (@Sendable (ImageResponse) -> Void)?
     private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
-    /// To the task that runs the callbacks elsewhere, once there is one.
-    private let sink = Mutex<AsyncStream<Event>.Continuation?>(nil)
-
-    /// Events that wait for an executor that is busy; of progress and partial images only the
-    /// newest.
-    private static let eventsMax = 16
+    /// Of callers that want more than the end, or perhaps elsewhere.
+    private let events: CallbackEvents?
 
     init(
         on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)?,
@@ -29,47 +16,29 @@ final class LoadCallbacks: Sendable {
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) {
-        self.executor = executor
-        self.progress = progress
-        self.partial = partial
-        self.cached = cached
-        self.completion = completion
+        (self.executor, self.completion) = (executor, completion)
+        let wantsEvents = progress != nil || partial != nil || cached != nil
+        guard wantsEvents || !executor.isInline else {
+            events = nil
+            return
+        }
+        events = CallbackEvents(
+            on: executor, progress: progress, partial: partial, cached: cached,
+            completion: completion)
     }
 
     /// Calls back here, or hands it on.
-    func tell(_ event: Event, onLineOf commands: CommandQueue?) {
-        if executor.isHere(onLineOf: commands) { call(event) } else { handOn(event) }
+    func tell(_ event: CallbackEvents.Event, onLineOf commands: CommandQueue?) {
+        guard let events else { return }
+        if executor.isHere(onLineOf: commands) { events.call(event) } else { events.handOn(event) }
     }
 
     /// The same for the end, which comes last, and once.
     func end(with result: Result<ImageResponse, ImageError>, onLineOf commands: CommandQueue?) {
-        if executor.isHere(onLineOf: commands) { completion(result) } else { handOn(.end(result)) }
-    }
-
-    private func handOn(_ event: Event) {
-        let sink = sink.withLock { sink in
-            let known = sink ?? start()
-            sink = known
-            return known
-        }
-        sink.yield(event)
-        if case .end = event { sink.finish() }
-    }
-
-    /// One task for all events of the load keeps them in order.
-    private func start() -> AsyncStream<Event>.Continuation {
-        let (stream, sink) = AsyncStream<Event>.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.eventsMax))
-        executor.start { for await event in stream { self.call(event) } }
-        return sink
-    }
-
-    private func call(_ event: Event) {
-        switch event {
-        case .progress(let event): progress?(event)
-        case .partial(let response): partial?(response)
-        case .cached(let response): cached?(response)
-        case .end(let result): completion(result)
+        if let events, !executor.isHere(onLineOf: commands) {
+            events.handOn(.end(result))
+        } else {
+            completion(result)
         }
     }
 }

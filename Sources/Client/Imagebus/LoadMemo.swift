@@ -9,34 +9,23 @@ struct LoadMemo {
     private var entries = WayTable<RememberedLoad>(bits: 14)
     private static let bytesMax = 1_024
 
-    /// The body of a load behind its token, as it is sent: of the same load before, or encoded now.
-    mutating func rest(
-        of load: PendingLoad, _ encoder: inout MessageEncoder
-    ) throws(WireError) -> [UInt8] {
+    /// The load as it is sent: the same one that was sent before, or encoded now.
+    mutating func written(
+        _ load: PendingLoad, _ encoder: inout MessageEncoder
+    ) throws(WireError) -> RememberedLoad {
         if let known = entries.find(load.hash, where: { $0.isSent(like: load) }) {
             load.remembered = known
-            return known.rest
+            return known
         }
         load.remembered = nil
         _ = try encoder.encode(.load(load.message))
         let rest = Array(encoder.packed().dropFirst(TokenedBody.restOffset))
+        let entry = RememberedLoad(load, rest: rest)
         // A trace is hardly ever sent again.
-        if rest.count <= Self.bytesMax, load.request.trace == nil {
-            let entry = RememberedLoad(load, rest: rest)
+        if rest.count <= Self.bytesMax, load.manner.trace == nil {
             entries.enter(entry, load.hash) { $0.isSent(like: load) }
             load.remembered = entry
         }
-        return rest
-    }
-}
-
-extension LoadRequest {
-    /// Everything but the token.
-    func saysTheSame(as other: LoadRequest) -> Bool {
-        image == other.image && group == other.group && wantsProgress == other.wantsProgress
-            && wantsInfo == other.wantsInfo && staleRetries == other.staleRetries
-            && detach == other.detach
-            && wantsPieces == other.wantsPieces && uploadBytes == other.uploadBytes
-            && slot == other.slot && trace == other.trace && visitor == other.visitor
+        return entry
     }
 }

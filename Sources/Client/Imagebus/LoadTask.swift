@@ -18,12 +18,20 @@ public final class LoadTask: Sendable {
     /// Unsafe: `finish` takes it out of the state and resumes it, once.
     private typealias Continuation = UnsafeContinuation<Result<ImageResponse, ImageError>, Never>
 
-    private struct State {
+    private struct State: ~Copyable {
         var result: Result<ImageResponse, ImageError>?
         /// Most loads are awaited once, or have callbacks.
         var continuation: Continuation?
         var callbacks: LoadCallbacks?
         private(set) var extras: Extras?
+
+        init(callbacks: LoadCallbacks?, wantsProgress: Bool, keeper: MemoryKeeper?) {
+            self.callbacks = callbacks
+            if wantsProgress { madeExtras().progress = Progress() }
+            if let keeper { madeExtras().keeper = keeper }
+        }
+
+        init(endedWith response: ImageResponse) { result = .success(response) }
 
         var cached: ImageResponse? { extras?.cached }
 
@@ -39,8 +47,10 @@ public final class LoadTask: Sendable {
             with result: Result<ImageResponse, ImageError>
         ) -> (continuation: Continuation?, callbacks: LoadCallbacks?, extras: Extras?)? {
             guard self.result == nil else { return nil }
-            let waiting = (continuation: continuation, callbacks: callbacks, extras: extras)
-            (continuation, callbacks, extras) = (nil, nil, nil)
+            let waiting = (
+                continuation: exchange(&continuation, with: nil),
+                callbacks: exchange(&callbacks, with: nil), extras: exchange(&extras, with: nil)
+            )
             self.result = result
             if let cached = waiting.extras?.cached { madeExtras().cached = cached }
             return waiting
@@ -121,7 +131,7 @@ public final class LoadTask: Sendable {
         return stream
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let commands: CommandQueue
 
     /// Of the client whose commands it is.
@@ -131,12 +141,7 @@ public final class LoadTask: Sendable {
     ) {
         self.token = token
         self.commands = commands
-        guard wantsProgress || callbacks != nil || keeper != nil else { return }
-        state.withLock { state in
-            state.callbacks = callbacks
-            if wantsProgress { state.madeExtras().progress = Progress() }
-            if let keeper { state.madeExtras().keeper = keeper }
-        }
+        state = Mutex(State(callbacks: callbacks, wantsProgress: wantsProgress, keeper: keeper))
     }
 
     /// One that has ended as it begins.
@@ -145,7 +150,7 @@ public final class LoadTask: Sendable {
     ) {
         self.token = token
         self.commands = commands
-        state.withLock { $0.result = .success(response) }
+        state = Mutex(State(endedWith: response))
     }
 
     /// Whether there is a result.

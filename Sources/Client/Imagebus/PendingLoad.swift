@@ -4,18 +4,21 @@ import Messages
 /// One load of this client, from its order to its end: what is asked for, who is told, and how far
 /// it is. All tables of the line have the load itself, and no copies of it.
 ///
-/// Unchecked: whoever makes it gives it away with its order, and only the line touches it then.
+/// Unchecked: whoever makes it gives it away with its order, and only the line touches it then, in
+/// functions that change one of its fields at a time.
 final class PendingLoad: @unchecked Sendable {
-    /// What the caller wants. Its class may change, and what is said when it is sent again.
-    var request: LoadRequest
+    /// What the caller wants. Its class may change, and what is asked of its origin.
+    @exclusivity(unchecked) var image: ImageRequest
+    /// How.
+    @exclusivity(unchecked) var manner: LoadManner
     /// Names it; the same as long as it is pending.
     let token: Token
     /// Who is told.
     let task: LoadTask
     /// Of what usually differs between two loads: the rest is compared.
     let hash: Int
-    /// The slot that it was begun in; sent again it goes without.
-    let firstSlot: String?
+    /// The slot that it was begun in.
+    let slot: String?
     /// Whether it may be one message with others that ask for the same at the same time.
     ///
     /// One in a slot cancels the others of it; one with a trace is to be found in logs by itself;
@@ -25,7 +28,7 @@ final class PendingLoad: @unchecked Sendable {
     /// Whether others may join it, or may have: set when it is submitted.
     var isShareable = false
     /// As it was sent before, and answered; `nil` where nothing is known of it.
-    var remembered: RememberedLoad?
+    @exclusivity(unchecked) var remembered: RememberedLoad?
     var deadline = Instant(nanoseconds: 0)
     var unservedUntil = Instant(nanoseconds: 0)
     var isSent = false
@@ -42,22 +45,30 @@ final class PendingLoad: @unchecked Sendable {
         trace: TraceContext? = nil, visitor: UInt64 = 0
     ) {
         (token, self.task) = (task.token, task)
-        hash = image.sharingHash
+        (self.image, self.slot) = (image, slot)
+        hash = image.digest
         mayBeShared =
             slot == nil && trace == nil && uploadBytes == 0 && !detach && image.mayBeShared
-        firstSlot = slot
         millisecondsLeft = image.timeoutMilliseconds
-        request = LoadRequest(
-            token: task.token, group: group, image: image, wantsProgress: wantsProgress,
-            wantsInfo: wantsInfo, detach: detach, uploadBytes: UInt64(uploadBytes), slot: slot,
-            trace: trace, visitor: visitor)
+        manner = LoadManner(
+            group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo, detach: detach,
+            uploadBytes: UInt64(uploadBytes), trace: trace, visitor: visitor)
     }
 
     /// As it is sent.
     var message: LoadRequest {
-        var message = request
-        message.image.timeoutMilliseconds = millisecondsLeft
-        return message
+        var image = image
+        image.timeoutMilliseconds = millisecondsLeft
+        return LoadRequest(
+            token: token, group: manner.group, image: image, wantsProgress: manner.wantsProgress,
+            wantsInfo: manner.wantsInfo, staleRetries: manner.staleRetries, detach: manner.detach,
+            wantsPieces: manner.wantsPieces, uploadBytes: manner.uploadBytes,
+            slot: manner.namesSlot ? slot : nil, trace: manner.trace, visitor: manner.visitor)
+    }
+
+    /// Whether a repetition of its answer would be all of it.
+    var mayBeRepeated: Bool {
+        slot == nil && manner.trace == nil && manner.uploadBytes == 0 && !manner.wantsPieces
     }
 }
 

@@ -6,12 +6,12 @@ extension PendingRequests {
     /// Makes it one with a load that asks for the same and was not given to the socket; `nil` where
     /// there is none. Its answer is then not older than the request for it, as that of each other
     /// load: no cached image that was removed before comes back (SEMANTICS §3.6).
-    mutating func join(_ load: PendingLoad, at now: Instant) -> [Action]? {
+    mutating func join(_ load: PendingLoad, at now: Instant) -> Actions? {
         guard let leader = shares.candidate(load.hash), let entry = entries[leader],
-            !entry.isCancelled, entry.request.asksTheSame(as: load.request)
+            !entry.isCancelled, entry.asksTheSame(as: load)
         else { return nil }
         shares.join(
-            load.token, load.request.image.priority, to: leader, entry.request.image.priority)
+            load.token, load.image.priority, to: leader, entry.image.priority)
         load.isShareable = false
         enter(load, at: now)
         return settle(leader)
@@ -28,22 +28,22 @@ extension PendingRequests {
     func isShared(_ token: Token) -> Bool { shares.leads(token) }
 
     /// Shared work has the highest class among those who wait for it.
-    mutating func settle(_ leader: Token) -> [Action] {
+    mutating func settle(_ leader: Token) -> Actions {
         guard let entry = entries[leader], let priority = shares.priority(of: leader),
-            priority != entry.request.image.priority
+            priority != entry.image.priority
         else { return [] }
-        entries[leader]?.request.image.priority = priority
+        entries[leader]?.image.priority = priority
         return entry.isSent && isWelcome ? [.send(.reprioritise(leader, priority))] : []
     }
 
     /// Somebody stops waiting. With the last one of a load that has gone a cancel goes.
-    mutating func left(_ token: Token, _ error: ImageError) -> [Action] {
+    mutating func left(_ token: Token, _ error: ImageError) -> Actions {
         guard let leader = shares.leader(of: token) else {
             let wasSent = entries[token]?.isSent == true && isWelcome
             return end(token, error) + (wasSent ? [.send(.cancel(token))] : [])
         }
         let count = shares.leave(token)
-        let failed = entries[token].map { [Action.fail($0, error)] } ?? []
+        let failed: Actions = entries[token].map { [.fail($0, error)] } ?? []
         if token != leader { entries.remove(token) }
         guard count == 0 else { return failed + settle(leader) }
         let wasSent = entries[leader]?.isSent == true && isWelcome
@@ -53,11 +53,11 @@ extension PendingRequests {
     }
 
     /// What goes by this token has ended: for all who share it.
-    mutating func endAll(_ token: Token, _ error: ImageError) -> [Action] {
+    mutating func endAll(_ token: Token, _ error: ImageError) -> Actions {
         guard let members = shares.members(of: token) else { return end(token, error) }
         let ended = members.compactMap { entries[$0] }
         removeAll(token, members)
-        return ended.map { .fail($0, error) } + [.forget(token)]
+        return ended.map { .fail($0, error) } + Actions(.forget(token))
     }
 
     mutating func removeAll(_ leader: Token, _ members: [Token]) {

@@ -23,6 +23,8 @@ struct PendingRequests {
         case forget(Token)
     }
 
+    typealias Actions = ActionList<Action>
+
     private let sharesLoads: Bool
     private let connectTimeoutMilliseconds: Int
     private let mayAskForPieces: Bool
@@ -64,23 +66,22 @@ struct PendingRequests {
     func load(of token: Token) -> PendingLoad? { entries[token] }
 
     /// The caller wants an image.
-    mutating func submitted(_ load: PendingLoad, at now: Instant) -> [Action] {
+    mutating func submitted(_ load: PendingLoad, at now: Instant) -> Actions {
         guard entries[load.token] == nil else { return [] }
         load.isShareable = sharesLoads && load.mayBeShared
         if load.isShareable, let joined = join(load, at: now) { return joined }
         let superseded = supersede(by: load)
         enter(load, at: now)
         if load.isShareable { shares.open(load.hash, load.token) }
-        if let slot = load.firstSlot { slots[slot] = load.token }
-        queue.append(load)
-        let sent = sendQueued(at: now)
+        if let slot = load.slot { slots[slot] = load.token }
+        let sent = sendInTurn(load, at: now)
         return superseded.isEmpty ? sent : superseded + sent
     }
 
     mutating func enter(_ load: PendingLoad, at now: Instant) {
         lastSerial += 1
         load.serial = lastSerial
-        load.deadline = now.adding(milliseconds: load.request.image.timeoutMilliseconds)
+        load.deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         load.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
         entries.insert(load)
         expect(due(load))
@@ -89,37 +90,37 @@ struct PendingRequests {
     /// The caller wants something else in a slot: the older request of it ends before. The
     /// coordinator is told at once, although it would find out with the new one: that may have to
     /// wait for the window.
-    private mutating func supersede(by load: PendingLoad) -> [Action] {
-        guard let slot = load.firstSlot, let older = slots[slot],
-            !load.request.image.options.contains(.avoidAutoCancelImage)
+    private mutating func supersede(by load: PendingLoad) -> Actions {
+        guard let slot = load.slot, let older = slots[slot],
+            !load.image.options.contains(.avoidAutoCancelImage)
         else { return [] }
         return cancelled(older)
     }
 
     /// The caller wants it more or less than before.
-    mutating func reprioritised(_ token: Token, _ priority: Priority) -> [Action] {
+    mutating func reprioritised(_ token: Token, _ priority: Priority) -> Actions {
         guard let entry = entries[token], !shares.hasLeft(token) else { return [] }
         if let leader = shares.leader(of: token) {
             shares.set(priority, of: token)
             return settle(leader)
         }
-        entries[token]?.request.image.priority = priority
+        entries[token]?.image.priority = priority
         return entry.isSent ? [.send(.reprioritise(token, priority))] : []
     }
 
     /// The caller wants a whole group more or less than before.
-    mutating func reprioritised(_ group: GroupID, _ priority: Priority) -> [Action] {
-        let members = entries.filter { $0.request.group == group }
+    mutating func reprioritised(_ group: GroupID, _ priority: Priority) -> Actions {
+        let members = entries.filter { $0.manner.group == group }
         for load in members {
             shares.set(priority, of: load.token)
-            load.request.image.priority = priority
+            load.image.priority = priority
         }
         let isSent = members.contains { $0.isSent }
         return isSent ? [.send(.reprioritiseGroup(group, priority))] : []
     }
 
     /// The caller no longer wants it. What was not sent ends here, and so does what others share.
-    mutating func cancelled(_ token: Token) -> [Action] {
+    mutating func cancelled(_ token: Token) -> Actions {
         guard let entry = entries[token], !entry.isCancelled, !shares.hasLeft(token) else {
             return []
         }
@@ -130,7 +131,7 @@ struct PendingRequests {
     }
 
     /// For all who share it.
-    private mutating func cancel(_ token: Token) -> [Action] {
+    private mutating func cancel(_ token: Token) -> Actions {
         guard let entry = entries[token], entry.isSent else {
             return endAll(token, .cancelledUnsent)
         }
@@ -139,20 +140,22 @@ struct PendingRequests {
     }
 
     /// The caller no longer wants a whole group. All who share something are of one group.
-    mutating func cancelledGroup(_ group: GroupID) -> [Action] {
+    mutating func cancelledGroup(_ group: GroupID) -> Actions {
         let members = entries.filter { load in
-            load.request.group == group && !load.isCancelled
+            load.manner.group == group && !load.isCancelled
                 && shares.leader(of: load.token) ?? load.token == load.token
         }
         let unsent = members.filter { !$0.isSent }
         let sent = members.filter(\.isSent)
         for load in sent { load.isCancelled = true }
-        return unsent.flatMap { endAll($0.token, .cancelledUnsent) }
-            + (sent.isEmpty ? [] : [.send(.cancelGroup(group))])
+        var actions = Actions()
+        for load in unsent { actions += endAll(load.token, .cancelledUnsent) }
+        if !sent.isEmpty { actions.append(.send(.cancelGroup(group))) }
+        return actions
     }
 
     /// A session has begun.
-    mutating func welcomed(_ welcome: ClientWelcome, at now: Instant) -> [Action] {
+    mutating func welcomed(_ welcome: ClientWelcome, at now: Instant) -> Actions {
         isWelcome = true
         refusal = nil
         window = Int(welcome.window)
@@ -162,13 +165,13 @@ struct PendingRequests {
     }
 
     /// The session has ended. What was sent is queued again, before what was not.
-    mutating func sessionEnded(at now: Instant) -> [Action] {
+    mutating func sessionEnded(at now: Instant) -> Actions {
         isWelcome = false
         let sent = entries.filter(\.isSent)
         let unserved = now.adding(milliseconds: connectTimeoutMilliseconds)
         for load in entries { load.unservedUntil = unserved }
         if !entries.isEmpty { expect(unserved) }
-        var actions: [Action] = []
+        var actions: Actions = []
         for load in sent where load.isCancelled {
             let error = ImageError(.cancelled, "cancelled; the connection ended meanwhile")
             actions += endAll(load.token, error)
@@ -182,19 +185,20 @@ struct PendingRequests {
     }
 
     /// How far a request is.
-    mutating func progressed(_ progress: RequestProgress) -> [Action] {
+    mutating func progressed(_ progress: RequestProgress) -> Actions {
         guard let members = shares.members(of: progress.token) else {
             return entries[progress.token] == nil ? [] : [.advance(progress)]
         }
-        return members.map { member in
-            var its = progress
-            its.token = member
-            return .advance(its)
-        }
+        return Actions(
+            members.lazy.map { member in
+                var its = progress
+                its.token = member
+                return .advance(its)
+            })
     }
 
     /// A request has ended, as far as the coordinator is concerned.
-    mutating func replied(_ reply: Reply, at now: Instant) -> [Action] {
+    mutating func replied(_ reply: Reply, at now: Instant) -> Actions {
         guard let entry = entries[reply.token], entry.isSent else { return [] }
         guard case .failure(let error) = reply.outcome else { return [.deliver(reply)] }
         if error.code == .shuttingDown, !entry.isCancelled {
@@ -214,7 +218,7 @@ struct PendingRequests {
     }
 
     /// The bytes of a reply were taken: the request has ended, and the next one may be sent.
-    mutating func delivered(_ token: Token, at now: Instant) -> [Action] {
+    mutating func delivered(_ token: Token, at now: Instant) -> Actions {
         if let members = shares.members(of: token) {
             removeAll(token, members)
         } else {
@@ -225,70 +229,70 @@ struct PendingRequests {
 
     /// The bytes of a reply were reused before they could be taken: the same request again, at
     /// most three times, then once more in pieces (PROTOCOL §10).
-    mutating func foundStale(_ token: Token, at now: Instant) -> [Action] {
+    mutating func foundStale(_ token: Token, at now: Instant) -> Actions {
         guard let entry = entries[token] else { return [] }
-        guard entry.request.staleRetries < Self.staleRetriesMax else {
+        guard entry.manner.staleRetries < Self.staleRetriesMax else {
             let error = ImageError(.stale, "the result was evicted faster than it could be read")
             return foundUnreadable(token, error, at: now)
         }
         if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
-        entries[token]?.request.staleRetries += 1
+        entries[token]?.manner.staleRetries += 1
         return sendAgain(token, at: now)
     }
 
     /// Nothing changed, but the cached image did not arrive: its bytes were reused, or went to an
     /// earlier session. It is asked for without asking the origin again.
-    mutating func foundUnmodified(_ token: Token, at now: Instant) -> [Action] {
+    mutating func foundUnmodified(_ token: Token, at now: Instant) -> Actions {
         guard let entry = entries[token] else { return [] }
         if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
-        entries[token]?.request.image.options.remove(.refreshCached)
+        entries[token]?.image.options.remove(.refreshCached)
         return sendAgain(token, at: now)
     }
 
     /// The bytes of a reply cannot be read in shared memory: the same request once more, in pieces.
     mutating func foundUnreadable(
         _ token: Token, _ error: ImageError, at now: Instant
-    ) -> [Action] {
+    ) -> Actions {
         guard let entry = entries[token] else { return [] }
         if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
-        guard mayAskForPieces, knowsPieces, !entry.request.wantsPieces else {
+        guard mayAskForPieces, knowsPieces, !entry.manner.wantsPieces else {
             return endAll(token, error) + sendQueued(at: now)
         }
-        entries[token]?.request.wantsPieces = true
+        entries[token]?.manner.wantsPieces = true
         return sendAgain(token, at: now)
     }
 
     /// Sends what has ended there once more. It must not cancel what came into its slot since; what
     /// comes later cancels it by its token.
-    private mutating func sendAgain(_ token: Token, at now: Instant) -> [Action] {
-        entries[token]?.request.slot = nil
-        return entries[token].map { [send($0, at: now)] } ?? []
+    private mutating func sendAgain(_ token: Token, at now: Instant) -> Actions {
+        entries[token]?.manner.namesSlot = false
+        return entries[token].map { Actions(send($0, at: now)) } ?? []
     }
 
     /// The client itself ends a request, such as one whose pieces have a gap.
-    mutating func abandoned(_ token: Token, _ error: ImageError, at now: Instant) -> [Action] {
+    mutating func abandoned(_ token: Token, _ error: ImageError, at now: Instant) -> Actions {
         guard let entry = entries[token] else { return [] }
-        let cancel: [Action] = entry.isSent && isWelcome ? [.send(.cancel(token))] : []
+        let cancel: Actions = entry.isSent && isWelcome ? [.send(.cancel(token))] : []
         return endAll(token, error) + cancel + sendQueued(at: now)
     }
 
     /// The coordinator does not accept a request.
-    mutating func refused(_ error: ImageError, _ token: Token?, at now: Instant) -> [Action] {
+    mutating func refused(_ error: ImageError, _ token: Token?, at now: Instant) -> Actions {
         guard let token, entries[token] != nil else { return [] }
         return endAll(token, error) + sendQueued(at: now)
     }
 
     /// The coordinator has no place for a session: what waits for one ends, and what comes before
     /// there is one ends with the same error in its time.
-    mutating func sessionRefused(_ error: ImageError) -> [Action] {
+    mutating func sessionRefused(_ error: ImageError) -> Actions {
         refusal = error
         return endEverything(error)
     }
 
     /// Ends what is overdue.
-    mutating func expire(at now: Instant) -> [Action] {
+    mutating func expire(at now: Instant) -> Actions {
         guard let due = earliest, due <= now else { return [] }
-        var actions: [Action] = []
+        var actions: Actions = []
         for load in entries where entries[load.token] != nil && !shares.hasLeft(load.token) {
             if !isWelcome, load.unservedUntil <= now {
                 actions += left(load.token, refusal ?? Self.nobodyServes)
@@ -319,11 +323,11 @@ struct PendingRequests {
     private mutating func expect(_ due: Instant) { earliest = earliest.map { min($0, due) } ?? due }
 
     /// Ends everything: the client is closed.
-    mutating func closed(with error: ImageError = .clientClosed) -> [Action] {
+    mutating func closed(with error: ImageError = .clientClosed) -> Actions {
         endEverything(error)
     }
 
-    private mutating func endEverything(_ error: ImageError) -> [Action] {
+    private mutating func endEverything(_ error: ImageError) -> Actions {
         let waiting = entries.filter { !shares.hasLeft($0.token) }
         entries.removeAll()
         shares = SharedLoads()
@@ -331,7 +335,7 @@ struct PendingRequests {
         queue.removeAll()
         postponed.removeAll()
         sentCount = 0
-        return waiting.map { .fail($0, error) }
+        return Actions(waiting.lazy.map { .fail($0, error) })
     }
 
     private static let nobodyServes = ImageError(
@@ -339,11 +343,24 @@ struct PendingRequests {
     private static let graceMilliseconds = 500
     private static let staleRetriesMax: UInt8 = 3
 
-    private mutating func sendQueued(at now: Instant) -> [Action] {
-        guard isWelcome else { return [] }
-        var actions: [Action] = []
+    /// Whether the window has room.
+    private var maySend: Bool { isWelcome && sentCount < window }
+
+    /// Sends a load once those before it were sent.
+    private mutating func sendInTurn(_ load: PendingLoad, at now: Instant) -> Actions {
+        guard queue.isEmpty, maySend else {
+            queue.append(load)
+            return sendQueued(at: now)
+        }
+        sentCount += 1
+        return Actions(send(load, at: now))
+    }
+
+    private mutating func sendQueued(at now: Instant) -> Actions {
+        var actions = Actions()
+        guard !queue.isEmpty, maySend else { return actions }
         var next = 0
-        while next < queue.count, sentCount < window {
+        while next < queue.count, maySend {
             actions.append(send(queue[next], at: now))
             sentCount += 1
             next += 1
@@ -365,7 +382,7 @@ struct PendingRequests {
         return members.compactMap { entries[$0]?.deadline }.max() ?? load.deadline
     }
 
-    mutating func end(_ token: Token, _ error: ImageError) -> [Action] {
+    mutating func end(_ token: Token, _ error: ImageError) -> Actions {
         remove(token).map { [.fail($0, error)] } ?? []
     }
 
@@ -373,7 +390,7 @@ struct PendingRequests {
     @discardableResult
     mutating func remove(_ token: Token) -> PendingLoad? {
         guard let load = entries.remove(token) else { return nil }
-        if let slot = load.firstSlot, slots[slot] == token { slots[slot] = nil }
+        if let slot = load.slot, slots[slot] == token { slots[slot] = nil }
         if load.isShareable { shares.close(load.hash, token) }
         if load.isSent {
             sentCount -= 1

@@ -162,10 +162,15 @@ public struct ImageRequest: Hashable, Sendable {
     /// Before a change: what a copy of it has stays as it is.
     @inlinable
     mutating func unshare() {
-        if !isKnownUniquelyReferenced(&shared) { shared = RequestFields.Shared(shared.fields) }
+        if isKnownUniquelyReferenced(&shared) {
+            shared.forgetDigest()
+        } else {
+            shared = RequestFields.Shared(shared.fields)
+        }
     }
 
     /// Copies that were not changed are equal without being looked at.
+    @inlinable
     public static func == (one: ImageRequest, other: ImageRequest) -> Bool {
         one.shared === other.shared || one.shared.fields == other.shared.fields
     }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What an image request says; `ImageRequest` has what each part means.
 @usableFromInline
 struct RequestFields: Hashable, Sendable {
@@ -30,8 +32,23 @@ struct RequestFields: Hashable, Sendable {
     @usableFromInline
     final class Shared: @unchecked Sendable {
         @exclusivity(unchecked) @usableFromInline var fields: RequestFields
+        /// Of the fields as they are; 0 where nobody has asked.
+        private let digest = Atomic(0)
 
         @usableFromInline
         init(_ fields: RequestFields) { self.fields = fields }
+
+        /// The fields are about to change.
+        @usableFromInline
+        func forgetDigest() { digest.store(0, ordering: .relaxed) }
+
+        /// Two threads that make it at the same time make the same.
+        func digest(_ make: (RequestFields) -> Int) -> Int {
+            let known = digest.load(ordering: .relaxed)
+            guard known == 0 else { return known }
+            let made = make(fields)
+            digest.store(made, ordering: .relaxed)
+            return made
+        }
     }
 }

@@ -49,7 +49,7 @@ import Testing
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         let now = Instant(nanoseconds: 1)
         let load = load()
-        func sent(_ actions: [PendingRequests.Action]) -> [Priority] {
+        func sent(_ actions: PendingRequests.Actions) -> [Priority] {
             actions.compactMap { action in
                 switch action {
                 case .load(let load): load.message.image.priority

@@ -19,11 +19,11 @@ private func load(_ number: UInt64, _ priority: Priority = .normal) -> LoadReque
     return LoadRequest(token: token(number), image: image)
 }
 
-private func sent(_ actions: [Action]) -> [LoadRequest] {
+private func sent(_ actions: PendingRequests.Actions) -> [LoadRequest] {
     actions.compactMap { if case .load(let load) = $0 { load.message } else { nil } }
 }
 
-private func failed(_ actions: [Action]) -> [UInt64: ErrorCode] {
+private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
     var failures: [UInt64: ErrorCode] = [:]
     for case .fail(let load, let error) in actions {
         failures[load.token.value.low] = error.code
@@ -36,12 +36,12 @@ private func failed(_ actions: [Action]) -> [UInt64: ErrorCode] {
     /// With so many loads of one URL, submitted in one turn.
     private func pending(
         _ loads: [LoadRequest], isWelcome: Bool = true
-    ) -> (PendingRequests, [Action]) {
+    ) -> (PendingRequests, PendingRequests.Actions) {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4)
         if isWelcome { _ = pending.welcomed(welcome, at: at(0)) }
         let actions = loads.flatMap { pending.submitted($0, at: at(1)) }
-        return (pending, actions)
+        return (pending, PendingRequests.Actions(actions))
     }
 
     @Test func whatAsksForTheSameInOneTurnIsOneMessage() {
@@ -214,7 +214,7 @@ private func failed(_ actions: [Action]) -> [UInt64: ErrorCode] {
         _ = pending.cancelled(token(1))
         let told = pending.progressed(RequestProgress(token: token(1), received: 3, expected: 9))
         let own = [2, 3].map { RequestProgress(token: token($0), received: 3, expected: 9) }
-        #expect(told == own.map { .advance($0) })
+        #expect(told == PendingRequests.Actions(own.map { .advance($0) }))
         let reply = Reply(token: token(1), outcome: .failure(ImageError(.busy, "busy")))
         #expect(failed(pending.replied(reply, at: at(2))) == [2: .busy, 3: .busy])
         #expect(pending.isEmpty)
@@ -248,6 +248,6 @@ private func failed(_ actions: [Action]) -> [UInt64: ErrorCode] {
         let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4)
         _ = pending.welcomed(welcome, at: at(0))
         let actions = [load(1), load(2)].flatMap { pending.submitted($0, at: at(1)) }
-        #expect(sent(actions).count == 2)
+        #expect(sent(PendingRequests.Actions(actions)).count == 2)
     }
 }

@@ -167,7 +167,7 @@ private struct Walk {
 
     private mutating func end(_ token: Token) { tasks[token]?.ends += 1 }
 
-    private mutating func perform(_ actions: [PendingRequests.Action]) {
+    private mutating func perform(_ actions: PendingRequests.Actions) {
         for action in actions {
             switch action {
             case .load(let load):

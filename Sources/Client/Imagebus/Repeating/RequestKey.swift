@@ -25,26 +25,8 @@ struct RequestKey: Hashable {
         return one.request == equal
     }
 
-    /// Its hash, for who keeps it.
-    var digest: Int {
-        var hasher = Hasher()
-        hash(into: &hasher)
-        return hasher.finalize()
-    }
+    /// Its hash.
+    var digest: Int { request.digest }
 
-    /// Of what usually differs between requests. What most requests do not say costs nothing.
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(request.url)
-        let format = UInt64(UInt16(bitPattern: request.output.format?.rawValue ?? -1))
-        let quality = UInt64(UInt8(truncatingIfNeeded: request.output.quality ?? -1))
-        let isInfo: UInt64 = request.infoOnly ? 1 : 0
-        hasher.combine(format | quality << 16 | isInfo << 24)
-        hasher.combine(request.options)
-        if request.pixelRatio != 1 { hasher.combine(request.pixelRatio) }
-        if !request.steps.isEmpty { hasher.combine(request.steps) }
-        if request.thumbnail != nil { hasher.combine(request.thumbnail) }
-        if request.frame != nil { hasher.combine(request.frame) }
-        if !request.headers.isEmpty { hasher.combine(request.headers) }
-        if request.hasContext { hasher.combine(request.context) }
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

@@ -23,10 +23,17 @@ struct SharedLoads {
     private var places: [Token: Place] = [:]
     /// By leader.
     private var shares: [Token: Share] = [:]
+    /// A hash is spread already.
+    private struct Hash: Hashable {
+        let value: Int
+
+        func _rawHashValue(seed: Int) -> Int { value ^ seed }
+    }
+
     /// What may still be joined, by hash.
-    private var open: [Int: Token] = [:]
+    private var open: [Hash: Token] = [:]
     /// Of that, what is on its way to the socket.
-    private var leaving: [Int] = []
+    private var leaving: [Hash] = []
 
     /// Whether no load is shared.
     var isEmpty: Bool { shares.isEmpty }
@@ -37,13 +44,14 @@ struct SharedLoads {
     // MARK: - Joining
 
     /// The newest load of that hash that may be joined.
-    func candidate(_ hash: Int) -> Token? { open[hash] }
+    func candidate(_ hash: Int) -> Token? { open[Hash(value: hash)] }
 
     /// A load of that hash may be joined from now on, in the place of the one before.
-    mutating func open(_ hash: Int, _ token: Token) { open[hash] = token }
+    mutating func open(_ hash: Int, _ token: Token) { open[Hash(value: hash)] = token }
 
     /// A load is given to the socket at the end of this turn.
     mutating func isLeaving(_ hash: Int, _ token: Token) {
+        let hash = Hash(value: hash)
         if open[hash] == token { leaving.append(hash) }
     }
 
@@ -57,6 +65,7 @@ struct SharedLoads {
 
     /// A load has ended that might have been joined.
     mutating func close(_ hash: Int, _ token: Token) {
+        let hash = Hash(value: hash)
         if open[hash] == token { open[hash] = nil }
     }
 

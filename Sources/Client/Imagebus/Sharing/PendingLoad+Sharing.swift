@@ -7,24 +7,20 @@ extension ImageRequest {
     /// goes on without its client is found again by its token.
     var mayBeShared: Bool { options.isDisjoint(with: [.refreshCached, .continueInBackground]) }
 
-    /// Of what usually differs: the rest is compared.
-    var sharingHash: Int {
-        var hasher = Hasher()
-        hasher.combine(url)
-        hasher.combine(steps)
-        hasher.combine(output.format)
-        return hasher.finalize()
+    /// Whether another one says the same but for its class.
+    fileprivate func saysTheSame(as other: ImageRequest) -> Bool {
+        if self == other { return true }
+        guard priority != other.priority else { return false }
+        var equal = other
+        equal.priority = priority
+        return self == equal
     }
 }
 
-extension LoadRequest {
+extension PendingLoad {
     /// Whether another load asks for the same, however urgently: all that is sent is the same but
     /// for token and class.
-    func asksTheSame(as other: LoadRequest) -> Bool {
-        if saysTheSame(as: other) { return true }
-        guard image.priority != other.image.priority else { return false }
-        var equal = other
-        equal.image.priority = image.priority
-        return saysTheSame(as: equal)
+    func asksTheSame(as other: PendingLoad) -> Bool {
+        slot == other.slot && manner == other.manner && image.saysTheSame(as: other.image)
     }
 }

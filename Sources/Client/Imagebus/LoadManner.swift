@@ -1,0 +1,17 @@
+import Messages
+
+/// What a load says beside its image, its token and its slot; `LoadRequest` has what each part
+/// means. Nothing that is counted: it is compared and copied with each load.
+struct LoadManner: Equatable {
+    var group: GroupID?
+    var wantsProgress = false
+    var wantsInfo = false
+    var detach = false
+    var uploadBytes: UInt64 = 0
+    var trace: TraceContext?
+    var visitor: UInt64 = 0
+    var staleRetries: UInt8 = 0
+    var wantsPieces = false
+    /// Not when it is sent again: it must not cancel what came into its slot since.
+    var namesSlot = true
+}
