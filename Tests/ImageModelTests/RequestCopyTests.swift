@@ -47,9 +47,12 @@ import Testing
         Self.changes[number](&fresh)
         #expect(request.digest == fresh.digest && plain.1.digest == plain.0)
         // Where nobody else has it, it is changed in its place.
-        Self.changes[(number + 1) % Self.changes.count](&request)
-        Self.changes[(number + 1) % Self.changes.count](&fresh)
-        #expect(request.digest == fresh.digest)
+        let next = (number + 1) % Self.changes.count
+        Self.changes[next](&request)
+        var twice = ImageRequest(url: "http://a/b")
+        Self.changes[number](&twice)
+        Self.changes[next](&twice)
+        #expect(request.digest == twice.digest)
     }
 
     @Test func classAndTimeoutAreInNoDigest() {
