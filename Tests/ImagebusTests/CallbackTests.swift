@@ -27,6 +27,32 @@ import Testing
         }
     }
 
+    /// Whatever a caller wants to be called with, and wherever.
+    @Test(.timeLimit(.minutes(1)), arguments: 0..<3, [[], ["progress"], ["partial"], ["cached"]])
+    func eachWishIsFulfilledWhereverItRuns(place: Int, wishes: [String]) async throws {
+        let executors: [CallbackExecutor] = [.inline, .dispatch(), .safe(globalConcurrentExecutor)]
+        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
+        let (stream, ended) = AsyncStream<Void>.makeStream()
+        func told<Event>(_ wish: String) -> (@Sendable (Event) -> Void)? {
+            guard wishes.contains(wish) else { return nil }
+            return { _ in log.add(wish) }
+        }
+        let callbacks = LoadCallbacks(
+            on: executors[place], progress: told("progress"), partial: told("partial"),
+            cached: told("cached")
+        ) { _ in
+            log.add("end")
+            ended.yield()
+        }
+        let task = LoadTask(token: token, commands: commands, callbacks: callbacks)
+        task.advance(RequestProgress(token: token, received: 1, expected: 2))
+        task.show(.image("half"))
+        task.offer(.image("old"))
+        task.finish(.failure(failure))
+        for await _ in stream { break }
+        #expect(log.all == wishes + ["end"])
+    }
+
     @Test func inlineCallbacksRunWhereTheLoadEnds() throws {
         let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
         let (_, ended) = AsyncStream<Void>.makeStream()

@@ -17,7 +17,7 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
 
         mutating func rest(of load: LoadRequest) throws -> (rest: [UInt8], isEncoded: Bool) {
             _ = try encoder.encode(.status)
-            let rest = try memo.written(PendingLoad(load), &encoder).rest
+            let rest = try memo.rest(of: PendingLoad(load), &encoder)
             return (rest, !encoder.packed().isEmpty)
         }
     }
@@ -64,11 +64,11 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
         var encoder = MessageEncoder()
         var memo = LoadMemo()
         let waiting = PendingLoad(load)
-        let first = try memo.written(waiting, &encoder).rest
+        let first = try memo.rest(of: waiting, &encoder)
         waiting.millisecondsLeft -= 100
         var later = load
         later.image.timeoutMilliseconds -= 100
-        let second = try memo.written(waiting, &encoder).rest
+        let second = try memo.rest(of: waiting, &encoder)
         #expect(try second == encoded(later) && second != first)
     }
 }

@@ -28,7 +28,7 @@ import Testing
         let load = PendingLoad(asked)
         load.millisecondsLeft = 7
         load.manner.namesSlot = false
-        #expect(load.message.slot == nil && load.slot == "a")
+        #expect(load.message.slot == nil && load.slot == "a" && load.mayBeRepeated)
         #expect(load.message.image.timeoutMilliseconds == 7)
         #expect(load.image.timeoutMilliseconds == 30_000)
     }

@@ -44,7 +44,7 @@ extension ClientLine {
         leavingLoads.removeAll()
         for place in first..<min(first + most, outbox.count) {
             guard case .load(let load) = outbox[place],
-                let rest = try? loads.written(load, &encoder).rest,
+                let rest = try? loads.rest(of: load, &encoder),
                 leavingLoads.add(load.token, rest.span.bytes)
             else { break }
         }
@@ -71,7 +71,7 @@ extension ClientLine {
     private mutating func transmit(_ load: PendingLoad) throws(ZMQError) -> Bool {
         let rest: [UInt8]
         do throws(WireError) {
-            rest = try loads.written(load, &encoder).rest
+            rest = try loads.rest(of: load, &encoder)
         } catch {
             refuse(load.token, error)
             return true

@@ -3,9 +3,11 @@ import Linux
 /// Memory for copies of results, used again and again: what malloc gives back to the system at once
 /// comes back as page faults, which cost more than the copy itself.
 ///
-/// Bounded: beyond `CopyShelf.idleBytesMax` what is given back is freed. Any thread; threads that
-/// load at the same time use shelves of their own, and do not wait for each other.
+/// Bounded: what is given back to a full shelf is freed (`CopyShelf.idleBytesMax`). Any thread.
+/// Threads are parted among the shelves, so that two of them seldom wait for each other, and mostly
+/// get memory that their own processor has in its caches.
 final class CopyPool: Sendable {
+    static let shelfCount = 4
     private let shelves = InlineArray<4, CopyShelf> { _ in CopyShelf(classCount) }
 
     private static let alignment = 64
@@ -13,6 +15,9 @@ final class CopyPool: Sendable {
     private static let smallestBits = 10
     /// Up to 1 MiB; what is larger is not kept.
     private static let classCount = 4 * 10 + 1
+
+    /// That of the calling thread.
+    static var shelf: Int { Thread.ordinal % shelfCount }
 
     /// Memory for so many bytes, not zeroed.
     func take(_ count: Int) -> CopyBuffer {
@@ -25,9 +30,9 @@ final class CopyPool: Sendable {
 
     /// Of the thread's own shelf, else of another one: who takes may not be who gives back.
     private func idle(_ place: Int, _ bytes: Int) -> UnsafeMutableRawPointer? {
-        let own = Thread.ordinal
+        let own = Self.shelf
         for step in 0..<shelves.count {
-            let shelf = (own &+ step) % shelves.count
+            let shelf = (own + step) % shelves.count
             if let start = shelves[shelf].take(place, bytes) { return start }
         }
         return nil
@@ -35,8 +40,7 @@ final class CopyPool: Sendable {
 
     fileprivate func giveBack(_ start: UnsafeMutableRawPointer, count: Int) {
         let size = Self.size(count)
-        let own = Thread.ordinal % shelves.count
-        if let place = size.place, shelves[own].put(start, place, size.bytes) { return }
+        if let place = size.place, shelves[Self.shelf].put(start, place, size.bytes) { return }
         start.deallocate()
     }
 

@@ -10,11 +10,12 @@ struct CopyShelf: ~Copyable, Sendable {
         var bytes = 0
     }
 
+    /// Two lines of a processor's cache between this shelf and what lies before it: what different
+    /// processors write to must not share a line.
+    private let padding = InlineArray<16, UInt64>(repeating: 0)
     private let state: Mutex<State>
-    /// What two processors write to must not be in one line of their caches.
-    private let padding = InlineArray<14, UInt64>(repeating: 0)
 
-    static let idleBytesMax = 4 << 20
+    static let idleBytesMax = 8 << 20
 
     init(_ classCount: Int) {
         state = Mutex(State(idle: Array(repeating: [], count: classCount)))

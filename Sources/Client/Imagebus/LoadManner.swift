@@ -12,6 +12,6 @@ struct LoadManner: Equatable {
     var visitor: UInt64 = 0
     var staleRetries: UInt8 = 0
     var wantsPieces = false
-    /// Not when it is sent again: it must not cancel what came into its slot since.
+    /// Whether its slot is said.
     var namesSlot = true
 }

@@ -9,23 +9,23 @@ struct LoadMemo {
     private var entries = WayTable<RememberedLoad>(bits: 14)
     private static let bytesMax = 1_024
 
-    /// The load as it is sent: the same one that was sent before, or encoded now.
-    mutating func written(
-        _ load: PendingLoad, _ encoder: inout MessageEncoder
-    ) throws(WireError) -> RememberedLoad {
+    /// The body of a load behind its token, as it is sent: of the same load before, or encoded now.
+    mutating func rest(
+        of load: PendingLoad, _ encoder: inout MessageEncoder
+    ) throws(WireError) -> [UInt8] {
         if let known = entries.find(load.hash, where: { $0.isSent(like: load) }) {
             load.remembered = known
-            return known
+            return known.rest
         }
         load.remembered = nil
         _ = try encoder.encode(.load(load.message))
         let rest = Array(encoder.packed().dropFirst(TokenedBody.restOffset))
-        let entry = RememberedLoad(load, rest: rest)
         // A trace is hardly ever sent again.
         if rest.count <= Self.bytesMax, load.manner.trace == nil {
+            let entry = RememberedLoad(load, rest: rest)
             entries.enter(entry, load.hash) { $0.isSent(like: load) }
             load.remembered = entry
         }
-        return entry
+        return rest
     }
 }

@@ -9,7 +9,7 @@ import Messages
 final class PendingLoad: @unchecked Sendable {
     /// What the caller wants. Its class may change, and what is asked of its origin.
     @exclusivity(unchecked) var image: ImageRequest
-    /// How.
+    /// How it is to be loaded.
     @exclusivity(unchecked) var manner: LoadManner
     /// Names it; the same as long as it is pending.
     let token: Token
@@ -55,6 +55,10 @@ final class PendingLoad: @unchecked Sendable {
             uploadBytes: UInt64(uploadBytes), trace: trace, visitor: visitor)
     }
 
+    /// The slot, as long as the load may cancel others in it: not once it is sent again, since what
+    /// came into the slot since must go on.
+    private var namedSlot: String? { manner.namesSlot ? slot : nil }
+
     /// As it is sent.
     var message: LoadRequest {
         var image = image
@@ -63,12 +67,12 @@ final class PendingLoad: @unchecked Sendable {
             token: token, group: manner.group, image: image, wantsProgress: manner.wantsProgress,
             wantsInfo: manner.wantsInfo, staleRetries: manner.staleRetries, detach: manner.detach,
             wantsPieces: manner.wantsPieces, uploadBytes: manner.uploadBytes,
-            slot: manner.namesSlot ? slot : nil, trace: manner.trace, visitor: manner.visitor)
+            slot: namedSlot, trace: manner.trace, visitor: manner.visitor)
     }
 
     /// Whether a repetition of its answer would be all of it.
     var mayBeRepeated: Bool {
-        slot == nil && manner.trace == nil && manner.uploadBytes == 0 && !manner.wantsPieces
+        namedSlot == nil && manner.trace == nil && manner.uploadBytes == 0 && !manner.wantsPieces
     }
 }
 

@@ -17,11 +17,11 @@ struct AnswerTable {
     /// In no order.
     var all: [RememberedAnswer] { lists.flatMap { $0 } }
 
-    func answer(to key: RequestKey, _ digest: Int) -> RememberedAnswer? {
+    func answer(to key: RequestKey) -> RememberedAnswer? {
         guard !lists.isEmpty else { return nil }
-        let place = Self.place(digest)
+        let place = Self.place(key)
         // By index: an iterator would hold the list.
-        for index in lists[place].indices where lists[place][index].answers(key, digest) {
+        for index in lists[place].indices where lists[place][index].answers(key) {
             return lists[place][index]
         }
         return nil
@@ -31,8 +31,8 @@ struct AnswerTable {
     mutating func put(_ answer: RememberedAnswer) {
         if count >= Self.answersMax { removeAll() }
         if lists.isEmpty { lists = Array(repeating: [], count: Self.listCount) }
-        change(Self.place(answer.digest)) { list in
-            list.removeAll { $0.answersWhat(answer) }
+        change(Self.place(answer.key)) { list in
+            list.removeAll { $0.answers(answer.key) }
             if list.count >= Self.listMax { list.removeFirst() }
             list.append(answer)
         }
@@ -41,7 +41,7 @@ struct AnswerTable {
     /// Takes an answer out; nothing where it left before.
     mutating func remove(_ answer: RememberedAnswer) {
         guard !isEmpty else { return }
-        change(Self.place(answer.digest)) { $0.removeAll { $0 === answer } }
+        change(Self.place(answer.key)) { $0.removeAll { $0 === answer } }
     }
 
     mutating func removeAll() { self = AnswerTable() }
@@ -52,7 +52,7 @@ struct AnswerTable {
         }
     }
 
-    private static func place(_ digest: Int) -> Int { digest & (listCount - 1) }
+    private static func place(_ key: RequestKey) -> Int { key.digest & (listCount - 1) }
 
     private mutating func change(_ place: Int, _ body: (inout [RememberedAnswer]) -> Void) {
         count -= lists[place].count

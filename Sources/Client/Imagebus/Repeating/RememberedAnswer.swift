@@ -5,9 +5,7 @@ import SharedArena
 /// An answer that may be given again while its voucher stands. An object, so that a look-up hands
 /// it over without a copy of all that it says.
 final class RememberedAnswer: Sendable {
-    private let key: RequestKey
-    /// Of its key.
-    let digest: Int
+    let key: RequestKey
     let voucher: AnswerVoucher
     /// With its voucher, without its bytes.
     private let response: ImageResponse
@@ -16,11 +14,10 @@ final class RememberedAnswer: Sendable {
     private let reference: BlockReference?
 
     init(
-        _ key: RequestKey, _ digest: Int, _ response: ImageResponse, _ voucher: AnswerVoucher,
+        _ key: RequestKey, _ response: ImageResponse, _ voucher: AnswerVoucher,
         _ reference: BlockReference?, in segment: MappedSegment?
     ) {
-        (self.key, self.digest) = (key, digest)
-        self.voucher = voucher
+        (self.key, self.voucher) = (key, voucher)
         (self.reference, self.segment) = (reference, segment)
         var response = response
         (response.voucher, response.bytes) = (voucher, nil)
@@ -38,10 +35,7 @@ final class RememberedAnswer: Sendable {
     }
 
     /// Whether this is the answer to requests of that key.
-    func answers(_ key: RequestKey, _ digest: Int) -> Bool {
-        self.digest == digest && self.key == key
+    func answers(_ key: RequestKey) -> Bool {
+        self.key.digest == key.digest && self.key == key
     }
-
-    /// Whether it has the key of another one.
-    func answersWhat(_ other: RememberedAnswer) -> Bool { answers(other.key, other.digest) }
 }

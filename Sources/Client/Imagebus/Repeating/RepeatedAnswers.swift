@@ -37,8 +37,7 @@ final class RepeatedAnswers: Sendable {
     func response(to request: ImageRequest) -> ImageResponse? {
         guard hasAnswers else { return nil }
         let key = RequestKey(request)
-        let digest = key.digest
-        guard let answer = state.withLock({ $0.answers.answer(to: key, digest) }) else {
+        guard let answer = state.withLock({ $0.answers.answer(to: key) }) else {
             return nil
         }
         // Before the bytes are looked at: here the load takes effect.
@@ -105,7 +104,6 @@ final class RepeatedAnswers: Sendable {
         _ reference: BlockReference?, in segment: MappedSegment?
     ) -> AnswerVoucher? {
         let key = RequestKey(request)
-        let digest = key.digest
         return change { state in
             guard let words = state.words, state.sharesClock || voucher.until == nil else {
                 return nil
@@ -113,7 +111,7 @@ final class RepeatedAnswers: Sendable {
             guard (segment == nil) == (reference == nil) else { return nil }
             let voucher = AnswerVoucher(voucher, words, uses)
             state.answers.put(
-                RememberedAnswer(key, digest, response, voucher, reference, in: segment))
+                RememberedAnswer(key, response, voucher, reference, in: segment))
             return voucher
         }
     }

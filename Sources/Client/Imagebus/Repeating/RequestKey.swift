@@ -25,7 +25,7 @@ struct RequestKey: Hashable {
         return one.request == equal
     }
 
-    /// Its hash.
+    /// Its hash, which the request keeps.
     var digest: Int { request.digest }
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }

@@ -19,8 +19,8 @@ extension ImageRequest {
 
 extension PendingLoad {
     /// Whether another load asks for the same, however urgently: all that is sent is the same but
-    /// for token and class.
+    /// for token and class. Neither has a slot (`mayBeShared`).
     func asksTheSame(as other: PendingLoad) -> Bool {
-        slot == other.slot && manner == other.manner && image.saysTheSame(as: other.image)
+        manner == other.manner && image.saysTheSame(as: other.image)
     }
 }

@@ -19,10 +19,6 @@ struct SharedLoads {
         var wishes = [Int](repeating: 0, count: Priority.allCases.count)
     }
 
-    /// Of those who have not left.
-    private var places: [Token: Place] = [:]
-    /// By leader.
-    private var shares: [Token: Share] = [:]
     /// A hash is spread already.
     private struct Hash: Hashable {
         let value: Int
@@ -30,6 +26,10 @@ struct SharedLoads {
         func _rawHashValue(seed: Int) -> Int { value ^ seed }
     }
 
+    /// Of those who have not left.
+    private var places: [Token: Place] = [:]
+    /// By leader.
+    private var shares: [Token: Share] = [:]
     /// What may still be joined, by hash.
     private var open: [Hash: Token] = [:]
     /// Of that, what is on its way to the socket.
