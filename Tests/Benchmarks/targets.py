@@ -76,8 +76,8 @@ def hit(samples):
             name = f"hit.{hot}.{threads}"
             yield Row(
                 f"hit by voucher, {hot:,} hot, {threads} thread{'s' * (threads > 1)}", "/s",
-                samples.median(name, "rps"), nginx, "nginx proxy_cache",
-                target if threads == 1 else None, spread=samples.spread(name, "rps"))
+                samples.median(name, "rps"), nginx, "nginx proxy_cache", target,
+                spread=samples.spread(name, "rps"))
     ours = samples.median("hit.ours", "rps")
     yield Row(
         "hit by message, 64 hot, 64 in flight", "/s", ours, nginx, "nginx proxy_cache", 3.5,
