@@ -7,8 +7,8 @@ import Linux
 /// Threads are parted among the shelves, so that two of them seldom wait for each other, and mostly
 /// get memory that their own processor has in its caches.
 final class CopyPool: Sendable {
-    static let shelfCount = 4
-    private let shelves = InlineArray<4, CopyShelf> { _ in CopyShelf(classCount) }
+    private typealias Shelves = InlineArray<4, CopyShelf>
+    private let shelves = Shelves { _ in CopyShelf(classCount) }
 
     private static let alignment = 64
     /// The smallest class has so many bytes; four classes double it.
@@ -17,7 +17,7 @@ final class CopyPool: Sendable {
     private static let classCount = 4 * 10 + 1
 
     /// That of the calling thread.
-    static var shelf: Int { Thread.ordinal % shelfCount }
+    static var shelf: Int { Thread.ordinal % Shelves.count }
 
     /// Memory for so many bytes, not zeroed.
     func take(_ count: Int) -> CopyBuffer {

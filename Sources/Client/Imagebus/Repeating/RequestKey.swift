@@ -18,11 +18,7 @@ struct RequestKey: Hashable {
     /// How long somebody would wait does not matter to who does not wait. Requests of one caller
     /// hardly ever differ in that.
     static func == (one: RequestKey, other: RequestKey) -> Bool {
-        if one.request == other.request { return true }
-        var equal = other.request
-        guard equal.timeoutMilliseconds != one.request.timeoutMilliseconds else { return false }
-        equal.timeoutMilliseconds = one.request.timeoutMilliseconds
-        return one.request == equal
+        one.request.saysTheSame(as: other.request, but: \.timeoutMilliseconds)
     }
 
     /// Its hash, which the request keeps.

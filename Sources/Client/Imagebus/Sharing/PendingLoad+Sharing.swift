@@ -6,21 +6,12 @@ extension ImageRequest {
     /// Each refresh is a question of its own to the origin, which tells two images; a load that
     /// goes on without its client is found again by its token.
     var mayBeShared: Bool { options.isDisjoint(with: [.refreshCached, .continueInBackground]) }
-
-    /// Whether another one says the same but for its class.
-    fileprivate func saysTheSame(as other: ImageRequest) -> Bool {
-        if self == other { return true }
-        guard priority != other.priority else { return false }
-        var equal = other
-        equal.priority = priority
-        return self == equal
-    }
 }
 
 extension PendingLoad {
     /// Whether another load asks for the same, however urgently: all that is sent is the same but
     /// for token and class. Neither has a slot (`mayBeShared`).
     func asksTheSame(as other: PendingLoad) -> Bool {
-        manner == other.manner && image.saysTheSame(as: other.image)
+        manner == other.manner && image.saysTheSame(as: other.image, but: \.priority)
     }
 }

@@ -4,6 +4,17 @@ extension ImageRequest {
     /// Made once for a request and its copies, until one is changed. Without class and timeout:
     /// neither makes another image, and requests that differ in these alone may share a load.
     package var digest: Int { shared.digest { $0.madeDigest } }
+
+    /// Whether another one says the same, whatever both say there.
+    package func saysTheSame<Value: Equatable>(
+        as other: ImageRequest, but part: WritableKeyPath<ImageRequest, Value>
+    ) -> Bool {
+        if self == other { return true }
+        guard self[keyPath: part] != other[keyPath: part] else { return false }
+        var equal = other
+        equal[keyPath: part] = self[keyPath: part]
+        return self == equal
+    }
 }
 
 extension RequestFields {
