@@ -23,7 +23,7 @@ import Testing
         RepeatedAnswers(try CommandQueue(ordersMax: 10), CopyPool())
     }
 
-    private var response: ImageResponse { .image("a", .memory) }
+    private var account: ImageAccount { ImageResponse.image("a", .memory).account }
 
     private var socket: String { folder.path + "/front.sock" }
 
@@ -35,7 +35,7 @@ import Testing
         let late = Instant.now().adding(milliseconds: 3_600_000)
         for (until, isGiven) in [(late, true), (Instant.now(), false)] {
             let voucher = answers.learn(
-                request, response, Voucher(number: 1, until: until), nil, in: nil)
+                request, account, Voucher(number: 1, until: until), nil, in: nil)
             #expect(voucher?.use() == isGiven)
             #expect((answers.response(to: request) != nil) == isGiven)
         }
@@ -53,9 +53,9 @@ import Testing
             let answers = try answers()
             answers.sessionBegan(welcome(clock: clock), at: socket)
             let expiring = answers.learn(
-                request, response, Voucher(number: 1, until: late), nil, in: nil)
+                request, account, Voucher(number: 1, until: late), nil, in: nil)
             #expect(expiring == nil && answers.response(to: request) == nil)
-            let lasting = answers.learn(request, response, Voucher(number: 1), nil, in: nil)
+            let lasting = answers.learn(request, account, Voucher(number: 1), nil, in: nil)
             #expect(lasting?.use() == true && answers.response(to: request) != nil)
         }
     }
@@ -65,7 +65,7 @@ import Testing
         let answers = try answers()
         answers.sessionBegan(welcome(), at: socket)
         file.set(2, to: 2)
-        _ = answers.learn(request, response, Voucher(number: 2), nil, in: nil)
+        _ = answers.learn(request, account, Voucher(number: 2), nil, in: nil)
         #expect(answers.response(to: request)?.voucher?.number == 2)
         var other = request
         other.timeoutMilliseconds = 7
@@ -76,10 +76,10 @@ import Testing
         #expect(answers.response(to: request) == nil)
         file.set(2, to: 2)
         #expect(answers.response(to: request) == nil, "it was forgotten")
-        _ = answers.learn(request, response, Voucher(number: 2), nil, in: nil)
+        _ = answers.learn(request, account, Voucher(number: 2), nil, in: nil)
         answers.sessionEnded()
         #expect(answers.response(to: request) == nil)
-        let late = answers.learn(request, response, Voucher(number: 2), nil, in: nil)
+        let late = answers.learn(request, account, Voucher(number: 2), nil, in: nil)
         #expect(late == nil, "there is no session")
     }
 
@@ -106,7 +106,8 @@ import Testing
                 file.set(number, to: number)
                 if round == 0 {
                     _ = answers.learn(
-                        request, .image("\(place)", .memory), Voucher(number: number), nil, in: nil)
+                        request, ImageResponse.image("\(place)", .memory).account,
+                        Voucher(number: number), nil, in: nil)
                 }
                 #expect(answers.response(to: request)?.key == "\(place)")
             }
@@ -123,7 +124,7 @@ import Testing
         file.set(1, to: 1)
         let requests = (0..<10_000).map { ImageRequest(url: "http://example.org/\($0).jpg") }
         for request in requests {
-            _ = answers.learn(request, response, Voucher(number: 1), nil, in: nil)
+            _ = answers.learn(request, account, Voucher(number: 1), nil, in: nil)
         }
         #expect(requests.count { answers.response(to: $0) != nil } == requests.count)
     }
@@ -141,7 +142,7 @@ import Testing
         }
         #expect(Set(requests.map { RequestKey($0).digest }).count == 1)
         for request in requests + requests.suffix(1) {
-            _ = answers.learn(request, response, Voucher(number: 1), nil, in: nil)
+            _ = answers.learn(request, account, Voucher(number: 1), nil, in: nil)
         }
         #expect(answers.response(to: requests[0]) == nil)
         #expect(requests.dropFirst().allSatisfy { answers.response(to: $0) != nil })
@@ -157,7 +158,7 @@ import Testing
         answers.sessionBegan(welcome(), at: socket)
         let reference = BlockReference(
             arena: .results, segment: 1, offset: 64, length: 9, block: BlockID(1))
-        let voucher = answers.learn(request, response, Voucher(number: 1), reference, in: nil)
+        let voucher = answers.learn(request, account, Voucher(number: 1), reference, in: nil)
         #expect(voucher == nil && answers.response(to: request) == nil)
     }
 

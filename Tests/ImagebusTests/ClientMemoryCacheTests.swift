@@ -36,7 +36,7 @@ import Testing
             ClientWelcome(epoch: epoch, window: 1, voucherWords: 16, clock: .now()),
             at: folder.path + "/front.sock")
         file.set(1, to: 1)
-        let voucher = answers.learn(request, response(), Voucher(number: 1), nil, in: nil)
+        let voucher = answers.learn(request, response().account, Voucher(number: 1), nil, in: nil)
         let cache = cache()
         cache.keep(response(voucher: voucher), to: request)
         let first = cache.response(to: request)

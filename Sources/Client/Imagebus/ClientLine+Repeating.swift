@@ -21,7 +21,7 @@ extension ClientLine {
         let segment = reference.flatMap { try? results.segment(of: $0) }
         nextLook = nextLook ?? now.adding(milliseconds: Self.lookMilliseconds)
         response.voucher = answers.learn(
-            load.image, response, voucher, reference, in: segment)
+            load.image, response.account, voucher, reference, in: segment)
     }
 
     /// Something was used: that is told soon, or at once where there is much.

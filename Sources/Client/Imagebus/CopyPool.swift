@@ -1,4 +1,6 @@
 import Linux
+import Messages
+import SharedArena
 
 /// Memory for copies of results, used again and again: what malloc gives back to the system at once
 /// comes back as page faults, which cost more than the copy itself.
@@ -18,6 +20,12 @@ final class CopyPool: Sendable {
 
     /// That of the calling thread.
     static var shelf: Int { Thread.ordinal % Shelves.count }
+
+    /// A copy of a block's payload; `nil` where the block was used again before it was copied.
+    func copy(_ reference: BlockReference, in segment: MappedSegment) -> ImageBytes? {
+        let buffer = take(Int(reference.length))
+        return segment.copy(reference, into: buffer.target) ? ImageBytes(buffer) : nil
+    }
 
     /// Memory for so many bytes, not zeroed.
     func take(_ count: Int) -> CopyBuffer {

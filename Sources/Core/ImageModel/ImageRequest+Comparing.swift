@@ -5,14 +5,14 @@ extension ImageRequest {
     /// neither makes another image, and requests that differ in these alone may share a load.
     package var digest: Int { shared.digest { $0.madeDigest } }
 
-    /// Whether another one says the same, whatever both say there.
-    package func saysTheSame<Value: Equatable>(
-        as other: ImageRequest, but part: WritableKeyPath<ImageRequest, Value>
+    /// Whether another one says the same, but for the part of which `adopt` makes it say what this
+    /// one says.
+    package func saysTheSame(
+        as other: ImageRequest, but adopt: (inout ImageRequest) -> Void
     ) -> Bool {
         if self == other { return true }
-        guard self[keyPath: part] != other[keyPath: part] else { return false }
         var equal = other
-        equal[keyPath: part] = self[keyPath: part]
+        adopt(&equal)
         return self == equal
     }
 }

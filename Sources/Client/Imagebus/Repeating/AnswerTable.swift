@@ -1,4 +1,6 @@
-/// Remembered answers by their keys.
+import ImageModel
+
+/// Remembered answers by their requests.
 ///
 /// Bounded: beyond `answersMax` all are forgotten, and beyond `listMax` of one list the oldest of
 /// these. A `WayTable` would not do: of 10,000 answers in 32,768 places a hundred would drive
@@ -17,22 +19,24 @@ struct AnswerTable {
     /// In no order.
     var all: [RememberedAnswer] { lists.flatMap { $0 } }
 
-    func answer(to key: RequestKey) -> RememberedAnswer? {
+    func answer(to request: ImageRequest) -> RememberedAnswer? {
         guard !lists.isEmpty else { return nil }
-        let place = Self.place(key)
+        let place = Self.place(request)
         // By index: an iterator would hold the list.
-        for index in lists[place].indices where lists[place][index].answers(key) {
-            return lists[place][index]
+        for index in lists[place].indices {
+            // Held once: while it is looked at, and by who gets it.
+            let answer = lists[place][index]
+            if answer.answers(request) { return answer }
         }
         return nil
     }
 
-    /// Takes an answer in, in the place of the one that its key had.
+    /// Takes an answer in, in the place of the one that its request had.
     mutating func put(_ answer: RememberedAnswer) {
         if count >= Self.answersMax { removeAll() }
         if lists.isEmpty { lists = Array(repeating: [], count: Self.listCount) }
-        change(Self.place(answer.key)) { list in
-            list.removeAll { $0.answers(answer.key) }
+        change(Self.place(answer.request)) { list in
+            list.removeAll { $0.answers(answer.request) }
             if list.count >= Self.listMax { list.removeFirst() }
             list.append(answer)
         }
@@ -41,7 +45,7 @@ struct AnswerTable {
     /// Takes an answer out; nothing where it left before.
     mutating func remove(_ answer: RememberedAnswer) {
         guard !isEmpty else { return }
-        change(Self.place(answer.key)) { $0.removeAll { $0 === answer } }
+        change(Self.place(answer.request)) { $0.removeAll { $0 === answer } }
     }
 
     mutating func removeAll() { self = AnswerTable() }
@@ -52,7 +56,7 @@ struct AnswerTable {
         }
     }
 
-    private static func place(_ key: RequestKey) -> Int { key.digest & (listCount - 1) }
+    private static func place(_ request: ImageRequest) -> Int { request.digest & (listCount - 1) }
 
     private mutating func change(_ place: Int, _ body: (inout [RememberedAnswer]) -> Void) {
         count -= lists[place].count

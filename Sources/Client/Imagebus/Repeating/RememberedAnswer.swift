@@ -5,37 +5,41 @@ import SharedArena
 /// An answer that may be given again while its voucher stands. An object, so that a look-up hands
 /// it over without a copy of all that it says.
 final class RememberedAnswer: Sendable {
-    let key: RequestKey
+    let request: ImageRequest
     let voucher: AnswerVoucher
-    /// With its voucher, without its bytes.
-    private let response: ImageResponse
+    private let account: ImageAccount
     /// Where the bytes lie; `nil` for facts.
     let segment: MappedSegment?
     private let reference: BlockReference?
 
     init(
-        _ key: RequestKey, _ response: ImageResponse, _ voucher: AnswerVoucher,
+        to request: ImageRequest, _ account: ImageAccount, _ voucher: AnswerVoucher,
         _ reference: BlockReference?, in segment: MappedSegment?
     ) {
-        (self.key, self.voucher) = (key, voucher)
+        (self.request, self.account, self.voucher) = (request, account, voucher)
         (self.reference, self.segment) = (reference, segment)
-        var response = response
-        (response.voucher, response.bytes) = (voucher, nil)
-        self.response = response
     }
 
-    /// The answer with its bytes; `nil` where their block was used again before they were copied.
-    func response(_ copies: CopyPool) -> ImageResponse? {
-        guard let segment, let reference else { return response }
-        let buffer = copies.take(Int(reference.length))
-        guard segment.copy(reference, into: buffer.target) else { return nil }
-        var response = response
-        response.bytes = ImageBytes(buffer)
+    /// Gives the answer once more, with its bytes, and counts that as a load. `nil` where it stands
+    /// no more, where its block was used again before it was copied, and after the end of the
+    /// client.
+    func repeated(_ copies: CopyPool) -> ImageResponse? {
+        let voucher = voucher
+        // Before the bytes are looked at: here the load takes effect.
+        guard voucher.stands else { return nil }
+        var bytes: ImageBytes?
+        if let segment, let reference {
+            bytes = copies.copy(reference, in: segment)
+            guard bytes != nil else { return nil }
+        }
+        guard voucher.count() else { return nil }
+        var response = ImageResponse(account, bytes)
+        response.voucher = voucher
         return response
     }
 
-    /// Whether this is the answer to requests of that key.
-    func answers(_ key: RequestKey) -> Bool {
-        self.key.digest == key.digest && self.key == key
+    /// Whether it is the answer to that request, too.
+    func answers(_ other: ImageRequest) -> Bool {
+        request.digest == other.digest && RequestKey.isOne(of: request, other)
     }
 }

@@ -35,16 +35,9 @@ final class RepeatedAnswers: Sendable {
 
     /// The answer to a request, where one stands; `nil`: the coordinator is to be asked.
     func response(to request: ImageRequest) -> ImageResponse? {
-        guard hasAnswers else { return nil }
-        let key = RequestKey(request)
-        guard let answer = state.withLock({ $0.answers.answer(to: key) }) else {
-            return nil
-        }
-        // Before the bytes are looked at: here the load takes effect.
-        guard answer.voucher.stands, let response = answer.response(copies) else {
-            return forget(answer)
-        }
-        return answer.voucher.count() ? response : nil
+        guard hasAnswers, let answer = state.withLock({ $0.answers.answer(to: request) })
+        else { return nil }
+        return answer.repeated(copies) ?? forget(answer)
     }
 
     private func forget(_ answer: RememberedAnswer) -> ImageResponse? {
@@ -100,18 +93,17 @@ final class RepeatedAnswers: Sendable {
     /// A load was answered with a voucher. `segment`: where the bytes lie, if there are any.
     /// Returns what goes with the answer.
     func learn(
-        _ request: ImageRequest, _ response: ImageResponse, _ voucher: Voucher,
+        _ request: ImageRequest, _ account: ImageAccount, _ voucher: Voucher,
         _ reference: BlockReference?, in segment: MappedSegment?
     ) -> AnswerVoucher? {
-        let key = RequestKey(request)
-        return change { state in
+        change { state in
             guard let words = state.words, state.sharesClock || voucher.until == nil else {
                 return nil
             }
             guard (segment == nil) == (reference == nil) else { return nil }
             let voucher = AnswerVoucher(voucher, words, uses)
             state.answers.put(
-                RememberedAnswer(key, response, voucher, reference, in: segment))
+                RememberedAnswer(to: request, account, voucher, reference, in: segment))
             return voucher
         }
     }

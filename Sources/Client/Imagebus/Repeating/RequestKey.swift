@@ -15,10 +15,14 @@ struct RequestKey: Hashable {
 
     init(_ request: ImageRequest) { self.request = request }
 
-    /// How long somebody would wait does not matter to who does not wait. Requests of one caller
-    /// hardly ever differ in that.
     static func == (one: RequestKey, other: RequestKey) -> Bool {
-        one.request.saysTheSame(as: other.request, but: \.timeoutMilliseconds)
+        isOne(of: one.request, other.request)
+    }
+
+    /// Whether two requests have one key. How long somebody would wait does not matter to who does
+    /// not wait. Requests of one caller hardly ever differ in that.
+    static func isOne(of one: ImageRequest, _ other: ImageRequest) -> Bool {
+        one.saysTheSame(as: other) { $0.timeoutMilliseconds = one.timeoutMilliseconds }
     }
 
     /// Its hash, which the request keeps.

@@ -12,6 +12,7 @@ extension PendingLoad {
     /// Whether another load asks for the same, however urgently: all that is sent is the same but
     /// for token and class. Neither has a slot (`mayBeShared`).
     func asksTheSame(as other: PendingLoad) -> Bool {
-        manner == other.manner && image.saysTheSame(as: other.image, but: \.priority)
+        manner == other.manner
+            && image.saysTheSame(as: other.image) { $0.priority = image.priority }
     }
 }
