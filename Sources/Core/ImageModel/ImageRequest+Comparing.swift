@@ -5,14 +5,13 @@ extension ImageRequest {
     /// neither makes another image, and requests that differ in these alone may share a load.
     package var digest: Int { shared.digest { $0.madeDigest } }
 
-    /// Whether another one says the same, but for the part of which `adopt` makes it say what this
-    /// one says.
-    package func saysTheSame(
-        as other: ImageRequest, but adopt: (inout ImageRequest) -> Void
+    /// Whether it differs from another one in that part, and in nothing else.
+    package func differs<Value: Equatable>(
+        from other: ImageRequest, onlyIn part: WritableKeyPath<ImageRequest, Value>
     ) -> Bool {
-        if self == other { return true }
+        guard self[keyPath: part] != other[keyPath: part] else { return false }
         var equal = other
-        adopt(&equal)
+        equal[keyPath: part] = self[keyPath: part]
         return self == equal
     }
 }

@@ -113,6 +113,19 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         }
     }
 
+    /// In both directions, and whether the class differs as well or not.
+    @Test func loadsOfOneHashThatDifferInMoreThanTheirClassAreTwoMessages() {
+        for priority in [Priority.normal, .high] {
+            var other = load(2, priority)
+            other.image.output.compression = 3
+            #expect(other.image.digest == load(1).image.digest)
+            for loads in [[load(1), other], [other, load(1)]] {
+                let (_, actions) = pending(loads)
+                #expect(sent(actions).count == 2)
+            }
+        }
+    }
+
     @Test func aMemberThatCancelsEndsAtOnceAndAloneAndTheLastOneTellsTheCoordinator() {
         var (pending, _) = pending([load(1), load(2), load(3)])
         pending.flushed()

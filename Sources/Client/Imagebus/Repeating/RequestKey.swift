@@ -22,7 +22,8 @@ struct RequestKey: Hashable {
     /// Whether two requests have one key. How long somebody would wait does not matter to who does
     /// not wait. Requests of one caller hardly ever differ in that.
     static func isOne(of one: ImageRequest, _ other: ImageRequest) -> Bool {
-        one.saysTheSame(as: other) { $0.timeoutMilliseconds = one.timeoutMilliseconds }
+        // A key path is an object: it is made for those alone that are not equal.
+        one == other || one.differs(from: other, onlyIn: \.timeoutMilliseconds)
     }
 
     /// Its hash, which the request keeps.

@@ -13,6 +13,6 @@ extension PendingLoad {
     /// for token and class. Neither has a slot (`mayBeShared`).
     func asksTheSame(as other: PendingLoad) -> Bool {
         manner == other.manner
-            && image.saysTheSame(as: other.image) { $0.priority = image.priority }
+            && (image == other.image || image.differs(from: other.image, onlyIn: \.priority))
     }
 }
