@@ -11,27 +11,14 @@ import Testing
 
 /// When a client repeats an answer, by a file of vouchers and a clock.
 @Suite struct AnswerVoucherTests {
-    private let folder = TestKit.TemporaryDirectory()
-    private let epoch = Epoch(Identifier128(high: 3, low: 4))
     private let request = ImageRequest(url: "http://example.org/a.jpg")
-
-    private func welcome(clock: Instant = .now()) -> ClientWelcome {
-        ClientWelcome(epoch: epoch, window: 1, voucherWords: 16, clock: clock)
-    }
-
-    private func answers() throws -> RepeatedAnswers {
-        RepeatedAnswers(try CommandQueue(ordersMax: 10), CopyPool())
-    }
 
     private var account: ImageAccount { ImageResponse.image("a", .memory).account }
 
-    private var socket: String { folder.path + "/front.sock" }
-
     @Test func anAnswerIsGivenUntilItsMoment() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
-        let answers = try answers()
-        answers.sessionBegan(welcome(), at: socket)
-        file.set(1, to: 1)
+        let session = try VoucherSession()
+        let answers = session.answers
+        session.file.set(1, to: 1)
         let late = Instant.now().adding(milliseconds: 3_600_000)
         for (until, isGiven) in [(late, true), (Instant.now(), false)] {
             let voucher = answers.learn(
@@ -45,13 +32,12 @@ import Testing
 
     /// In another time namespace moments say nothing; what does not expire may be repeated.
     @Test func byAnotherClockNothingThatExpiresIsRepeated() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
-        file.set(1, to: 1)
         let now = Instant.now()
         let late = now.adding(milliseconds: 3_600_000)
         for clock in [Instant(nanoseconds: 5), late] {
-            let answers = try answers()
-            answers.sessionBegan(welcome(clock: clock), at: socket)
+            let session = try VoucherSession(clock: clock)
+            let answers = session.answers
+            session.file.set(1, to: 1)
             let expiring = answers.learn(
                 request, account, Voucher(number: 1, until: late), nil, in: nil)
             #expect(expiring == nil && answers.response(to: request) == nil)
@@ -61,10 +47,9 @@ import Testing
     }
 
     @Test func whatFellIsForgottenAndTheEndOfASessionForgetsAll() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
-        let answers = try answers()
-        answers.sessionBegan(welcome(), at: socket)
-        file.set(2, to: 2)
+        let session = try VoucherSession()
+        let answers = session.answers
+        session.file.set(2, to: 2)
         _ = answers.learn(request, account, Voucher(number: 2), nil, in: nil)
         #expect(answers.response(to: request)?.voucher?.number == 2)
         var other = request
@@ -72,9 +57,9 @@ import Testing
         #expect(answers.response(to: other) != nil, "how long it would wait does not matter")
         other.frame = 0
         #expect(answers.response(to: other) == nil)
-        file.set(2, to: 0)
+        session.file.set(2, to: 0)
         #expect(answers.response(to: request) == nil)
-        file.set(2, to: 2)
+        session.file.set(2, to: 2)
         #expect(answers.response(to: request) == nil, "it was forgotten")
         _ = answers.learn(request, account, Voucher(number: 2), nil, in: nil)
         answers.sessionEnded()
@@ -85,10 +70,8 @@ import Testing
 
     /// Digests that are the same say nothing: what is left out of them is compared.
     @Test func requestsThatDifferInAnythingHaveAnswersOfTheirOwn() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 64)
-        let answers = try answers()
-        answers.sessionBegan(
-            ClientWelcome(epoch: epoch, window: 1, voucherWords: 64, clock: .now()), at: socket)
+        let session = try VoucherSession(words: 64)
+        let answers = session.answers
         var requests = [ImageRequest](repeating: request, count: 9)
         requests[1].queryCacheTypes = .memory
         requests[2].output.compression = 3
@@ -103,7 +86,7 @@ import Testing
         for round in 0..<2 {
             for (place, request) in requests.enumerated() {
                 let number = UInt64(place + 1)
-                file.set(number, to: number)
+                session.file.set(number, to: number)
                 if round == 0 {
                     _ = answers.learn(
                         request, ImageResponse.image("\(place)", .memory).account,
@@ -118,10 +101,9 @@ import Testing
 
     /// As many as a server may have in use: none drives another one out.
     @Test func tenThousandAnswersAreAtHand() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
-        let answers = try answers()
-        answers.sessionBegan(welcome(), at: socket)
-        file.set(1, to: 1)
+        let session = try VoucherSession()
+        let answers = session.answers
+        session.file.set(1, to: 1)
         let requests = (0..<10_000).map { ImageRequest(url: "http://example.org/\($0).jpg") }
         for request in requests {
             _ = answers.learn(request, account, Voucher(number: 1), nil, in: nil)
@@ -131,10 +113,9 @@ import Testing
 
     /// Digests of which each says the same list.
     @Test func aListHasALimit() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
-        let answers = try answers()
-        answers.sessionBegan(welcome(), at: socket)
-        file.set(1, to: 1)
+        let session = try VoucherSession()
+        let answers = session.answers
+        session.file.set(1, to: 1)
         let requests = (0...AnswerTable.listMax).map { number in
             var request = request
             request.output.compression = number
@@ -152,10 +133,9 @@ import Testing
 
     /// A reference without its segment would be an image without bytes.
     @Test func anImageWhoseBytesAreNotThereIsNotKept() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
-        file.set(1, to: 1)
-        let answers = try answers()
-        answers.sessionBegan(welcome(), at: socket)
+        let session = try VoucherSession()
+        let answers = session.answers
+        session.file.set(1, to: 1)
         let reference = BlockReference(
             arena: .results, segment: 1, offset: 64, length: 9, block: BlockID(1))
         let voucher = answers.learn(request, account, Voucher(number: 1), reference, in: nil)

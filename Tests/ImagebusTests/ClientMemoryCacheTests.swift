@@ -10,8 +10,6 @@ import Testing
 
 /// What a client keeps in its process, by a file of vouchers and a clock.
 @Suite struct ClientMemoryCacheTests {
-    private let folder = TestKit.TemporaryDirectory()
-    private let epoch = Epoch(Identifier128(high: 3, low: 5))
     private let request = ImageRequest(url: "http://example.org/a.jpg")
 
     private func response(
@@ -30,12 +28,9 @@ import Testing
     }
 
     @Test func anEntryIsGivenOnlyWhileItsVoucherStands() throws {
-        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
-        let answers = RepeatedAnswers(try CommandQueue(ordersMax: 10), CopyPool())
-        answers.sessionBegan(
-            ClientWelcome(epoch: epoch, window: 1, voucherWords: 16, clock: .now()),
-            at: folder.path + "/front.sock")
-        file.set(1, to: 1)
+        let session = try VoucherSession()
+        let answers = session.answers
+        session.file.set(1, to: 1)
         let voucher = answers.learn(request, response().account, Voucher(number: 1), nil, in: nil)
         let cache = cache()
         cache.keep(response(voucher: voucher), to: request)
@@ -43,9 +38,9 @@ import Testing
         #expect(first?.bytes?.array == [UInt8](repeating: 7, count: 100))
         #expect(first?.bytes === cache.response(to: request)?.bytes, "it is not copied")
         #expect(answers.uses.take() == UsedVouchers(loads: 2, numbers: [1]), "as loads")
-        file.set(1, to: 0)
+        session.file.set(1, to: 0)
         #expect(cache.response(to: request) == nil)
-        file.set(1, to: 1)
+        session.file.set(1, to: 1)
         #expect(cache.response(to: request) == nil, "it is gone")
         #expect(cache.statistics.withdrawals == 1 && cache.statistics.entries == 0)
         #expect(cache.statistics.bytes == 0 && cache.statistics.hits == 2)

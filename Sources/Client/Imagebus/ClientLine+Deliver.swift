@@ -156,12 +156,9 @@ extension ClientLine {
 
     /// The only time that the bytes are touched here.
     private mutating func copy(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
-        var copy = CopyBuffer()
-        let isCurrent = try results.read(reference) { source in
-            copy = copies.take(source.count)
-            copy.target.copyMemory(from: source)
-        }
-        return isCurrent ? ImageBytes(copy) : nil
+        // A large one has a segment of its own, which nobody will ask for again.
+        defer { results.forget(reference) }
+        return copies.copy(reference, in: try results.segment(of: reference))
     }
 
     /// A reply that nobody waits for still made a receiver of us.

@@ -21,10 +21,15 @@ final class CopyPool: Sendable {
     /// That of the calling thread.
     static var shelf: Int { Thread.ordinal % Shelves.count }
 
-    /// A copy of a block's payload; `nil` where the block was used again before it was copied.
+    /// A copy of a block's payload; `nil` where the block was used again before it was copied. No
+    /// memory is taken for a reference that leaves its segment.
     func copy(_ reference: BlockReference, in segment: MappedSegment) -> ImageBytes? {
-        let buffer = take(Int(reference.length))
-        return segment.copy(reference, into: buffer.target) ? ImageBytes(buffer) : nil
+        var copy = CopyBuffer()
+        let isCurrent = segment.read(reference) { source in
+            copy = take(source.count)
+            copy.target.copyMemory(from: source)
+        }
+        return isCurrent ? ImageBytes(copy) : nil
     }
 
     /// Memory for so many bytes, not zeroed.

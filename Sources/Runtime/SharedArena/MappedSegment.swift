@@ -23,15 +23,16 @@ public final class MappedSegment: Sendable {
             rebasing: memory.bytes[start..<(start + Int(reference.length))])
     }
 
-    /// Copies the payload; false where the block was reused meanwhile (*stale*), and what was
-    /// copied is worth nothing. `target` has room for all of it.
-    public func copy(
-        _ reference: BlockReference, into target: UnsafeMutableRawBufferPointer
+    /// Lends the payload to whoever copies it. `false` where the block was reused meanwhile
+    /// (*stale*), and what was copied is worth nothing; and where the reference leaves the segment,
+    /// which lends nothing.
+    public func read(
+        _ reference: BlockReference, _ copy: (UnsafeRawBufferPointer) -> Void
     ) -> Bool {
         guard let source = bytes(of: reference), let start = source.baseAddress else {
             return false
         }
-        target.copyMemory(from: source)
+        copy(source)
         return BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
     }
 }

@@ -23,32 +23,13 @@ public final class ResultReader {
     ///
     /// Throws `stale` where the segment is gone.
     public func copy(_ reference: BlockReference) throws(ImageError) -> [UInt8]? {
+        defer { forget(reference) }
         var copied: [UInt8] = []
-        let isCurrent = try read(reference) { source in
-            copied = [UInt8](unsafeUninitializedCapacity: source.count) { target, count in
-                UnsafeMutableRawBufferPointer(target).copyMemory(from: source)
-                count = source.count
-            }
-        }
+        let isCurrent = try segment(of: reference).read(reference) { copied = [UInt8]($0) }
         return isCurrent ? copied : nil
     }
 
-    /// Lends the payload to whoever copies it. `false` where the block was reused meanwhile
-    /// (*stale*): what was copied is worth nothing then.
-    ///
-    /// Throws `stale` where the segment is gone.
-    public func read(
-        _ reference: BlockReference, _ copy: (UnsafeRawBufferPointer) -> Void
-    ) throws(ImageError) -> Bool {
-        // A large one has a segment of its own, which nobody will ask for again.
-        defer { if Self.isLarge(reference) { mappings.forget(reference) } }
-        let source = try mappings.bytes(of: reference)
-        copy(source)
-        guard let start = source.baseAddress else { return false }
-        return BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
-    }
-
-    /// The segment of a small result, for who reads that again.
+    /// The segment of a result, which stays mapped until others are needed, or until `forget`.
     ///
     /// Throws `stale` where it is gone.
     public func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
@@ -73,7 +54,8 @@ public final class ResultReader {
         return copied
     }
 
-    /// Of a large result that was copied in parts, nothing is read any more.
+    /// A result is not read any more. A large one has a segment of its own, which nobody asks for
+    /// again.
     public func forget(_ reference: BlockReference) {
         if Self.isLarge(reference) { mappings.forget(reference) }
     }

@@ -1,0 +1,27 @@
+import EventLoop
+import ImageModel
+import Messages
+import SharedArena
+import TestKit
+
+@testable import Imagebus
+
+/// What a client remembers in a session, beside the file in which its coordinator grants vouchers.
+struct VoucherSession: ~Copyable {
+    let folder: TestKit.TemporaryDirectory
+    let file: VoucherFile
+    let answers: RepeatedAnswers
+
+    /// With so many words in the file, and a coordinator whose clock says `clock`.
+    init(words: Int = 16, clock: Instant = .now()) throws {
+        let epoch = Epoch(Identifier128(high: 3, low: 4))
+        let folder = TestKit.TemporaryDirectory()
+        let commands = try CommandQueue(ordersMax: 10)
+        let file = try VoucherFile(in: folder.path, epoch: epoch, words: words)
+        (self.folder, answers) = (folder, RepeatedAnswers(commands, CopyPool()))
+        self.file = file
+        answers.sessionBegan(
+            ClientWelcome(epoch: epoch, window: 1, voucherWords: UInt32(words), clock: clock),
+            at: folder.path + "/front.sock")
+    }
+}
