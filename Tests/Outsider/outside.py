@@ -14,8 +14,8 @@ FOLDER = REPOSITORY / ".build" / "outsider"
 PACKAGE = FOLDER / "package"
 SCRATCH = FOLDER / "build"
 PRODUCTS = SCRATCH / "debug"
-# The loads that `imagebus bench hit` counts.
-MEASURED = "Sources/Programs/imagebus-bench/Hit/WarmImages.swift"
+# The loads that `imagebus bench hit` counts, and how it draws them.
+MEASURED = "Hit/WarmImages.swift", "SeededNumbers.swift"
 
 
 def build(snippet: str, tutorial: str, pixels: str, foundation: str, negative: str) -> None:
@@ -27,9 +27,11 @@ def build(snippet: str, tutorial: str, pixels: str, foundation: str, negative: s
     (PACKAGE / "imagebus").symlink_to(REPOSITORY)
     hits = PACKAGE / "Sources" / "hits"
     shutil.copytree(REPOSITORY / "Tests" / "Outsider" / "Hits", hits)
-    measured = (REPOSITORY / MEASURED).read_text()
-    # The types that it takes from there are those that the library exports.
-    (hits / "WarmImages.swift").write_text(measured.replace("import ImageModel\n", ""))
+    for path in MEASURED:
+        source = REPOSITORY / "Sources" / "Programs" / "imagebus-bench" / path
+        # The types that it takes from there are those that the library exports.
+        text = source.read_text().replace("import ImageModel\n", "")
+        (hits / source.name).write_text(text)
     programs = {"snippet": snippet, "strict-snippet": snippet, "tutorial": tutorial}
     programs |= {"pixels": pixels, "foundation": foundation, "negative": negative}
     for target, text in programs.items():

@@ -1,6 +1,6 @@
 // The calls that `imagebus bench hit` measures, in a program that has the product `Imagebus` alone:
-// WarmImages.swift of that program stands beside this file when it is built. What stands here takes
-// the place of its options, its clock and its stack.
+// WarmImages.swift of that program stands beside this file when it is built, and how it draws. What
+// stands here takes the place of its options, its clock and its stack.
 //
 //     hits RUNTIME-DIRECTORY URL
 import Imagebus

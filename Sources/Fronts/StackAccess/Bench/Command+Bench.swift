@@ -21,7 +21,7 @@ extension Command {
                         "loads at a time (hit 64, cancel 1, storm 10000, play 2\n"
                             + "players, else 4 a core)"),
                     OptionDefinition(
-                        "hot", value: "N", "hit: so many images in turn (as many as loads)"),
+                        "hot", value: "N", "hit: images to draw from (as many as loads)"),
                     OptionDefinition(
                         "threads", value: "N", "hit: blocking calls on so many threads"),
                     OptionDefinition("by-message", "hit: without vouchers"),

@@ -2,7 +2,8 @@ import ImageModel
 import Imagebus
 import Synchronization
 
-/// Images that the memory tier has, one after the other.
+/// Images that the memory tier has, drawn at random: one after the other, each would be what the
+/// caches of the processor gave up before all others, as no traffic has it.
 final class WarmImages: Sendable {
     private let client: ImagebusClient
     private let requests: [ImageRequest]
@@ -57,7 +58,8 @@ final class WarmImages: Sendable {
 
     private func next() -> Int {
         guard requests.count > 1 else { return 0 }
-        return turn.add(1, ordering: .relaxed).oldValue % requests.count
+        var numbers = SeededNumbers(turn.add(1, ordering: .relaxed).oldValue)
+        return Int(numbers.next() % UInt64(requests.count))
     }
 
     private func check(_ image: ImageResponse, _ place: Int) -> Int? {
