@@ -42,6 +42,28 @@ extension RealProcesses {
             }
         }
 
+        /// libvips would load all of its modules, with ImageMagick and others behind them.
+        @Test func workersHaveOnlyTheModulesOfTheirFormats() async throws {
+            let permitted: [WorkerKind: Set<Set<String>>] = [
+                .decode: [["vips-heif.so", "vips-jxl.so"], ["vips-poppler.so"]],
+                .transform: [["vips-jxl.so"]],
+            ]
+            try await withStack(["--allow-private-networks", "--vector", "1"]) { stack in
+                for kind in Self.kinds {
+                    let found = stack.children.filter {
+                        "imagebus-\(kind.name)".hasPrefix($0.name)
+                    }.map { Self.modules(of: $0.processID) }
+                    #expect(Set(found) == permitted[kind])
+                }
+            }
+        }
+
+        private static func modules(of process: ProcessID) -> Set<String> {
+            let maps = FileBytes.text("/proc/\(process)/maps") ?? ""
+            let files = maps.split(separator: "\n").filter { $0.contains("/vips-modules-") }
+            return Set(files.compactMap { $0.split(separator: "/").last.map(String.init) })
+        }
+
         @Test(arguments: ImageFormat.encodable)
         func imagesOfEveryFormatAreMadeOfEveryFormat(_ target: ImageFormat) async throws {
             let waves = Images.waves(width: 400, height: 300)

@@ -7,13 +7,15 @@ internal import Synchronization
 public struct VipsLoader: Hashable, Sendable {
     /// libvips' name of it, such as `pngload_buffer`.
     public let name: String
+    /// The module that has it, unless it is inside libvips; loaded when this is permitted.
+    let module: String?
     /// What a line of libvips' text begins with where this loader, or what it calls, complains of
     /// the bytes.
     public let voices: [String]
 
     /// A loader of that name, which libvips may lack; `voices` besides the name and a colon.
-    public init(_ name: String, voices: [String] = []) {
-        self.name = name
+    public init(_ name: String, module: String? = nil, voices: [String] = []) {
+        (self.name, self.module) = (name, module)
         self.voices = ["\(name):"] + voices
     }
 
@@ -29,12 +31,13 @@ public struct VipsLoader: Hashable, Sendable {
     public static let tiff = VipsLoader(
         "tiffload_buffer", voices: ["tiff2vips:", "TIFF", "_TIFF", "source input:"])
     /// Of HEIC, AVIF and other HEIF; the image comes turned as it is displayed.
-    public static let heif = VipsLoader("heifload_buffer", voices: ["heif:", "heifload:"])
+    public static let heif = VipsLoader(
+        "heifload_buffer", module: "heif", voices: ["heif:", "heifload:"])
     /// Of PDF: `page`, `n`, `scale`. What poppler says comes through GLib.
     public static let pdf = VipsLoader(
-        "pdfload_buffer", voices: ["glib:", "pdfload_base:", "pdfload:"])
+        "pdfload_buffer", module: "poppler", voices: ["glib:", "pdfload_base:", "pdfload:"])
     /// Of JPEG XL; the image comes turned as it is displayed.
-    public static let jxl = VipsLoader("jxlload_buffer", voices: ["jxlload:"])
+    public static let jxl = VipsLoader("jxlload_buffer", module: "jxl", voices: ["jxlload:"])
 }
 
 extension VipsLoader {
@@ -44,7 +47,7 @@ extension VipsLoader {
     /// Lets loaders through, for good.
     static func permit(_ loaders: [VipsLoader]) throws(VipsError) {
         for loader in loaders {
-            guard cvips_permit_loader(loader.name) == 0 else {
+            guard cvips_permit_loader(loader.name, loader.module) == 0 else {
                 throw VipsError(
                     kind: .internal, operation: loader.name,
                     text: "this libvips has no such loader")

@@ -6,14 +6,16 @@ internal import CVipsShims
 public struct VipsSaver: Hashable, Sendable {
     /// libvips' name of it.
     public let name: String
+    /// The module that has it, unless it is inside libvips; loaded when this is permitted.
+    let module: String?
 
     /// Of JPEG XL.
-    public static let jxl = VipsSaver(name: "jxlsave_target")
+    public static let jxl = VipsSaver(name: "jxlsave_target", module: "jxl")
 
     /// Lets savers through, for good.
     static func permit(_ savers: [VipsSaver]) throws(VipsError) {
         for saver in savers {
-            guard cvips_permit_saver(saver.name) == 0 else {
+            guard cvips_permit_saver(saver.name, saver.module) == 0 else {
                 throw VipsError(
                     kind: .internal, operation: saver.name,
                     text: "this libvips has no such saver")

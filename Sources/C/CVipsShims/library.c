@@ -1,33 +1,11 @@
 #include <vips/vips.h>
 
 #include "CVipsShims.h"
+#include "permits.h"
 
 static void pass_log(const gchar *domain, GLogLevelFlags level, const gchar *message,
                      gpointer log) {
     ((cvips_log)log)((int)(level & G_LOG_LEVEL_MASK), domain ? domain : "", message ? message : "");
-}
-
-// libvips can open dozens of formats, some through libraries of doubtful safety: all loaders are
-// blocked until `cvips_permit_loader` names one.
-static void block_all_loaders(void) {
-    vips_block_untrusted_set(TRUE);
-    vips_operation_block_set("VipsForeignLoad", TRUE);
-}
-
-static int permit(const char *base, const char *name) {
-    GType type = vips_type_find(base, name);
-    if (type == 0)
-        return -1;
-    vips_operation_block_set(g_type_name(type), FALSE);
-    return 0;
-}
-
-int cvips_permit_loader(const char *name) {
-    return permit("VipsForeignLoad", name);
-}
-
-int cvips_permit_saver(const char *name) {
-    return permit("VipsForeignSave", name);
 }
 
 // What a decoder makes out of order, such as WebP, libvips keeps as a whole: above a threshold in a
@@ -37,16 +15,30 @@ static void keep_pixels_in_memory(void) {
     g_setenv("VIPS_DISC_THRESHOLD", "1000000g", TRUE);
 }
 
+// libvips loads all modules that lie beside it when it starts, also those of ImageMagick, PDF and
+// scans of microscopes. It looks for them where `VIPSHOME` says: it is told a place without any.
+static int start_without_modules(void) {
+    gchar *home = g_strdup(g_getenv("VIPSHOME"));
+    g_setenv("VIPSHOME", "/nonexistent", TRUE);
+    int status = vips_init("imagebus");
+    if (home)
+        g_setenv("VIPSHOME", home, TRUE);
+    else
+        g_unsetenv("VIPSHOME");
+    g_free(home);
+    return status;
+}
+
 int cvips_start(cvips_log log) {
     if (log)
         g_log_set_default_handler(pass_log, (gpointer)log);
     keep_pixels_in_memory();
-    if (vips_init("imagebus"))
+    if (start_without_modules())
         return -1;
     vips_cache_set_max(0);
     vips_cache_set_max_mem(0);
     vips_cache_set_max_files(0);
-    block_all_loaders();
+    cvips_block_all();
     return 0;
 }
 

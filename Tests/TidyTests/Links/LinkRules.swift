@@ -6,7 +6,7 @@ enum LinkRules {
     static let bus: Set<String> = ["zmq", "protobuf-c"]
     /// The client library reads pixels of frames.
     static let client: Set<String> = bus.union(["z"])
-    static let images: Set<String> = ["vips", "gobject-2.0", "glib-2.0"]
+    static let images: Set<String> = ["vips", "gobject-2.0", "gmodule-2.0", "glib-2.0"]
     /// What makes planes of files, and what makes files of planes.
     static let planarSources: Set<String> = ["jpeg", "avif", "zimg"]
     /// What reads files of which the first bytes are there. One binding has all of WebP.

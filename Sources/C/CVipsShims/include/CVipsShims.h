@@ -13,11 +13,12 @@ typedef struct _VipsImage *cvips_image;
 // library.c
 typedef void (*cvips_log)(int level, const char *domain, const char *message);
 int cvips_start(cvips_log log);
-// Lets the loader of that name through, such as `pngload_buffer`; all are blocked at the start. -1
-// where this libvips does not have it; nothing is in the error buffer then.
-int cvips_permit_loader(const char *name);
+// Lets the loader of that name through, such as `pngload_buffer`; all are blocked at the start.
+// Where libvips has it in a module, that is loaded first: `module` is its name, such as `heif`, or
+// NULL. -1 where this libvips does not have it; nothing is in the error buffer then.
+int cvips_permit_loader(const char *name, const char *module);
 // The same of a saver that libvips does not trust, such as `jxlsave_target`; others are free.
-int cvips_permit_saver(const char *name);
+int cvips_permit_saver(const char *name, const char *module);
 void cvips_set_concurrency(int threads);
 size_t cvips_memory_in_use(void);
 int cvips_files_in_use(void);
