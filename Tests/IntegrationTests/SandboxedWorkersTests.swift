@@ -44,16 +44,22 @@ extension RealProcesses {
 
         /// libvips would load all of its modules, with ImageMagick and others behind them.
         @Test func workersHaveOnlyTheModulesOfTheirFormats() async throws {
-            let permitted: [WorkerKind: Set<Set<String>>] = [
+            let permitted: [WorkerKind: [Set<String>]] = [
                 .decode: [["vips-heif.so", "vips-jxl.so"], ["vips-poppler.so"]],
                 .transform: [["vips-jxl.so"]],
             ]
             try await withStack(["--allow-private-networks", "--vector", "1"]) { stack in
                 for kind in Self.kinds {
-                    let found = stack.children.filter {
+                    let workers = stack.children.filter {
                         "imagebus-\(kind.name)".hasPrefix($0.name)
-                    }.map { Self.modules(of: $0.processID) }
-                    #expect(Set(found) == permitted[kind])
+                    }
+                    #expect(workers.count == (kind == .decode ? 3 : 2))
+                    for worker in workers {
+                        // libvips may also have them inside.
+                        let found = Self.modules(of: worker.processID)
+                        let isWithin = permitted[kind]?.contains { found.isSubset(of: $0) }
+                        #expect(isWithin == true, "\(worker.name): \(found)")
+                    }
                 }
             }
         }

@@ -109,17 +109,6 @@ import Vips
         #expect(error?.operation == "noload_buffer")
     }
 
-    /// All that comes with a module is blocked, and that again blocks all.
-    @Test func whatWasPermittedStaysSoWhenAModuleIsLoaded() throws {
-        let jpeg = try withVips { try Pixels.gradient(8, 8).image().encoded(.jpeg(quality: 90)) }
-        for loaders: [VipsLoader] in [[.jpeg], [.heif], [.jxl], [.heif, .jxl]] {
-            let image = try VipsLibrary(loaders: loaders).exclusively {
-                try jpeg.withUnsafeBytes { try VipsImage.jpeg($0).samples() }
-            }
-            #expect(!image.isEmpty)
-        }
-    }
-
     @Test func theTextOfAnErrorDoesNotComeAgain() throws {
         try withVips {
             let first = [UInt8](repeating: 0x41, count: 64).withUnsafeBytes { bytes in

@@ -9,6 +9,8 @@ extension VipsError {
         ("size out of range", .tooLarge),
         ("unix error", .internal),
         ("operation is blocked", .unsupported),
+        // Of a module that was not loaded.
+        ("vipsoperation: class", .unsupported),
         ("unsupported", .unsupported),
         ("not supported", .unsupported),
         ("samples out of range", .unsupported),
@@ -17,6 +19,13 @@ extension VipsError {
         ("insufficient memory", .internal),
         ("unable to malloc", .internal),
     ]
+
+    /// Something that is to be permitted, and that this libvips has neither inside nor in a module.
+    static func lacking(_ what: String, _ name: String, module: String?) -> VipsError {
+        let place = module.map { ", and no module vips-\($0) that can be loaded" } ?? ""
+        return VipsError(
+            kind: .internal, operation: name, text: "this libvips has no \(what) \(name)\(place)")
+    }
 
     /// Takes the text of the call that just failed out of libvips' error buffer, which is one for
     /// the whole process: nothing may run between the call and this.

@@ -48,9 +48,7 @@ extension VipsLoader {
     static func permit(_ loaders: [VipsLoader]) throws(VipsError) {
         for loader in loaders {
             guard cvips_permit_loader(loader.name, loader.module) == 0 else {
-                throw VipsError(
-                    kind: .internal, operation: loader.name,
-                    text: "this libvips has no such loader")
+                throw .lacking("loader", loader.name, module: loader.module)
             }
             permitted.withLock { _ = $0.insert(loader) }
         }

@@ -16,9 +16,7 @@ public struct VipsSaver: Hashable, Sendable {
     static func permit(_ savers: [VipsSaver]) throws(VipsError) {
         for saver in savers {
             guard cvips_permit_saver(saver.name, saver.module) == 0 else {
-                throw VipsError(
-                    kind: .internal, operation: saver.name,
-                    text: "this libvips has no such saver")
+                throw .lacking("saver", saver.name, module: saver.module)
             }
         }
     }

@@ -1,7 +1,7 @@
 #include <vips/vips.h>
 
 #include "CVipsShims.h"
-#include "permits.h"
+#include "modules.h"
 
 static void pass_log(const gchar *domain, GLogLevelFlags level, const gchar *message,
                      gpointer log) {
@@ -15,30 +15,17 @@ static void keep_pixels_in_memory(void) {
     g_setenv("VIPS_DISC_THRESHOLD", "1000000g", TRUE);
 }
 
-// libvips loads all modules that lie beside it when it starts, also those of ImageMagick, PDF and
-// scans of microscopes. It looks for them where `VIPSHOME` says: it is told a place without any.
-static int start_without_modules(void) {
-    gchar *home = g_strdup(g_getenv("VIPSHOME"));
-    g_setenv("VIPSHOME", "/nonexistent", TRUE);
-    int status = vips_init("imagebus");
-    if (home)
-        g_setenv("VIPSHOME", home, TRUE);
-    else
-        g_unsetenv("VIPSHOME");
-    g_free(home);
-    return status;
-}
-
 int cvips_start(cvips_log log) {
     if (log)
         g_log_set_default_handler(pass_log, (gpointer)log);
     keep_pixels_in_memory();
-    if (start_without_modules())
+    if (cvips_init_without_modules("imagebus"))
         return -1;
     vips_cache_set_max(0);
     vips_cache_set_max_mem(0);
     vips_cache_set_max_files(0);
-    cvips_block_all();
+    vips_block_untrusted_set(TRUE);
+    vips_operation_block_set("VipsForeignLoad", TRUE);
     return 0;
 }
 

@@ -1,12 +1,7 @@
-// RTLD_DEFAULT and dladdr are GNU's.
-#define _GNU_SOURCE
-#include "permits.h"
-
-#include <dlfcn.h>
-#include <gmodule.h>
 #include <vips/vips.h>
 
 #include "CVipsShims.h"
+#include "modules.h"
 
 // libvips can open dozens of formats, some through libraries of doubtful safety: all loaders are
 // blocked until one is permitted by its name, and what a format needs is loaded no sooner.
@@ -15,47 +10,39 @@ static GMutex lock;
 // GTypes of what is permitted.
 static GSList *permitted = NULL;
 
-static void set_blocked(gpointer type, gpointer is_blocked) {
-    vips_operation_block_set(g_type_name(GPOINTER_TO_SIZE(type)), GPOINTER_TO_INT(is_blocked));
+static gboolean is_permitted(GType type) {
+    return g_slist_find(permitted, GSIZE_TO_POINTER(type)) != NULL;
 }
 
-void cvips_block_all(void) {
-    vips_block_untrusted_set(TRUE);
-    vips_operation_block_set("VipsForeignLoad", TRUE);
+// One by one: `vips_operation_block_set` would block for a moment what another thread uses.
+static void *block(VipsObjectClass *class, void *all) {
+    VipsOperationClass *operation = VIPS_OPERATION_CLASS(class);
+    gboolean is_meant = all || operation->flags & VIPS_OPERATION_UNTRUSTED;
+    if (is_meant && !is_permitted(G_TYPE_FROM_CLASS(class)))
+        operation->flags |= VIPS_OPERATION_BLOCKED;
+    return NULL;
 }
 
-// The module of that name, which lies beside libvips, unless libvips has it inside. What comes with
-// it is blocked.
-static void load_module(const char *name) {
-    Dl_info libvips;
-    if (!dladdr(dlsym(RTLD_DEFAULT, "vips_init"), &libvips))
-        return;
-    gchar *folder = g_path_get_dirname(libvips.dli_fname);
-    gchar *path = g_strdup_printf("%s/vips-modules-%d.%d/vips-%s." G_MODULE_SUFFIX, folder,
-                                  vips_version(0), vips_version(1), name);
-    if (g_module_open(path, G_MODULE_BIND_LAZY)) {
-        cvips_block_all();
-        g_slist_foreach(permitted, set_blocked, GINT_TO_POINTER(FALSE));
-    }
-    g_free(path);
-    g_free(folder);
+// Blocks what came with a module, but not what is permitted.
+static void block_others(void) {
+    vips_class_map_all(g_type_from_name("VipsForeignLoad"), block, (void *)1);
+    vips_class_map_all(g_type_from_name("VipsForeignSave"), block, NULL);
 }
 
 static int permit(const char *base, const char *name, const char *module) {
     g_mutex_lock(&lock);
     GType type = vips_type_find(base, name);
     if (type == 0 && module) {
-        load_module(module);
+        cvips_load_module(module);
+        block_others();
         type = vips_type_find(base, name);
     }
-    if (type) {
-        gpointer known = GSIZE_TO_POINTER(type);
-        if (!g_slist_find(permitted, known))
-            permitted = g_slist_prepend(permitted, known);
-        set_blocked(known, GINT_TO_POINTER(FALSE));
+    if (type != 0 && !is_permitted(type)) {
+        permitted = g_slist_prepend(permitted, GSIZE_TO_POINTER(type));
+        vips_operation_block_set(g_type_name(type), FALSE);
     }
     g_mutex_unlock(&lock);
-    return type ? 0 : -1;
+    return type != 0 ? 0 : -1;
 }
 
 int cvips_permit_loader(const char *name, const char *module) {

@@ -21,8 +21,8 @@ final class CopyPool: Sendable {
     /// That of the calling thread.
     static var shelf: Int { Thread.ordinal % Shelves.count }
 
-    /// A copy of a block's payload; `nil` where the block was used again before it was copied. No
-    /// memory is taken for a reference that leaves its segment.
+    /// A copy of a block's payload; `nil` where the block was used again before it was copied, and
+    /// where the reference leaves the segment, for which no memory is taken.
     func copy(_ reference: BlockReference, in segment: MappedSegment) -> ImageBytes? {
         var copy = CopyBuffer()
         let isCurrent = segment.read(reference) { source in

@@ -25,6 +25,9 @@ public struct ImageTransforms: Sendable {
 
     /// Starts libvips; later values share it. What it warns of is not told.
     ///
+    /// The first value sets variables of the environment: it is best made before threads that read
+    /// those, and before other processes are started.
+    ///
     /// - Throws: `internalError` where libvips cannot start or has no such decoder.
     public init(limits: ImageLimits = ImageLimits()) throws(ImageError) {
         self.limits = limits

@@ -19,7 +19,8 @@ public final class ResultReader {
         reference.length >= UInt64(ArenaLimits.largePayload)
     }
 
-    /// A copy of the payload, or `nil` where the block was reused meanwhile (*stale*).
+    /// A copy of the payload, or `nil` where the block was reused meanwhile, or leaves its segment
+    /// (*stale*).
     ///
     /// Throws `stale` where the segment is gone.
     public func copy(_ reference: BlockReference) throws(ImageError) -> [UInt8]? {

@@ -10,7 +10,7 @@
 
 typedef struct _VipsImage *cvips_image;
 
-// library.c
+// library.c, modules.c, permits.c
 typedef void (*cvips_log)(int level, const char *domain, const char *message);
 int cvips_start(cvips_log log);
 // Lets the loader of that name through, such as `pngload_buffer`; all are blocked at the start.
