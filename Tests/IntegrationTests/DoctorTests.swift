@@ -85,8 +85,7 @@ extension RealProcesses {
                 let sentence = "\(kind) did not do its part"
                 var said: [String] = []
                 for limit in Self.limits where said.last?.contains(sentence) != true {
-                    // The kernel keeps fifteen letters of a name.
-                    let processes = stack.children.filter { "imagebus-\(kind)".hasPrefix($0.name) }
+                    let processes = stack.processes(kind)
                     for process in processes { try process.halt() }
                     let end = try stack.run(["health", "--canary", "--within", limit])
                     for process in processes { try? process.resume() }

@@ -25,9 +25,7 @@ extension RealProcesses {
 
         @Test func theKernelSaysTheSameOfEveryThread() async throws {
             try await withStack { stack in
-                let workers = stack.children.filter { child in
-                    Self.kinds.contains { "imagebus-\($0.name)".hasPrefix(child.name) }
-                }
+                let workers = Self.kinds.flatMap { stack.processes($0.name) }
                 #expect(workers.count == 4)
                 for worker in workers {
                     let threads = DirectoryEntries.names("/proc/\(worker.processID)/task")
@@ -50,9 +48,7 @@ extension RealProcesses {
             ]
             try await withStack(["--allow-private-networks", "--vector", "1"]) { stack in
                 for kind in Self.kinds {
-                    let workers = stack.children.filter {
-                        "imagebus-\(kind.name)".hasPrefix($0.name)
-                    }
+                    let workers = stack.processes(kind.name)
                     #expect(workers.count == (kind == .decode ? 3 : 2))
                     for worker in workers {
                         // libvips may also have them inside.

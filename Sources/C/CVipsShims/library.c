@@ -2,6 +2,7 @@
 
 #include "CVipsShims.h"
 #include "modules.h"
+#include "permits.h"
 
 static void pass_log(const gchar *domain, GLogLevelFlags level, const gchar *message,
                      gpointer log) {
@@ -24,8 +25,7 @@ int cvips_start(cvips_log log) {
     vips_cache_set_max(0);
     vips_cache_set_max_mem(0);
     vips_cache_set_max_files(0);
-    vips_block_untrusted_set(TRUE);
-    vips_operation_block_set("VipsForeignLoad", TRUE);
+    cvips_block_others();
     return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "CVipsShims.h"
 #include "modules.h"
+#include "permits.h"
 
 // libvips can open dozens of formats, some through libraries of doubtful safety: all loaders are
 // blocked until one is permitted by its name, and what a format needs is loaded no sooner.
@@ -15,18 +16,19 @@ static gboolean is_permitted(GType type) {
 }
 
 // One by one: `vips_operation_block_set` would block for a moment what another thread uses.
-static void *block(VipsObjectClass *class, void *all) {
+static void *block(VipsObjectClass *class, void *loaders) {
     VipsOperationClass *operation = VIPS_OPERATION_CLASS(class);
-    gboolean is_meant = all || operation->flags & VIPS_OPERATION_UNTRUSTED;
-    if (is_meant && !is_permitted(G_TYPE_FROM_CLASS(class)))
+    GType type = G_TYPE_FROM_CLASS(class);
+    gboolean is_meant = g_type_is_a(type, GPOINTER_TO_SIZE(loaders)) ||
+                        operation->flags & VIPS_OPERATION_UNTRUSTED;
+    if (is_meant && !is_permitted(type))
         operation->flags |= VIPS_OPERATION_BLOCKED;
     return NULL;
 }
 
-// Blocks what came with a module, but not what is permitted.
-static void block_others(void) {
-    vips_class_map_all(g_type_from_name("VipsForeignLoad"), block, (void *)1);
-    vips_class_map_all(g_type_from_name("VipsForeignSave"), block, NULL);
+void cvips_block_others(void) {
+    GType loaders = g_type_from_name("VipsForeignLoad");
+    vips_class_map_all(g_type_from_name("VipsOperation"), block, GSIZE_TO_POINTER(loaders));
 }
 
 static int permit(const char *base, const char *name, const char *module) {
@@ -34,7 +36,7 @@ static int permit(const char *base, const char *name, const char *module) {
     GType type = vips_type_find(base, name);
     if (type == 0 && module) {
         cvips_load_module(module);
-        block_others();
+        cvips_block_others();
         type = vips_type_find(base, name);
     }
     if (type != 0 && !is_permitted(type)) {

@@ -38,21 +38,20 @@ public final class ResultReader {
     }
 
     /// A copy of `count` bytes of the payload from `offset` on, or `nil` where the block was reused
-    /// meanwhile (*stale*). The segment stays mapped until `forget`.
+    /// meanwhile, or leaves its segment (*stale*). The segment stays mapped until `forget`.
     ///
     /// Throws `stale` where the segment is gone.
     public func copy(
         _ reference: BlockReference, at offset: UInt64, count: Int
     ) throws(ImageError) -> [UInt8]? {
-        let source = try mappings.bytes(of: reference)
         precondition(
             offset <= reference.length && UInt64(count) <= reference.length - offset,
             "a part lies within its payload")
-        let copied = Array(source[Int(offset)..<(Int(offset) + count)])
-        guard let start = source.baseAddress,
-            BlockHeader.isStill(reference.block.value, at: start - BlockHeader.byteCount)
-        else { return nil }
-        return copied
+        var copied: [UInt8] = []
+        let isCurrent = try segment(of: reference).read(reference) { source in
+            copied = [UInt8](source[Int(offset)..<(Int(offset) + count)])
+        }
+        return isCurrent ? copied : nil
     }
 
     /// A result is not read any more. A large one has a segment of its own, which nobody asks for
