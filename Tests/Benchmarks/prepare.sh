@@ -35,13 +35,13 @@ compile_references() {
     done
 }
 
-# The photo of the fixtures, else one that is drawn once: broad shapes and fine grain.
+# The photo of the fixtures, else one that is drawn once.
 find_photo() {
     local fixtures=${IMAGEBUS_FIXTURES:-../shared/fixtures}
     photo=$fixtures/photos/photo-2725x2225.jpg photo_name="the photo of the fixtures"
     if [[ ! -r $photo ]]; then
         photo=$kept/drawn-2725x2225.jpg photo_name="a drawn photo (the fixtures are not here)"
-        [[ -r $photo ]] || draw_photo "$photo"
+        [[ -r $photo ]] || scripts/draw-photo "$photo" 85
         say "there is no photo in $fixtures: measuring with a drawn one"
     fi
     cp "$photo" "$work/site/photo.jpg"
@@ -69,24 +69,6 @@ make_source() {
 # An animation: its file, frames, width, height.
 make_motion() {
     [[ -r $1 ]] || /usr/bin/python3 "$here/animation.py" make "$@" "$photo" >&2
-}
-
-draw_photo() {
-    local band bands=()
-    for band in 1 2 3; do
-        vips perlin "$work/broad.v" 2725 2225 --cell-size 512 --seed "$band"
-        vips perlin "$work/fine.v" 2725 2225 --cell-size 16 --seed "$band"
-        vips gaussnoise "$work/grain.v" 2725 2225 --mean 0 --sigma 3 --seed "$band"
-        vips linear "$work/broad.v" "$work/light.v" 90 128
-        vips linear "$work/fine.v" "$work/texture.v" 46 0
-        vips add "$work/light.v" "$work/texture.v" "$work/both.v"
-        vips add "$work/both.v" "$work/grain.v" "$work/band$band.v"
-        bands+=("$work/band$band.v")
-    done
-    vips bandjoin "${bands[*]}" "$work/float.v"
-    vips cast "$work/float.v" "$work/bytes.v" uchar
-    vips copy "$work/bytes.v" "$1[Q=85]" --interpretation srgb
-    rm -f "$work"/*.v
 }
 
 # One nginx: the reference for hits, and the origin of every cold image, ours and thumbor's.
