@@ -14,20 +14,24 @@ public struct ChildSpecification: Hashable, Sendable {
     /// stays its owner's, and open as long as the stack.
     public var listener: Int32?
 
+    /// The path of an external program, which `setpriv` becomes; nil for a program of ours.
+    private(set) var externalProgram: String?
     /// Whether it is somebody else's program: it gets no arguments that it does not know, is told
     /// of its life in the environment, and neither keeps the stack from being ready nor ends it.
-    public private(set) var isForeign = false
+    public var isForeign: Bool { externalProgram != nil }
     /// What it finds in its environment besides what all find there.
     private(set) var environment: [String: String] = [:]
 
     /// A worker of a foreign pool that has a command; nil for another pool. It ends with its
     /// supervisor, and gains no privileges.
     public init?(foreign pool: WorkerPool, runtimeDirectory: String) {
-        guard pool.trust == .foreign, let command = pool.command else { return nil }
+        guard pool.trust == .foreign, let command = pool.command, let path = command.first else {
+            return nil
+        }
         self.init(
             kind: .stack(pool.kind), pool: pool.name, program: Self.setpriv,
             arguments: ["--no-new-privs", "--pdeathsig", "KILL", "--"] + command)
-        isForeign = true
+        externalProgram = path
         environment = [
             "IMAGEBUS_RUNTIME_DIR": runtimeDirectory, "IMAGEBUS_POOL": pool.name.text,
             "IMAGEBUS_LIFE_FD": "\(Self.readyDescriptor)",

@@ -167,9 +167,20 @@ public final class Supervisor {
         }
         guard let status = try child.process.poll() else { return }
         children[slot] = nil
-        observe(
-            .ended(child.kind, child.process.processID, status, expected: isStopping))
+        observe(endNote(child, slot, status))
         handle(.ended(slot: slot, status))
+    }
+
+    private func endNote(
+        _ child: SupervisedChild, _ slot: Int, _ status: ChildStatus
+    ) -> SupervisorNote {
+        let process = child.process.processID
+        if let program = specifications[slot].externalProgram, let pool = child.pool, !isStopping,
+            !state.isWelcomed(slot)
+        {
+            return .endedBeforeReady(pool, program: program, process, status)
+        }
+        return .ended(child.kind, process, status, expected: isStopping)
     }
 
     private func heed(_ sign: LifeSign, of child: SupervisedChild, _ slot: Int) {

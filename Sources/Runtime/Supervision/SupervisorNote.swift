@@ -12,6 +12,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     case welcomed(ProcessKind, ProcessID)
     /// A child ended; whether that was part of a drain.
     case ended(ProcessKind, ProcessID, ChildStatus, expected: Bool)
+    /// An external program ended before the coordinator welcomed it.
+    case endedBeforeReady(PoolName, program: String, ProcessID, ChildStatus)
     /// A program cannot be started.
     case cannotStart(ProcessKind, program: String, Errno)
     /// A child lives and does nothing any more; it is killed.
@@ -40,7 +42,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
             // replaced in its time.
             expected ? .debug : status.isSuccess ? .info : .warning
         case .cannotStart, .refused: .error
-        case .backingOff, .hangs, .startsTooLong: .warning
+        case .backingOff, .hangs, .startsTooLong, .endedBeforeReady: .warning
         case .ready, .draining, .nothingToReload: .info
         }
     }
@@ -52,6 +54,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .begun(let kind, let pid): "\(kind.name) \(pid) looks for its coordinator"
         case .welcomed(let kind, let pid): "\(kind.name) \(pid) ready"
         case .ended(let kind, let pid, let status, _): "\(kind.name) \(pid) ended: \(status)"
+        case .endedBeforeReady(let pool, let program, let pid, let status):
+            "pool \(pool): \(program) (process \(pid)) ended before it was ready: \(status)"
         case .cannotStart(let kind, let program, let errno):
             "\(kind.name): \(program) cannot be started (\(errno)): "
                 + "IMAGEBUS_PROGRAMS names the directory of the programs"

@@ -192,6 +192,27 @@ extension RealProcesses {
             }
         }
 
+        /// Before anything starts, and only by the `serve` that is to start it.
+        @Test func aCommandThatCannotBeRunIsAnErrorOfTheConfiguration() async throws {
+            let plain = folder.write([], to: "plain")
+            let commands = [("gone", "/nowhere/coder"), ("plain", plain), ("place", "/usr/bin")]
+            let pools = commands.map { name, path in
+                "  \(name): {kind: decode, trust: foreign, formats-in: [qoi], command: [\(path)]}"
+            }.joined(separator: "\n")
+            let end = try CommandLineRun(
+                ["serve", "--runtime-dir", folder.file("run"), "--memory-only"] + arguments(pools)
+            ).end()
+            #expect(end.exitStatus == 64, "\(end)")
+            for (name, path) in commands {
+                let fault = "pools.\(name).command: \(path) does not exist or is not executable"
+                #expect(end.errorText.contains(fault), "\(end)")
+            }
+            let coordinator = arguments(pools) + ["--only", "coordinator"]
+            try await withStack(coordinator, decoders: 1) { stack in
+                _ = try await stack.awaitStatus("a coordinator") { $0.processes.count == 1 }
+            }
+        }
+
         @Test func aJobWaitsForAForeignWorkerAndLiesEndItsSession() async throws {
             let origin = try origin()
             try await withStack(arguments(Self.outside), decoders: 1) { stack in

@@ -20,12 +20,7 @@ enum ServeCommand {
     static func run(_ options: ServeOptions) -> Int32 {
         let log = Log(program: "imagebus", level: options.log.level, format: options.log.format)
         let faults = ConfigurationFaults.all(in: options.configurationFile)
-        guard faults.isEmpty else {
-            for fault in faults {
-                log.error("the configuration cannot be used", ["at": "\(fault)"])
-            }
-            return ConfigurationCheck.faultStatus
-        }
+        guard faults.isEmpty else { return refuse(faults, log) }
         do {
             // Before anything starts a thread: a signal goes to whichever does not block it.
             try Signal.block(signals)
@@ -48,10 +43,19 @@ enum ServeCommand {
         }
     }
 
+    private static func refuse(_ faults: [String], _ log: Log) -> Int32 {
+        for fault in faults {
+            log.error("the configuration cannot be used", ["at": "\(fault)"])
+        }
+        return ConfigurationCheck.faultStatus
+    }
+
     private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
         let signals = try SignalDescriptor(signals)
         let configured = try options.configurationFile.map { try ConfigurationFile.read($0).pools }
         let pools = (configured ?? []).drawing(workers: options.drawers)
+        let faults = options.commandFaults(in: pools)
+        guard faults.isEmpty else { return refuse(faults, log) }
         guard let directory = try awaitDirectory(options, pools, signals, log) else { return 0 }
         let paths = directory.paths
         if directory.hasSegmentsElsewhere {

@@ -1,3 +1,4 @@
+import Glibc
 import Linux
 import Messages
 import Observability
@@ -34,14 +35,33 @@ extension ServeOptions {
                     + ["--listen", gateway.place.text] + gateway.arguments,
                 listener: listener)
         }
-        // Whoever runs a kind as a user of its own starts somebody else's programs apart.
-        let foreign = further.filter { only == nil && $0.command != nil }.flatMap { pool in
+        let foreign = commandPools(pools).flatMap { pool in
             Array(
                 repeating: ChildSpecification(foreign: pool, runtimeDirectory: runtimeDirectory),
                 count: pool.workers
             ).compactMap { $0 }
         }
         return stack + foreign + (front.map { [$0] } ?? [])
+    }
+
+    /// The pools whose `command` this stack runs: none if it serves one kind alone, as a user of
+    /// its own.
+    private func commandPools(_ pools: [WorkerPool]) -> [WorkerPool] {
+        pools.filter { only == nil && !$0.isBuiltIn && $0.command != nil }
+    }
+
+    /// One line for each `command` that this stack is to run and cannot.
+    func commandFaults(in pools: [WorkerPool]) -> [String] {
+        commandPools(pools).compactMap { pool in
+            guard let program = pool.command?.first, !Self.isExecutable(program) else { return nil }
+            let place = "\(configurationFile ?? ""): pools.\(pool.name).command"
+            return "\(place): \(program) does not exist or is not executable"
+        }
+    }
+
+    /// Whether this user can run the file at a path.
+    private static func isExecutable(_ path: String) -> Bool {
+        access(path, X_OK) == 0 && (try? FileDescriptor.openDirectory(path)) == nil
     }
 
     /// Its pool, where not every stack has it, and the pools whose segments it reads besides those
