@@ -158,8 +158,15 @@ class Stack:
         assert output is not None
         readable, _, _ = select.select([output], [], [], SECONDS)
         line = output.readline() if readable else b""
-        if not line.startswith(b"ready "):
-            raise AssertionError(f"the stack is not ready: {line!r}")
+        if line.startswith(b"ready "):
+            return
+        said = (self.folder / "log").read_text(errors="replace").splitlines()
+        reason = said[-1] if said else "nothing was written to stderr"
+        program = f"{self._command[0]} serve"
+        if readable and not line:
+            status = self._process.wait(SECONDS)
+            raise AssertionError(f"{program} ended before it was ready (exit {status}): {reason}")
+        raise AssertionError(f"{program} was not ready within {SECONDS} s: {reason}")
 
     def stop(self) -> None:
         if self._process is None:

@@ -60,6 +60,7 @@ class VoucherTests(ExampleTests):
                 if not sent.take(pb.Load):
                     sent.stop()
                     return image
+                await asyncio.sleep(0.001)
 
     async def until_told(self, hits: int) -> dict[str, int]:
         async with asyncio.timeout(LIMIT):
@@ -67,6 +68,7 @@ class VoucherTests(ExampleTests):
                 counters = await asyncio.to_thread(self.stack.counters)
                 if counters["voucherHits"] >= hits:
                     return counters
+                await asyncio.sleep(0.02)
 
     async def test_repeated_hits_cost_no_message_and_count(self) -> None:
         data, loads = png(112, 110, 90), 2_000
@@ -208,7 +210,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         await self.welcome(words=words)
         async with asyncio.timeout(LIMIT):
             while client._session == session:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
 
     def delivered(self, **other: Any) -> pb.DeliveredImage:
         info = pb.ImageInfo(width=1, height=1, pages=1)
@@ -385,7 +387,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.script.close()
         async with asyncio.timeout(LIMIT):
             while client._has_session:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.001)
         load = asyncio.create_task(client.load("http://a/"))
         self.script = Script(self.folder)
         await self.welcome()

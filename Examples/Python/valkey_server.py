@@ -41,6 +41,10 @@ class Storage:
                 self.tell("PING")
                 return
             except redis.ConnectionError:
+                if (status := self._process.poll()) is not None:
+                    said = (self._folder / "server.log").read_text(errors="replace").splitlines()
+                    reason = said[-1] if said else "it wrote nothing"
+                    raise AssertionError(f"{PROGRAM} ended (exit {status}): {reason}") from None
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.01)

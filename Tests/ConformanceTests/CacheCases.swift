@@ -121,9 +121,11 @@ extension Conformance {
                 _ = file("1s")
                 try stack.send(.hangUp)
                 let deadline = ContinuousClock.now + .seconds(20)
+                var pause = PollingPause()
                 while try counts(stack)[1] != 0 {
                     #expect(try stack.run(["cache", "trim"]).exitStatus == 0)
                     try #require(ContinuousClock.now < deadline)
+                    try await pause.wait()
                 }
                 let expired = try await stack.awaitStatus("the figures") {
                     $0.caches.first?.diskEntriesExpired == 3
@@ -233,9 +235,11 @@ extension Conformance {
                     ($0.caches.first?.diskEntries ?? 9) <= 4
                 }
                 let deadline = ContinuousClock.now + .seconds(20)
+                var pause = PollingPause()
                 while try counts(stack, ["--type", "disk"])[1] != 0 {
                     #expect(try stack.run(["cache", "trim"]).exitStatus == 0)
                     try #require(ContinuousClock.now < deadline)
+                    try await pause.wait()
                 }
                 let url = gallery.url("/case067.jpg?4")
                 let miss = try stack.answer(url, ["--option", "from-cache-only"])

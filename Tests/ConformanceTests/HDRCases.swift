@@ -106,7 +106,7 @@ extension Conformance {
         }
 
         @Test(
-            .enabled(if: Fixtures.bytes("images/TestHDR.heic") != nil),
+            .enabled(if: Fixtures.bytes("images/TestHDR.heic") != nil, "needs IMAGEBUS_FIXTURES"),
             arguments: zip(files, ["10", "10", "12"]))
         func case092_aHighRangeIsKeptWhereItIsAskedFor(name: String, bits: String) throws {
             try route(name)
@@ -143,7 +143,9 @@ extension Conformance {
             return Double(sum) / Double(left.count / 2) / 65_535
         }
 
-        @Test(.enabled(if: Fixtures.bytes("images/TestHDR.heic") != nil), arguments: files)
+        @Test(
+            .enabled(if: Fixtures.bytes("images/TestHDR.heic") != nil, "needs IMAGEBUS_FIXTURES"),
+            arguments: files)
         func withoutTheWishAHighRangeIsSRGB(name: String) throws {
             try route(name)
             let plain = try made("/hdr.\(name)", "a.avif", ["--resize", "64x"])

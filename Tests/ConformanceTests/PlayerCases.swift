@@ -171,7 +171,10 @@ extension Conformance {
             #expect(seen.count == shown[mode])
         }
 
-        @Test(.enabled(if: Fixtures.bytes("images/TestAnimatedImageMemory.webp") != nil))
+        @Test(
+            .enabled(
+                if: Fixtures.bytes("images/TestAnimatedImageMemory.webp") != nil,
+                "needs IMAGEBUS_FIXTURES"))
         func case103_theCostOfFramesIsThatOfTheirPixels() async throws {
             let file = try #require(Fixtures.bytes("images/TestAnimatedImageMemory.webp"))
             origin.route("/memory.webp", .bytes(file))

@@ -109,7 +109,7 @@ extension Conformance {
             #expect(small.size == "1029x1029")
         }
 
-        @Test(.enabled(if: Fixtures.folder != nil, "IMAGEBUS_FIXTURES names no folder"))
+        @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
         func scaleDownLargeImagesMeans60MiB() async throws {
             let large = try #require(Fixtures.bytes("images/TestImageLarge.jpg"))
             origin.route("/huge.jpg", .bytes(large))

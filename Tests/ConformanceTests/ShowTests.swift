@@ -46,7 +46,7 @@ extension Conformance {
                 [
                     "env", "-u", "KITTY_WINDOW_ID", "TERM=\(terminal)", "python3", "-c", script,
                     keys,
-                    answer, Programs.commandLine, "get", origin.url("/\(name)"), "--show",
+                    answer, Programs.path(.imagebus), "get", origin.url("/\(name)"), "--show",
                     "--runtime-dir",
                     stack.runtimeDirectory,
                 ] + more)

@@ -115,8 +115,10 @@ extension Conformance {
             let page = Page(client)
             let request = ImageRequest(gallery.url("/case119.jpg"), fit: 20)
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            var pause = PollingPause()
             while client.answerAtHand(to: request) == nil, ContinuousClock.now < deadline {
                 _ = try await client.load(request).response
+                try await pause.wait()
             }
             let late = Recorder<Bool>()
             page.slot.load(request, placeholder: "…") { late.append($0.isAsynchronous) }

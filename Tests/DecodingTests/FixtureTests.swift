@@ -1,11 +1,12 @@
 import ImageModel
 import Messages
 import StageKit
+import TestKit
 import Testing
 import Vips
 
 /// Images of other people, named by the environment; facts are those of SDWebImage's tests.
-@Suite(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
+@Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
 struct FixtureTests {
     @Test(arguments: [
         ("photos/photo-2725x2225.jpg", ImageFormat.jpeg, 2725, 2225, 1),

@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 import StageKit
+import TestKit
 import Testing
 import Vips
 
@@ -87,7 +88,7 @@ import Vips
     }
 
     /// `TestJFIF.jpg` is turned by its XMP, once: its last pixel becomes the first.
-    @Test(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
+    @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func aPhotographThatOnlyXMPTurnsIsTurnedOnce() throws {
         let bytes = try Fixtures.read("images/TestJFIF.jpg")
         let name = Array("tiff:Orientation=\"3\"".utf8)

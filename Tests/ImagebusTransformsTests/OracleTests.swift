@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// SDWebImage's own oracles on its test image (SDImageTransformerTests, SDGraphicsImageTests).
-@Suite(.enabled(if: Fixtures.folder != nil)) struct OracleTests {
+@Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES")) struct OracleTests {
     private let transforms: ImageTransforms
     private let image: PixelImage
 

@@ -183,7 +183,10 @@ import Testing
             try first.wait()
             // The second one waits, or goes on although it is not its turn.
             let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-            while turns.waitingCount == 0, seen.all.isEmpty, ContinuousClock.now < deadline {}
+            var pause = PollingPause()
+            while turns.waitingCount == 0, seen.all.isEmpty, ContinuousClock.now < deadline {
+                pause.wait()
+            }
             seen.add(1)
             first.end()
         }

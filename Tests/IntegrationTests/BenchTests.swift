@@ -48,7 +48,7 @@ extension RealProcesses {
         }
 
         @Test func theCommandIsTheProgramBesideIt() throws {
-            let program = Programs.folder + "/imagebus-bench"
+            let program = try Programs.path(.bench)
             for arguments in [["--help"], ["--version"], ["sleep"], ["hit", "--wobble", "2"], []] {
                 let command = try CommandLineRun(["bench"] + arguments).end()
                 let own = try CommandLineRun(program: program, arguments).end()
@@ -61,7 +61,7 @@ extension RealProcesses {
         @Test func whereTheProgramIsMissingTheCommandSaysWhatToDo() throws {
             let folder = TemporaryDirectory()
             let copying = try CommandLineRun(
-                program: "/bin/cp", [Programs.commandLine, folder.path]
+                program: "/bin/cp", [Programs.path(.imagebus), folder.path]
             ).end()
             #expect(copying.exitStatus == 0, "\(copying)")
             let end = try CommandLineRun(program: folder.file("imagebus"), ["bench", "hit"]).end()

@@ -48,7 +48,9 @@ extension RealProcesses {
         }
 
         /// libjxl has no words for this profile; upstream's tests have the file.
-        @Test(.enabled(if: Fixtures.bytes("images/TestICCProfile.jpg") != nil))
+        @Test(
+            .enabled(
+                if: Fixtures.bytes("images/TestICCProfile.jpg") != nil, "needs IMAGEBUS_FIXTURES"))
         func aJPEGXLIsConvertedWhereItCannotHoldTheProfile() async throws {
             let file = try #require(Fixtures.bytes("images/TestICCProfile.jpg"))
             origin.route("/a.jpg", .bytes(file))

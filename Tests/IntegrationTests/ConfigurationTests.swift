@@ -30,10 +30,12 @@ extension RealProcesses {
             _ what: String, _ stack: StackHarness, _ isThere: () throws -> Bool
         ) throws {
             let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+            var pause = PollingPause()
             while try !isThere() {
                 guard ContinuousClock.now < deadline else {
                     throw StackFailure("\(what) did not come", log: stack.logFile)
                 }
+                pause.wait()
             }
         }
 
@@ -156,13 +158,15 @@ extension RealProcesses {
             let run = try CommandLineRun(
                 program: "/usr/bin/nohup",
                 [
-                    Programs.commandLine, "serve", "--only", "coordinator", "--runtime-dir",
+                    Programs.path(.imagebus), "serve", "--only", "coordinator", "--runtime-dir",
                     place.path,
                 ])
             let status = ["status", "--runtime-dir", place.path]
             let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+            var pause = PollingPause()
             while try CommandLineRun(status).end().exitStatus != 0 {
                 try #require(ContinuousClock.now < deadline, "it does not start")
+                try await pause.wait()
             }
             try run.send(.hangUp)
             #expect(try CommandLineRun(status).end().exitStatus == 0)

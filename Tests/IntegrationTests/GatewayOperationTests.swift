@@ -110,10 +110,12 @@ extension RealProcesses {
         /// Asks until it is, or is not, ready.
         private func awaitReady(_ gateway: GatewayProcess, _ wanted: Bool) throws {
             let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            var pause = PollingPause()
             while try (gateway.get("/ready").status == 200) != wanted {
                 guard ContinuousClock.now < deadline else {
                     throw StackFailure("/ready never says \(wanted)")
                 }
+                pause.wait()
             }
         }
 

@@ -60,7 +60,11 @@ extension RealProcesses {
                 #expect(await origin.waitForRequest("/a.jpg"))
                 try stack.send(.terminate)
                 asks.get("/ready")
-                while asks.whole().status == 200 { asks.get("/ready") }
+                var pause = PollingPause()
+                while asks.whole().status == 200 {
+                    try await pause.wait()
+                    asks.get("/ready")
+                }
                 gate.open()
                 #expect(waits.whole().status == 200)
                 #expect(try stack.awaitEnd() == "exit 0")

@@ -135,9 +135,11 @@ extension RealProcesses {
                 waits.get(path("/a.jpg"))
                 #expect(await origin.waitForRequest("/a.jpg"))
                 try gateway.send(.terminate)
+                var pause = PollingPause()
                 while true {
                     asks.get("/ready")
                     if asks.whole().status == 503 { break }
+                    try await pause.wait()
                 }
                 gate.open()
                 #expect(waits.whole().status == 200)

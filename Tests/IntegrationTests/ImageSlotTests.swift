@@ -95,8 +95,10 @@ extension RealProcesses {
             try await withSlots { client in
                 let hit = request(0)
                 let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+                var pause = PollingPause()
                 while client.answerAtHand(to: hit) == nil, ContinuousClock.now < deadline {
                     _ = try await client.load(hit).response
+                    try await pause.wait()
                 }
                 let done = Gate()
                 let shown = Mutex(0)

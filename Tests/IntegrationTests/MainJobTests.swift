@@ -10,10 +10,8 @@ extension RealProcesses {
             try await expectMainJob(image, size: "512x418")
         }
 
-        @Test(.enabled(if: Fixtures.folder != nil, "IMAGEBUS_FIXTURES names no folder"))
-        func aPhotographComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
-            let photo = try #require(Fixtures.bytes("photos/photo-2725x2225.jpg"))
-            try await expectMainJob(photo, size: "512x418")
+        @Test func aPhotographComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
+            try await expectMainJob(try Fixtures.photo(), size: "512x418")
         }
 
         private func expectMainJob(_ image: [UInt8], size: String) async throws {

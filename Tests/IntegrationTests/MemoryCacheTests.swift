@@ -26,8 +26,10 @@ extension RealProcesses {
             _ client: ImagebusClient, _ request: ImageRequest
         ) async throws -> ImageResponse {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            var pause = PollingPause()
             while client.memory?.statistics.entries == 0, ContinuousClock.now < deadline {
                 _ = try await client.load(request).response
+                try await pause.wait()
             }
             return try #require(client.answerAtHand(to: request))
         }

@@ -108,7 +108,9 @@ extension RealProcesses {
         private func awaitRefusal(_ stack: StackHarness, _ url: String) throws {
             let client = try WireClient(stack)
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            var pause = PollingPause()
             while ContinuousClock.now < deadline {
+                defer { pause.wait() }
                 var image = ImageRequest(url: url)
                 image.options = .fromCacheOnly
                 try client.send(.load(LoadRequest(token: Token(.random), image: image)))

@@ -86,9 +86,11 @@ extension RealProcesses {
             as edge: Int, _ admin: ImagebusClient, _ request: ImageRequest
         ) async throws {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            var pause = PollingPause()
             while ContinuousClock.now < deadline {
                 let answer = try await admin.load(request).response
                 if answer.info?.size.width == edge { return }
+                try await pause.wait()
             }
             throw StackFailure("the configuration was not loaded anew")
         }
@@ -195,9 +197,11 @@ extension RealProcesses {
         /// A question to a coordinator that ends may stay without an answer.
         private func removeByNext(_ stack: StackHarness) async throws {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            var pause = PollingPause()
             while ContinuousClock.now < deadline {
                 let admin = try stack.client(asOperator: true)
                 if (try? await admin.remove(photo.url)) != nil { return }
+                try await pause.wait()
             }
             throw StackFailure("the next coordinator did not answer")
         }

@@ -12,14 +12,14 @@ import Vips
         "photos/photo-2725x2225.jpg", "broken/corrupt-header.jpg", "broken/truncated.jpg",
     ]
 
-    @Test(.enabled(if: Fixtures.folder != nil), arguments: sources)
+    @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"), arguments: sources)
     func fixturesAreAcceptedByBothOrByNone(name: String) throws {
         let bytes = try #require(Fixtures.bytes(name), "\(name) is no file")
         let verdict = try compare(bytes, name, pixelsMax: .max)
         #expect(verdict != "not compared", "\(name)")
     }
 
-    @Test(.enabled(if: Fixtures.folder != nil))
+    @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func onlyImagesWithAProfileHaveOne() throws {
         let with = try #require(Fixtures.bytes("images/TestICCProfile.jpg"))
         let without = try Image(8, 8, .grey).encoded()
@@ -54,7 +54,7 @@ import Vips
         #expect(verdicts.isSuperset(of: ["accepted", "corrupt"]), "\(verdicts)")
     }
 
-    @Test(.enabled(if: Fixtures.folder != nil))
+    @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func samplesOfAGreyFileAreTheSameOnBothWays() throws {
         let bytes = try #require(Fixtures.bytes("images/webpcoder/TestImageGrayscale.jpg"))
         let plane = try decode(bytes)[0]

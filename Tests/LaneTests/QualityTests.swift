@@ -38,14 +38,9 @@ import Testing
         #expect(found.ours >= found.theirs + 2, "\(found)")
     }
 
-    @Test(
-        .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
-        arguments: [
-            512, 300, 1000, 128,
-        ])
+    @Test(arguments: [512, 300, 1000, 128])
     func aPhotographIsNearerThanOfLibvips(side: Int) throws {
-        let bytes = try #require(Fixtures.bytes("photos/photo-2725x2225.jpg"))
-        let found = try Figures(Lanes(bytes: bytes), .fit(side))
+        let found = try Figures(Lanes(bytes: Fixtures.photo()), .fit(side))
         #expect(found.ours >= found.theirs, "\(found)")
     }
 }

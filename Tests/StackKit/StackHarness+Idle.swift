@@ -12,6 +12,17 @@ extension StatusReport {
     public var isIdle: Bool {
         ["liveRequests", "liveJobs", "liveBlocks"].allSatisfy { counter($0) == 0 }
     }
+
+    /// What the stack holds and its processes, in one line.
+    public var outline: String {
+        let held = counters.filter {
+            $0.value > 0 && ($0.name.hasPrefix("live") || $0.name.hasPrefix("queued"))
+        }
+        let lives = processes.map {
+            "\($0.kind.name) \($0.pid) \($0.state), \($0.jobs) jobs, \($0.restarts) restarts"
+        }
+        return (held.map { "\($0.name) \($0.value)" } + lives).joined(separator: "; ")
+    }
 }
 
 extension StackHarness {
@@ -23,14 +34,7 @@ extension StackHarness {
 
     /// What the stack holds at the moment, for messages.
     public func summary() async throws -> String {
-        let report = try await awaitStatus("a status") { _ in true }
-        let held = report.counters.filter {
-            $0.value > 0 && ($0.name.hasPrefix("live") || $0.name.hasPrefix("queued"))
-        }
-        let processes = report.processes.map {
-            "\($0.kind.name) \($0.pid) \($0.state) jobs \($0.jobs) restarts \($0.restarts)"
-        }
-        return "\(held.map { "\($0.name) \($0.value)" }); \(processes)"
+        try await awaitStatus("a status") { _ in true }.outline
     }
 
     /// A process below `serve` by its number in the status.

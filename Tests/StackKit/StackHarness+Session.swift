@@ -52,21 +52,48 @@ extension StackHarness {
         try CommandLineRun(arguments + ["--runtime-dir", runtimeDirectory]).end()
     }
 
-    /// Asks for the status until it is as wanted, and returns it; each question waits for its
-    /// answer. Throws, naming `what` and the last status, where `timeout` passes first.
+    /// Asks for the status, with pauses, until it is as wanted, and returns it. Throws a
+    /// `StackFailure` of one line, which names `what`, if `timeout` passes or `serve` ends before.
     public func awaitStatus(
         _ what: String, timeout: Duration = defaultTimeout,
-        until condition: (StatusReport) -> Bool
+        until condition: (StatusReport) throws -> Bool
     ) async throws -> StatusReport {
         let client = try client(asOperator: true)
+        let watch = watchServe(closing: client)
+        defer { watch.cancel() }
         let deadline = ContinuousClock.now.advanced(by: timeout)
-        var last: StatusReport?
-        while ContinuousClock.now < deadline {
-            let report = try await client.status()
-            if condition(report) { return report }
-            last = report
+        var pause = PollingPause()
+        while true {
+            let report = try await status(from: client, what)
+            if try condition(report) { return report }
+            guard ContinuousClock.now < deadline else {
+                throw StackFailure("waited \(timeout) for \(what): \(report.outline)")
+            }
+            try await pause.wait()
         }
-        throw StackFailure("waited for \(what); the status is \(String(describing: last))")
+    }
+
+    private func status(
+        from client: ImagebusClient, _ what: String
+    ) async throws -> StatusReport {
+        do {
+            return try await client.status()
+        } catch {
+            try expectServing(what)
+            throw error
+        }
+    }
+
+    /// Closes the client once `serve` has ended, so that its question fails at once.
+    private func watchServe(closing client: ImagebusClient) -> Task<Void, any Error> {
+        let serve = processID
+        return Task { [weak client] in
+            let process = try ObservedProcess(serve)
+            while try !process.ends(within: .zero) {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            client?.close()
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 import ImageModel
 import Messages
+import TestKit
 import Testing
 import Vips
 
 @testable import Transforming
 
 /// Images of other people, named by the environment; facts are those of SDWebImage's tests.
-@Suite(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
+@Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
 struct FixtureTests {
     @Test func thePhotographFitsExactly() throws {
         let source = try photograph(shrink: 4)

@@ -51,7 +51,8 @@ class Browser:
         for line in self._driver.stdout:
             if "started successfully on port" in line:
                 return int(line.rstrip(".\n ").split()[-1])
-        raise BrowserError("chromedriver does not start")
+        status = self._driver.wait(SECONDS)
+        raise BrowserError(f"chromedriver ended before it listened (exit {status})")
 
     def close(self) -> None:
         try:

@@ -129,6 +129,7 @@ class WebTests(unittest.TestCase):
         end = now() + SECONDS
         while not is_so():
             self.assertLess(now(), end, "it does not come about")
+            time.sleep(0.02)
 
     def say_closed(self, gate: Gate, since: float, what: str) -> None:
         """Waits until the origin's connection is closed, and prints how long that took."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 import unittest
 from pathlib import Path
 
@@ -235,6 +236,7 @@ class GalleryTests(unittest.TestCase):
             if len(tile.getcolors(1 << 20)) > 2_000:
                 break
             self.assertLess(now(), end, "no picture is shown")
+            time.sleep(0.05)
         image.save(SHOTS / "without-script.png")
 
 

@@ -26,6 +26,7 @@ class Program:
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True,
         )  # fmt: skip
+        self._name = command[0]
         self._lines: list[str] = []
         self._more = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -52,8 +53,12 @@ class Program:
             self._more.wait_for(lambda: found() or ended(), SECONDS)
             line = found()
         if line is None:
+            end = f"did not say {said!r} within {SECONDS} s"
+            if ended():
+                end = f"ended before it said {said!r} (exit {self._process.wait(SECONDS)})"
             self.stop()
-            raise AssertionError(f"it does not say {said!r}: {''.join(self._lines)}")
+            last = [one.rstrip() for one in self._lines if one != "(it has ended)"][-1:]
+            raise AssertionError(f"{self._name} {end}: {last[0] if last else 'it wrote nothing'}")
         return line
 
     def stop(self) -> None:

@@ -29,7 +29,7 @@ import Vips
     }
 
     @Test(
-        .enabled(if: Fixtures.exist),
+        .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
         arguments: [
             "TestImage.gif", "TestLoopCount.gif", "1@2x.gif", "TestImageAnimated.apng",
             "TestImageLarge.png", "TestImageAnimated.webp", "TestAnimatedImageMemory.webp",

@@ -1,4 +1,5 @@
 import ImageModel
+import TestKit
 import Testing
 
 /// BlurHashes against those that PyPI's `blurhash` 1.1.5 makes of the same pixels:
@@ -51,7 +52,7 @@ import Testing
 
     /// Of the photograph that Pillow 13.0 scaled to 100 by 82 pixels by Lanczos:
     /// `LCDuVs=|0#58Iq-U%1kWV@%1-pxu`. Another scaling may move a component by a grade.
-    @Test(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
+    @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func aPhotographHasTheHashOfItsReduction() throws {
         let bytes = try Fixtures.read("photos/photo-2725x2225.jpg")
         let hash = try #require(try facts(of: bytes, WantedFacts(.blurHash)).blurHash)

@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 import StageKit
+import TestKit
 import Testing
 import Vips
 
@@ -50,7 +51,7 @@ import Vips
     }
 
     /// Pillow 13.0 says of the photograph: `ImageStat.Stat(image).mean` is 101.45, 76.33, 61.52.
-    @Test(.enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"))
+    @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func thePhotographHasTheMeanThatPillowSays() throws {
         let found = try colours(try Fixtures.read("photos/photo-2725x2225.jpg")).average
         let average = try #require(found)

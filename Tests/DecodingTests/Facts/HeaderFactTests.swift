@@ -1,5 +1,6 @@
 import ImageModel
 import StageKit
+import TestKit
 import Testing
 import Vips
 
@@ -28,7 +29,7 @@ import Vips
 
     /// What `identify` and `heif-info` say: a palette of 16 colours, 10 bits.
     @Test(
-        .enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"),
+        .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
         arguments: [("IndexedPNG.png", 4), ("RGBA16PNG.png", 16), ("TestHDR.avif", 10)])
     func bitsOfFixturesAreWhatOtherToolsSay(name: String, bits: Int) throws {
         #expect(try header(try Fixtures.read("images/\(name)")).bitsPerSample == bits)
@@ -37,7 +38,7 @@ import Vips
     /// `ImageCms.getProfileDescription` of Pillow 13.0 says the same names: the first is ASCII, the
     /// second in several languages.
     @Test(
-        .enabled(if: Fixtures.exist, "needs IMAGEBUS_FIXTURES"),
+        .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
         arguments: [
             ("TestICCProfile.jpg", "Test profile to check both workflows"),
             ("TestJFIF.jpg", "Display P3"), ("TestHDR.jpeg", "sRGB"),

@@ -158,7 +158,7 @@ import Vips
     }
 
     @Test(
-        .enabled(if: Fixtures.exist),
+        .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
         arguments: [
             "TestICCProfile.jpg", "webpcoder/TestImageGrayscale.jpg",
             "webpcoder/TestColorspaceBefore.jpeg", "webpcoder/TestColorspaceStatic.webp",

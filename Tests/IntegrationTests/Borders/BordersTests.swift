@@ -144,8 +144,10 @@ extension RealProcesses {
             let end = try container.enter(["/bin/sh", "-c", "/bin/true & exit 0"])
             #expect(end.exitStatus == 0, "\(end)")
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            var pause = PollingPause()
             while try container.workers().map(\.processID) != before {
                 try #require(ContinuousClock.now < deadline, "zombies are left")
+                pause.wait()
             }
         }
     }

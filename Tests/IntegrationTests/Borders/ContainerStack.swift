@@ -36,10 +36,12 @@ final class ContainerStack {
     func awaitHealth(_ kind: String, _ status: Int32) throws {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
         var last: CommandLineEnd?
+        var pause = PollingPause()
         while ContinuousClock.now < deadline {
             let end = try self[kind].run(["health"])
             if end.exitStatus == status { return }
             last = end
+            pause.wait()
         }
         throw StackFailure(
             "the health of \(kind) is \(last.map { "\($0)" } ?? "unknown")",

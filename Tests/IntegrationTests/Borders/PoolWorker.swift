@@ -11,11 +11,14 @@ extension StatusReport {
 }
 
 extension StackHarness {
-    /// The worker of the pool `mine` once it is there in that life.
+    /// The worker of the pool `mine` once it is there in that life. Throws at once if its program
+    /// ends by itself before it is ready.
     @discardableResult
     func awaitWorker(restarts: Int = 0) async throws -> StatusReport.ProcessStatus {
-        let report = try await awaitStatus("life \(restarts) of the worker") {
-            $0.worker().map { Int($0.restarts) == restarts } == true
+        let report = try await awaitStatus("life \(restarts) of the worker") { report in
+            if let worker = report.worker(), Int(worker.restarts) == restarts { return true }
+            try expectStarting(pool: "mine")
+            return false
         }
         return try #require(report.worker())
     }

@@ -15,10 +15,10 @@ extension RealProcesses {
 
         /// The patience is the longest that there is: a slow machine is no miss.
         private func withCache(
-            _ command: String..., body: (StackHarness) async throws -> Void
+            _ program: TestedProgram, _ arguments: String...,
+            body: (StackHarness) async throws -> Void
         ) async throws {
-            let words = ([Programs.folder + "/" + command[0]] + command.dropFirst())
-                .joined(separator: ", ")
+            let words = try ([Programs.path(program)] + arguments).joined(separator: ", ")
             let text = """
                 pools: {mine: {kind: cache, trust: foreign, credit: 16, command: [\(words)]}}
                 caches:
@@ -86,7 +86,7 @@ extension RealProcesses {
         /// Alone, and as one of two whose other one has lost what it had.
         @Test(arguments: ["theirs", "both"])
         func whatOneClientHasStoredAnotherHits(cache: String) async throws {
-            try await withCache("dictionary-cache") { stack in
+            try await withCache(.dictionaryCache) { stack in
                 let (url, picture) = try serve("a.png", seed: 1)
                 let first = try load(url, cache, stack, "--resize", "20x20")
                 #expect(first.cacheType == "none")
@@ -115,7 +115,7 @@ extension RealProcesses {
         }
 
         @Test func whatIsRemovedIsGone() async throws {
-            try await withCache("dictionary-cache") { stack in
+            try await withCache(.dictionaryCache) { stack in
                 let (url, picture) = try serve("a.png", seed: 2)
                 let (other, _) = try serve("b.png", seed: 3)
                 let kept = try load(other, "theirs", stack, "--tag", "kept").key
@@ -148,7 +148,7 @@ extension RealProcesses {
         }
 
         @Test func whatIsBeyondItsLimitIsNotKept() async throws {
-            try await withCache("dictionary-cache", "--bytes", "20000") { stack in
+            try await withCache(.dictionaryCache, "--bytes", "20000") { stack in
                 let pictures = try (0..<4).map { try serve("\($0).png", seed: $0) }
                 let size = pictures[0].picture.count
                 #expect(size < 10_000 && size > 5_000, "two fit, three do not")
@@ -162,7 +162,7 @@ extension RealProcesses {
 
         /// It is asked, does not answer, and is killed.
         @Test func aLoadGoesOnWhereTheCacheIsKilledInTheMiddle() async throws {
-            try await withCache("dictionary-cache") { stack in
+            try await withCache(.dictionaryCache) { stack in
                 let (url, picture) = try serve("a.png", seed: 4)
                 #expect(try load(url, "theirs", stack).cacheType == "none")
                 #expect(try load(url, "theirs", stack).cacheType == "disk")
@@ -195,7 +195,7 @@ extension RealProcesses {
         }
 
         @Test func manyLoadsGoOnWhereTheCacheIsKilled() async throws {
-            try await withCache("dictionary-cache") { stack in
+            try await withCache(.dictionaryCache) { stack in
                 let pictures = try (0..<12).map { try serve("\($0).png", seed: 10 + $0) }
                 let process = try ProcessDescriptor(
                     ProcessID(try await stack.awaitWorker().pid))
@@ -258,7 +258,7 @@ extension RealProcesses {
 
         /// Whoever lies, nobody gets other bytes than those of the origin, which are stored again.
         @Test func aRecordThatLiesIsRefused() async throws {
-            try await withCache("extension-probe", "cache", records.path) { stack in
+            try await withCache(.extensionProbe, "cache", records.path) { stack in
                 let (url, picture) = try serve("a.png", seed: 5)
                 let key = try load(url, "theirs", stack).key
                 let whole = try #require(FileBytes.read(records.file(record(key))))
@@ -291,7 +291,7 @@ extension RealProcesses {
 
         /// A function that throws is a miss for a load; who removes something is told.
         @Test func whatAnAuthorDoesNotForeseeIsAMiss() async throws {
-            try await withCache("extension-probe", "cache", records.path) { stack in
+            try await withCache(.extensionProbe, "cache", records.path) { stack in
                 for name in ["unread.png", "unwritten.png"] {
                     let (url, picture) = try serve(name, seed: 6)
                     for count in 1...2 {

@@ -14,11 +14,10 @@ extension RealProcesses {
         private var begun: String { folder.file("begun") }
 
         private func withPool(
-            _ pool: String, _ command: [String], beside: String = "", more: String = "",
-            _ body: (StackHarness) async throws -> Void
+            _ pool: String, _ program: TestedProgram, _ arguments: [String] = [],
+            beside: String = "", more: String = "", _ body: (StackHarness) async throws -> Void
         ) async throws {
-            let words = ([Programs.folder + "/" + command[0]] + command.dropFirst())
-                .joined(separator: ", ")
+            let words = try ([Programs.path(program)] + arguments).joined(separator: ", ")
             let mine = "mine: {trust: foreign, \(pool), command: [\(words)]}"
             let text = "pools: {\(mine)\(beside)}\n\(more)"
             let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
@@ -27,14 +26,18 @@ extension RealProcesses {
         }
 
         private func withCoder(
-            _ command: String..., body: (StackHarness) async throws -> Void
+            _ program: TestedProgram, _ arguments: String...,
+            body: (StackHarness) async throws -> Void
         ) async throws {
-            try await withPool("kind: decode, formats-in: [qoi]", command, body)
+            try await withPool("kind: decode, formats-in: [qoi]", program, arguments, body)
         }
 
         /// Its function has begun.
         private func awaitBegun(_ stack: StackHarness) async throws {
-            _ = try await stack.awaitStatus("its file") { _ in FileBytes.read(begun) != nil }
+            _ = try await stack.awaitStatus("its file") { _ in
+                try stack.expectStarting(pool: "mine")
+                return FileBytes.read(begun) != nil
+            }
         }
 
         /// A QOI of so many columns and rows, as an address; each pixel is given in full, as the
@@ -76,7 +79,7 @@ extension RealProcesses {
         // MARK: - The example
 
         @Test func theExampleDecodesWhatTheReferenceEncoded() async throws {
-            try await withCoder("qoi-coder") { stack in
+            try await withCoder(.qoiCoder) { stack in
                 for hasAlpha in [false, true] {
                     let url = route("\(hasAlpha).qoi", try QOIFile.bytes(hasAlpha: hasAlpha))
                     let made = try pixels(url, stack)
@@ -97,7 +100,7 @@ extension RealProcesses {
         }
 
         @Test func theExampleRefusesWhatLies() async throws {
-            try await withCoder("qoi-coder") { stack in
+            try await withCoder(.qoiCoder) { stack in
                 let whole = try QOIFile.bytes(hasAlpha: true)
                 var wide = whole
                 wide.replaceSubrange(4..<8, with: [0, 0, 0xFF, 0xFF])
@@ -122,7 +125,7 @@ extension RealProcesses {
 
         /// Every kind of chunk, in all forms of pixels; `qoiconv` is the reference's program.
         @Test func theOtherExampleEncodesWhatTheReferenceReads() async throws {
-            try await withPool("kind: transform, formats-out: [qoi]", ["qoi-encoder"]) { stack in
+            try await withPool("kind: transform, formats-out: [qoi]", .qoiEncoder) { stack in
                 let pictures = [
                     Images.waves(width: 211, height: 97), Images.quadrants(width: 64, height: 64),
                     Pixels(
@@ -148,7 +151,7 @@ extension RealProcesses {
         }
 
         @Test func theExampleIsDrainedAndLeavesNothing() async throws {
-            try await withCoder("qoi-coder") { stack in
+            try await withCoder(.qoiCoder) { stack in
                 let url = route("a.qoi", 3, 2)
                 #expect(try pixels(url, stack).size == "3x2")
                 let drained = try stack.run(["drain", "decode/mine"])
@@ -163,9 +166,10 @@ extension RealProcesses {
         /// The next process does the job; what a killed one left in its arena, it removes.
         @Test(arguments: [Signal.kill, .stop])
         func anotherProcessDoesTheJobOfOneThatIsLost(signal: Signal) async throws {
-            let idle = "trust: foreign, command: [\(Programs.folder)/qoi-coder]"
+            let coder = try Programs.path(.qoiCoder)
+            let idle = "trust: foreign, command: [\(coder)]"
             try await withPool(
-                "kind: decode, formats-in: [qoi]", ["extension-probe", "coder", begun],
+                "kind: decode, formats-in: [qoi]", .extensionProbe, ["coder", begun],
                 beside: ", beside: {kind: decode, formats-in: [qoi], \(idle)}"
             ) { stack in
                 let run = try stack.startGet([
@@ -186,7 +190,7 @@ extension RealProcesses {
         }
 
         @Test func aFunctionThatHeedsNoCancelEndsItsProcess() async throws {
-            try await withCoder("extension-probe", "coder", begun) { stack in
+            try await withCoder(.extensionProbe, "coder", begun) { stack in
                 let url = route("a.qoi", 1, 3)
                 let run = try stack.startGet([url, "--format", "png", "-o", "-"])
                 try await awaitBegun(stack)
@@ -204,7 +208,7 @@ extension RealProcesses {
         }
 
         @Test func aFunctionThatHeedsItsCancelStays() async throws {
-            try await withCoder("extension-probe", "coder", begun) { stack in
+            try await withCoder(.extensionProbe, "coder", begun) { stack in
                 let url = route("a.qoi", 2, 3)
                 let run = try stack.startGet([url, "--format", "png", "-o", "-"])
                 try await awaitBegun(stack)
@@ -216,7 +220,7 @@ extension RealProcesses {
         }
 
         @Test func errorsOfACoderReachTheCaller() async throws {
-            try await withCoder("extension-probe", "coder", begun) { stack in
+            try await withCoder(.extensionProbe, "coder", begun) { stack in
                 for (columns, name, number) in [
                     (3, "internalError", 3_000), (9, "foreignFailure", -7),
                 ] {
@@ -233,9 +237,9 @@ extension RealProcesses {
 
         /// It says why to whoever started it.
         @Test func aWorkerThatCannotDoWhatItsPoolDoesSaysSo() async throws {
-            try await withPool("kind: decode, formats-in: [exr]", ["qoi-coder"]) { stack in
+            try await withPool("kind: decode, formats-in: [exr]", .qoiCoder) { stack in
                 let words = ["--runtime-dir", stack.runtimeDirectory, "--pool", "mine"]
-                let end = try CommandLineRun(program: Programs.folder + "/qoi-coder", words).end()
+                let end = try CommandLineRun(program: Programs.path(.qoiCoder), words).end()
                 #expect(end.exitStatus == 70, "\(end)")
                 #expect(end.errorText.contains("the coordinator ended the session"), "\(end)")
                 #expect(end.errorText.contains("exr"), "\(end)")
@@ -247,7 +251,7 @@ extension RealProcesses {
         @Test func stepsOfATransformerAreDoneBetweenOurs() async throws {
             try await withPool(
                 "kind: transform, steps: [probe.invert, probe.green]",
-                ["extension-probe", "transformer"]
+                .extensionProbe, ["transformer"]
             ) { stack in
                 let picture = Images.quadrants(width: 40, height: 30)
                 origin.route("/a.png", .bytes(try picture.png(), contentType: "image/png"))
@@ -275,7 +279,7 @@ extension RealProcesses {
                 try Images.quadrants(width: 16, height: 8).png(), to: "a.png")
             try await withPool(
                 "kind: download, schemes: [probe], credit: 4",
-                ["extension-probe", "loader", begun, image],
+                .extensionProbe, ["loader", begun, image],
                 more: "loaders: {mine: {kind: pool, pool: mine}}\n", body)
         }
 
@@ -315,7 +319,7 @@ extension RealProcesses {
         // MARK: - The program
 
         @Test func theProgramSaysWhatItIs() throws {
-            let program = Programs.folder + "/qoi-coder"
+            let program = try Programs.path(.qoiCoder)
             let help = try CommandLineRun(program: program, ["--help"]).end()
             #expect(help.exitStatus == 0 && help.outputText.hasPrefix("qoi-coder: decodes qoi"))
             let nothing = try CommandLineRun(program: program, []).end()

@@ -13,7 +13,7 @@ extension RealProcesses {
         init() { origin = OriginServer() }
 
         private func withBooks(_ body: (StackHarness) async throws -> Void) async throws {
-            let program = Programs.folder + "/extension-probe"
+            let program = try Programs.path(.extensionProbe)
             let text = """
                 pools:
                   books:

@@ -4,7 +4,7 @@ import Testing
 
 extension RealProcesses {
     /// Every file of the folders of test images, as a PNG of a real stack and as others read it.
-    @Suite(.enabled(if: Fixtures.folder != nil, "IMAGEBUS_FIXTURES names no folder"))
+    @Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     struct FixtureTableTests {
         private enum Expectation {
             /// Of this format, and as another reader has it.

@@ -97,11 +97,12 @@ private struct CacheKiller {
     /// The process that runs, or the next one.
     private func cache() async throws -> ObservedProcess {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+        var pause = PollingPause()
         while ContinuousClock.now < deadline {
             if let cache = stack.children.first(where: { $0.name == "imagebus-cache" }) {
                 return cache
             }
-            await Task.yield()
+            try await pause.wait()
         }
         throw StackFailure("no process of the cache was there to be killed")
     }

@@ -39,8 +39,8 @@ private final class LoggedServe {
     init(_ arguments: [String]) throws {
         memory = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
         let pipe = try FileDescriptor.pipe()
-        var command = ChildCommand(
-            Programs.commandLine,
+        var command = try ChildCommand(
+            Programs.path(.imagebus),
             ["serve", "--runtime-dir", memory.path, "--log-level", "debug"] + arguments)
         command.descriptors[1] = .null
         command.descriptors[2] = .descriptor(pipe.writeEnd.number)

@@ -90,8 +90,8 @@ extension RealProcesses {
         private func startAnotherDecoder(in stack: StackHarness) throws -> ChildProcess {
             let memory = StackHarness.secretPaths(of: stack.processID, WorkerKind.decode.name)
             let secret = try FileDescriptor.open(#require(memory.first))
-            var command = ChildCommand(
-                "\(Programs.folder)/imagebus-decode",
+            var command = try ChildCommand(
+                Programs.path(.decode),
                 [
                     "--runtime-dir", stack.runtimeDirectory, "--recycle-jobs", "3",
                     "--secret-fd", "4",

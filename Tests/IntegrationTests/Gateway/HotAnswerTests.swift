@@ -33,12 +33,14 @@ extension RealProcesses {
             let before = try await stack.awaitStatus("a status") { _ in true }
             let count = before.counter("voucherHits") ?? 0
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            var pause = PollingPause()
             while ContinuousClock.now < deadline {
                 for _ in 0..<20 { _ = try gateway.get(target, more) }
                 let report = try await stack.awaitStatus("a status") { _ in true }
                 if report.counter("voucherHits") ?? 0 > count {
                     return try gateway.get(target, more)
                 }
+                try await pause.wait()
             }
             throw StackFailure("the gateway repeats nothing")
         }

@@ -191,8 +191,10 @@ extension RealProcesses {
         /// free.
         private func expectServed(_ gateway: GatewayProcess) async throws {
             let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            var pause = PollingPause()
             while ContinuousClock.now < deadline {
                 if try gateway.get("/live").status == 200 { return }
+                try await pause.wait()
             }
             Issue.record("nobody is served any more")
         }

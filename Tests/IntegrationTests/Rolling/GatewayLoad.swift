@@ -18,7 +18,7 @@ final class GatewayLoad {
     /// A reader of others: the HTTP client of Python. Each answer makes the file of its count
     /// longer by one byte, which is what tests wait for.
     private static let script = """
-        import http.client, json, os, socket, sys, threading
+        import http.client, json, os, socket, sys, threading, time
         path, target, folder = sys.argv[1:]
         stop = os.path.join(folder, 'stop')
         count = os.open(os.path.join(folder, 'count'), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -45,7 +45,7 @@ final class GatewayLoad {
                 except Exception as error:
                     failed.append(repr(error))
                 os.write(count, b'.')
-        while os.path.exists(folder) and not os.path.exists(path): pass
+        while os.path.exists(folder) and not os.path.exists(path): time.sleep(0.01)
         threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]
         for thread in threads: thread.start()
         for thread in threads: thread.join()
@@ -62,10 +62,12 @@ final class GatewayLoad {
     func awaitRequests(_ more: Int) throws {
         let deadline = ContinuousClock.now.advanced(by: .seconds(180))
         awaited = count + more
+        var pause = PollingPause()
         while count < awaited {
             guard ContinuousClock.now < deadline else {
                 throw StackFailure("\(count) requests have ended, and not \(awaited)")
             }
+            pause.wait()
         }
     }
 

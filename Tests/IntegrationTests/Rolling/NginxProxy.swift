@@ -38,7 +38,8 @@ final class NginxProxy {
         let file = folder.write(Array(text.utf8), to: "nginx.conf")
         var command = ChildCommand("/usr/sbin/nginx", ["-c", file, "-p", folder.path])
         command.descriptors[2] = .null
-        child = try ChildProcess(command)
+        child = try ChildProcess.launch(command)
+        try awaitListening()
     }
 
     deinit {
@@ -48,7 +49,25 @@ final class NginxProxy {
 
     /// What it said of its upstreams so far.
     func complaints() throws -> [String] {
+        errors.filter { $0.contains("upstream") || $0.contains("[error]") }
+    }
+
+    private var errors: [String] {
         (FileBytes.text(folder.file("errors")) ?? "").split(separator: "\n").map(String.init)
-            .filter { $0.contains("upstream") || $0.contains("[error]") }
+    }
+
+    private func awaitListening() throws {
+        let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+        var pause = PollingPause()
+        while !folder.entries.contains("proxy.sock") {
+            let reason = errors.last ?? "it logged nothing"
+            if let status = try child.poll() {
+                throw StackFailure("nginx ended before it listened (\(status)): \(reason)")
+            }
+            guard ContinuousClock.now < deadline else {
+                throw StackFailure("nginx did not listen within \(defaultTimeout): \(reason)")
+            }
+            pause.wait()
+        }
     }
 }

@@ -22,11 +22,12 @@ extension RealProcesses {
             let folder = RepositoryRoot.file(".build/screens")
             try Tool.run(["mkdir", "-p", folder])
             let path = "\(folder)/\(name)"
+            let program = try Programs.path(.imagebus)
             let end = try CommandLineRun(
                 program: RepositoryRoot.file("Tests/Screens/screen"),
                 ["100x30", path] + (pattern.map { ["--until", $0] } ?? [])
                     + ["--", "env", "-u", "NO_COLOR", "-u", "KITTY_WINDOW_ID", "TERM=xterm"]
-                    + [Programs.commandLine] + words
+                    + [program] + words
             ).end(timeout: .seconds(180))
             #expect(!end.errorText.contains("screen: unknown"), "\(end)")
             let text = FileBytes.text("\(path).txt") ?? ""

@@ -45,7 +45,10 @@ struct LoadFlight: Sendable {
 let client = try ImagebusClient(ClientConfiguration(runtimeDirectory: CommandLine.arguments[1]))
 let url = CommandLine.arguments[2]
 var warm = try await client.load(url).response
-while !warm.isMemoryHit { warm = try await client.load(url).response }
+while !warm.isMemoryHit {
+    try await Task.sleep(for: .milliseconds(1))
+    warm = try await client.load(url).response
+}
 let images = WarmImages(client, [ImageRequest(url: url)], [warm.bytes?.count ?? 0])
 let several = try await images.hits(in: LoadFlight(concurrency: 2)).requests
 let oneAtATime = try await images.hits(in: LoadFlight(concurrency: 1)).requests

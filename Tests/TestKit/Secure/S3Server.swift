@@ -11,8 +11,7 @@ public final class S3Server {
     public let port: UInt16
     /// A folder in it is a bucket.
     public let folder = TemporaryDirectory()
-    private let child: ChildProcess
-    private let output: ProgramOutput
+    private let program: LaunchedProgram
 
     /// Where `scripts/s3-server` puts it; nil where it is not on this machine.
     public static let path: String? = {
@@ -22,34 +21,26 @@ public final class S3Server {
 
     /// Starts it and waits until it listens. With `hostBuckets` buckets are in the host.
     public init(hostBuckets: Bool = false) throws {
-        guard let program = Self.path else {
+        guard let path = Self.path else {
             throw StackFailure("there is no rclone: run scripts/s3-server")
         }
         // Nobody else gets a number again that soon.
         port = OriginListener(ipv6: false).port
-        let pipe = try FileDescriptor.pipe()
-        var command = ChildCommand(
-            program,
+        let command = ChildCommand(
+            path,
             [
                 "serve", "s3", folder.path, "--addr", "127.0.0.1:\(port)", "--auth-key",
                 "\(Self.accessKeyID),\(Self.secretAccessKey)", "--config", "/dev/null",
                 "--cache-dir", folder.path + ".cache", "--dir-cache-time", "1ms",
                 "--force-path-style=\(!hostBuckets)",
             ])
-        command.descriptors[1] = .descriptor(pipe.writeEnd.number)
-        command.descriptors[2] = .descriptor(pipe.writeEnd.number)
-        child = try ChildProcess(command)
-        output = ProgramOutput(pipe.readEnd)
-        while !output.lines.contains(where: { $0.contains("Starting s3 server") }) {
-            guard case .more = try output.readMore(within: defaultTimeout) else {
-                throw StackFailure("rclone does not listen: \(output.lines)")
-            }
-        }
+        program = try LaunchedProgram(command, reading: [1, 2])
+        try program.awaitLine { $0.contains("Starting s3 server") }
     }
 
     deinit {
-        try? child.send(.kill)
-        _ = try? child.wait(milliseconds: defaultTimeout.milliseconds)
+        try? program.child.send(.kill)
+        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
     /// As a loader is told of it.

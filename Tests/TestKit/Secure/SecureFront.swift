@@ -16,8 +16,7 @@ public final class SecureFront {
 
     /// The TCP port on 127.0.0.1.
     public let port: UInt16
-    private let child: ChildProcess
-    private let output: ProgramOutput
+    private let program: LaunchedProgram
     private let authority: TestAuthority
 
     /// Starts it and waits until it listens.
@@ -25,31 +24,25 @@ public final class SecureFront {
         _ origin: OriginServer, _ certificate: Certificate = .valid, of authority: TestAuthority,
         protocols: String = "h2,http/1.1"
     ) throws {
-        guard let program = Tool.path(of: "nghttpx") else {
-            throw StackFailure("there is no nghttpx: run scripts/setup")
-        }
         self.authority = authority
         let files = try Self.files(certificate, of: authority)
         // Nobody else gets a number again that soon.
         port = OriginListener(ipv6: false).port
-        let pipe = try FileDescriptor.pipe()
-        var command = ChildCommand(
-            program,
+        let command = try ChildCommand(
+            Tool.path(of: "nghttpx"),
             [
                 "--frontend=127.0.0.1,\(port)", "--backend=\(origin.host),\(origin.port)",
                 "--npn-list=\(protocols)", "--single-process", "--no-ocsp", "--conf=/dev/null",
                 "--errorlog-file=/dev/stderr", "--accesslog-file=/dev/null", files.key,
                 files.certificate,
             ])
-        command.descriptors[2] = .descriptor(pipe.writeEnd.number)
-        child = try ChildProcess(command)
-        output = ProgramOutput(pipe.readEnd)
-        try awaitListening()
+        program = try LaunchedProgram(command, reading: [2])
+        try program.awaitLine { $0.contains("Listening on") }
     }
 
     deinit {
-        try? child.send(.kill)
-        _ = try? child.wait(milliseconds: defaultTimeout.milliseconds)
+        try? program.child.send(.kill)
+        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
     /// `IP:PORT`, as an allow list wants it.
@@ -67,14 +60,6 @@ public final class SecureFront {
         case .expired: try authority.sign("expired", for: own, days: -1)
         case .foreign: try authority.sign("foreign", for: "DNS:other.invalid")
         case .selfSigned: try authority.selfSigned("self", for: own)
-        }
-    }
-
-    private func awaitListening() throws {
-        while !output.lines.contains(where: { $0.contains("Listening on") }) {
-            guard case .more = try output.readMore(within: defaultTimeout) else {
-                throw StackFailure("nghttpx does not listen: \(output.lines)")
-            }
         }
     }
 }

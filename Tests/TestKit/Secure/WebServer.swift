@@ -11,15 +11,11 @@ public final class WebServer {
     public let port: UInt16
     /// See `port`.
     public let securePort: UInt16
-    private let child: ChildProcess
-    private let output: ProgramOutput
+    private let program: LaunchedProgram
     private let folder = TemporaryDirectory()
 
     /// Starts it and waits until it listens.
     public init(_ file: [UInt8], password: String, of authority: TestAuthority) throws {
-        guard let program = Tool.path(of: "apache2") else {
-            throw StackFailure("there is no apache2: run scripts/setup")
-        }
         let ports = (OriginListener(ipv6: false).port, OriginListener(ipv6: false).port)
         (port, securePort) = ports
         let own = try authority.sign("server", for: "IP:127.0.0.1")
@@ -28,22 +24,15 @@ public final class WebServer {
         let path = folder.write(Array(text.utf8), to: "httpd.conf")
         // Its workers are another user.
         try Tool.run(["chmod", "-R", "a+rX", folder.path])
-        let pipe = try FileDescriptor.pipe()
-        var command = ChildCommand(program, ["-DFOREGROUND", "-f", path])
-        command.descriptors[2] = .descriptor(pipe.writeEnd.number)
-        child = try ChildProcess(command)
-        output = ProgramOutput(pipe.readEnd)
-        while !output.lines.contains(where: { $0.contains("resuming normal operations") }) {
-            guard case .more = try output.readMore(within: defaultTimeout) else {
-                throw StackFailure("apache2 does not listen: \(output.lines)")
-            }
-        }
+        let command = try ChildCommand(Tool.path(of: "apache2"), ["-DFOREGROUND", "-f", path])
+        program = try LaunchedProgram(command, reading: [2])
+        try program.awaitLine { $0.contains("resuming normal operations") }
     }
 
     deinit {
         // Its workers end with it.
-        try? child.send(.terminate)
-        _ = try? child.wait(milliseconds: defaultTimeout.milliseconds)
+        try? program.child.send(.terminate)
+        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
     /// `IP:PORT`, as an allow list wants it.

@@ -10,9 +10,8 @@ public final class AlteredPrograms {
         _ name: String, _ arguments: [String] = [], variables: [String: String] = [:],
         descriptors: Int? = nil
     ) {
-        for program in ["coordinator", "download", "cache", "decode", "transform"] {
-            let file = "imagebus-\(program)"
-            let path = Programs.folder + "/" + file
+        for program: TestedProgram in [.coordinator, .download, .cache, .decode, .transform] {
+            let (file, path) = (program.rawValue, Programs.place(of: program))
             if file == name {
                 let words = arguments.map { "'\($0)'" }.joined(separator: " ")
                 let limit = descriptors.map { "ulimit -n \($0)\n" } ?? ""

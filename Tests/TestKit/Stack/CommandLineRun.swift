@@ -12,7 +12,7 @@ public final class CommandLineRun {
         _ arguments: [String], environment: [String: String] = [:], input: [UInt8]? = nil
     ) throws {
         try self.init(
-            line: [Programs.commandLine] + arguments, environment: environment, input: input)
+            line: [Programs.path(.imagebus)] + arguments, environment: environment, input: input)
     }
 
     /// The same as another user, who has no group but one of the same number.
@@ -23,13 +23,13 @@ public final class CommandLineRun {
             "/usr/bin/setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups", "--",
         ]
         try self.init(
-            line: becoming + [Programs.commandLine] + arguments, environment: environment)
+            line: becoming + [Programs.path(.imagebus)] + arguments, environment: environment)
     }
 
     /// The same where standard output is what a shell makes of it, such as `>&-` or `>/dev/full`.
     public convenience init(_ arguments: [String], redirected redirection: String) throws {
         let shell = ["/bin/sh", "-c", "exec \"$0\" \"$@\" \(redirection)"]
-        try self.init(line: shell + [Programs.commandLine] + arguments, environment: [:])
+        try self.init(line: shell + [Programs.path(.imagebus)] + arguments, environment: [:])
     }
 
     /// The same where nobody reads standard output.
@@ -38,7 +38,7 @@ public final class CommandLineRun {
         let output = try pipe.writeEnd.duplicate()
         try pipe.readEnd.close()
         try self.init(
-            line: [Programs.commandLine] + arguments, environment: [:], output: output.number)
+            line: [Programs.path(.imagebus)] + arguments, environment: [:], output: output.number)
     }
 
     /// The same of a program that lies elsewhere.
@@ -60,13 +60,13 @@ public final class CommandLineRun {
         command.descriptors[1] = .descriptor(other ?? output.number)
         command.descriptors[2] = .descriptor(errors.number)
         guard let input else {
-            child = try ChildProcess(command)
+            child = try ChildProcess.launch(command)
             return
         }
         folder.write(input, to: "in")
         let file = try FileDescriptor.open(folder.file("in"))
         command.descriptors[0] = .descriptor(file.number)
-        child = try ChildProcess(command)
+        child = try ChildProcess.launch(command)
     }
 
     /// Sends it a signal.

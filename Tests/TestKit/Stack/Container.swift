@@ -9,21 +9,18 @@ public final class Container {
     /// Where its processes write their log.
     public let logFile: String
     /// It starts process 1, and ends with it.
-    private let outer: ChildProcess
-    private let output: ProgramOutput
+    private let outer: LaunchedProgram
 
     init(
         line: [String], environment: [String: String], _ layout: ContainerLayout, log path: String
     ) throws {
-        let pipe = try FileDescriptor.pipe()
         let log = try FileDescriptor.open(path, [.writeOnly, .create, .append])
         var command = ChildCommand(
             line[0], Array(line.dropFirst()),
             environment: Programs.cleanEnvironment.merging(environment) { $1 })
-        command.descriptors[1] = .descriptor(pipe.writeEnd.number)
         command.descriptors[2] = .descriptor(log.number)
-        outer = try ChildProcess(command)
-        output = ProgramOutput(pipe.readEnd)
+        outer = try LaunchedProgram(
+            command, reading: [1], name: "imagebus serve --only \(layout.name)", errorFile: path)
         self.layout = layout
         logFile = path
     }
@@ -34,19 +31,11 @@ public final class Container {
     }
 
     /// Waits until it says that it is ready.
-    public func awaitReady() throws {
-        let deadline = ContinuousClock.now.advanced(by: StackHarness.timeout)
-        while output.lines.isEmpty {
-            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-            guard case .more = try output.readMore(within: left) else {
-                throw StackFailure("\(layout.name) did not get ready", log: logFile)
-            }
-        }
-    }
+    public func awaitReady() throws { try outer.awaitLine { _ in true } }
 
     /// Process 1, as it is numbered outside.
     public func supervisor() throws -> ObservedProcess {
-        guard let inner = ObservedProcess.children(of: outer.processID).first else {
+        guard let inner = ObservedProcess.children(of: outer.child.processID).first else {
             throw StackFailure("\(layout.name) does not run", log: logFile)
         }
         return inner
@@ -59,7 +48,7 @@ public final class Container {
 
     /// Runs `imagebus` in it, as its user, to its end.
     public func run(_ arguments: [String]) throws -> CommandLineEnd {
-        try enter([Programs.commandLine] + arguments)
+        try enter([Programs.path(.imagebus)] + arguments)
     }
 
     /// Runs something in it, as its user, to its end.
@@ -80,7 +69,7 @@ public final class Container {
     /// Ends it in order; how process 1 ended.
     public func stop() throws -> String {
         try supervisor().terminate()
-        guard let end = try outer.wait(milliseconds: StackHarness.timeout.milliseconds) else {
+        guard let end = try outer.child.wait(milliseconds: StackHarness.timeout.milliseconds) else {
             throw StackFailure("\(layout.name) did not end", log: logFile)
         }
         return end.description

@@ -12,7 +12,7 @@ public final class ContainerPlace {
         guard let place = try? ContainerPlace() else { return "no folder in /dev/shm" }
         let trial = place.run(["--version"], as: .client)
         guard let end = try? trial?.end(), end.exitStatus == 0 else {
-            return "no namespaces, or other users cannot run \(Programs.commandLine)"
+            return "no namespaces, or other users cannot run programs in \(Programs.folder)"
         }
         return nil
     }()
@@ -70,13 +70,14 @@ public final class ContainerPlace {
         return variables
     }
 
-    private func line(_ arguments: [String], as layout: ContainerLayout) -> [String] {
+    private func line(_ arguments: [String], as layout: ContainerLayout) throws -> [String] {
         let mounts = layout.writes.map { [$0, "rw"] } + layout.reads.map { [$0, "ro"] }
+        let program = try Programs.path(.imagebus)
         return [
             "/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
             "/bin/sh", "-c", Self.script, folder.path, "\(layout.userID)",
         ] + mounts.flatMap { $0 } + ["--"] + layout.becoming
-            + [Programs.commandLine] + arguments
+            + [program] + arguments
     }
 
     /// A private tmpfs, in it the volumes that this container is given; the root is read-only.

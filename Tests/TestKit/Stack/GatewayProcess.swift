@@ -2,52 +2,32 @@ import Linux
 
 /// An `imagebus-gateway` in front of a stack, at a port of 127.0.0.1 that the system chose.
 public final class GatewayProcess {
-    private let child: ChildProcess
-    private let output: ProgramOutput
+    private let program: LaunchedProgram
     /// Where it listens.
     public let port: UInt16
     /// Where figures are read, with `--metrics-listen`.
-    public var metricsPort: UInt16? { Self.port(in: output.lines, "figures") }
+    public var metricsPort: UInt16? { Self.port(in: program.output.lines, "figures") }
 
     /// The number of its process.
-    public var processID: Int32 { child.processID }
+    public var processID: Int32 { program.child.processID }
 
     /// Its lines so far, once one of them is as wanted.
     public func awaitLine(_ isMeant: (String) -> Bool) throws -> [String] {
-        while !output.lines.contains(where: isMeant) {
-            guard try output.readMore(within: StackHarness.timeout) == .more else {
-                throw StackFailure("the gateway does not say it: \(output.lines)")
-            }
-        }
-        return output.lines
+        try program.awaitLine("seen to log the expected line", where: isMeant)
     }
 
     /// Starts it and waits until it listens; `arguments` follow those that say where.
     public init(before stack: StackHarness, _ arguments: [String]) throws {
-        let pipe = try FileDescriptor.pipe()
-        var command = ChildCommand(
-            Programs.folder + "/imagebus-gateway",
+        let command = try ChildCommand(
+            Programs.path(.gateway),
             ["--runtime-dir", stack.runtimeDirectory, "--listen", "127.0.0.1:0"] + arguments,
             environment: Programs.cleanEnvironment)
-        command.descriptors[2] = .descriptor(pipe.writeEnd.number)
-        child = try ChildProcess(command)
-        // What ends without a word is not waited for.
-        Self.close(pipe.writeEnd)
-        output = ProgramOutput(pipe.readEnd)
-        while true {
-            if let port = Self.port(in: output.lines) {
-                self.port = port
-                return
-            }
-            guard try output.readMore(within: StackHarness.timeout) == .more else {
-                throw StackFailure("the gateway does not listen: \(output.lines)")
-            }
-        }
+        program = try LaunchedProgram(command, reading: [2])
+        let lines = try program.awaitLine { GatewayProcess.port(in: [$0]) != nil }
+        port = GatewayProcess.port(in: lines) ?? 0
     }
 
-    deinit { try? child.send(.kill) }
-
-    private static func close(_ end: consuming FileDescriptor) {}
+    deinit { try? program.child.send(.kill) }
 
     private static func port(in lines: [String], _ word: String = "listening") -> UInt16? {
         let line = lines.first { $0.contains(word) }
@@ -66,16 +46,16 @@ public final class GatewayProcess {
     }
 
     /// Sends it a signal.
-    public func send(_ signal: StackSignal) throws { try child.send(signal.signal) }
+    public func send(_ signal: StackSignal) throws { try program.child.send(signal.signal) }
 
     /// Waits for its end, and returns its exit status and what it said.
     public func end(
         timeout: Duration = StackHarness.timeout
     ) throws -> (status: String, lines: [String]) {
-        guard let status = try child.wait(milliseconds: timeout.milliseconds) else {
+        guard let status = try program.child.wait(milliseconds: timeout.milliseconds) else {
             throw StackFailure("the gateway did not end within \(timeout)")
         }
-        while try output.readMore(within: .seconds(1)) == .more {}
-        return (status.description, output.lines)
+        while try program.output.readMore(within: .seconds(1)) == .more {}
+        return (status.description, program.output.lines)
     }
 }

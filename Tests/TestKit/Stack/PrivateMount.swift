@@ -31,8 +31,7 @@ public struct PrivateMount: Sendable {
     private func isAllowed() throws -> Bool {
         let folder = TemporaryDirectory()
         let words = line(["/bin/true"], at: folder.path)
-        guard let trial = try? ChildProcess(ChildCommand(words[0], Array(words.dropFirst())))
-        else { return false }
+        let trial = try ChildProcess.launch(ChildCommand(words[0], Array(words.dropFirst())))
         return try trial.wait() == .exited(0)
     }
 

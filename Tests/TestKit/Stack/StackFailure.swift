@@ -1,3 +1,6 @@
+import Glibc
+import Linux
+
 /// What went wrong with a program under test, with what it logged last.
 public struct StackFailure: Error, CustomStringConvertible {
     /// A sentence, then lines of the log.
@@ -9,6 +12,25 @@ public struct StackFailure: Error, CustomStringConvertible {
     }
 }
 
+extension StackFailure {
+    /// One line: a program is not there, and how it is built or installed.
+    init(missing program: String) {
+        let isOurs = program.hasPrefix(Programs.folder + "/")
+        self.init(
+            "\(program) does not exist: run scripts/"
+                + (isOurs ? "test, or scripts/build --test-programs" : "setup --test"))
+    }
+
+    /// One line: a program cannot be started.
+    init(starting program: String, _ error: Errno) {
+        if access(program, F_OK) == 0 {
+            self.init("\(program) cannot be started: \(error)")
+        } else {
+            self.init(missing: program)
+        }
+    }
+}
+
 /// The end of a log file.
 public enum LogTail {
     /// The last lines of the file at `path`, each marked.
@@ -17,6 +39,29 @@ public enum LogTail {
         let lines = text.split(separator: "\n").suffix(count)
         return (["the last lines of \(path):"] + lines.map { "  | \($0)" })
             .joined(separator: "\n")
+    }
+
+    private static let columnsMax = 500
+
+    /// The last line that gives a reason: of an error, if the lines are a log of ours, else of
+    /// anything.
+    static func reason(in lines: [Substring]) -> String {
+        let errors = lines.filter { isError($0) && !$0.contains("see its message above") }
+        guard let line = errors.last ?? lines.last else { return "nothing was written to stderr" }
+        return String(line.prefix(columnsMax))
+    }
+
+    /// `TIME error PROGRAM[PID]: …`, or the same as JSON.
+    private static func isError(_ line: Substring) -> Bool {
+        let words = line.split(separator: " ", maxSplits: 3)
+        return isLogLine(line)
+            && (words.dropFirst().first == "error" || line.contains("\"level\":\"error\""))
+    }
+
+    /// Whether a program of ours logged it.
+    static func isLogLine(_ line: Substring) -> Bool {
+        let words = line.split(separator: " ", maxSplits: 3)
+        return line.hasPrefix("{\"time\":") || (words.count > 2 && words[2].hasSuffix("]:"))
     }
 }
 

@@ -12,8 +12,8 @@ public final class StackHarness {
     private let launcher: [String]
     private let mount: PrivateMount?
     private let cacheMount: PrivateMount?
-    private var serve: ChildProcess?
-    private var output: ProgramOutput?
+    private var serve: LaunchedProgram?
+    private var isRunning = false
 
     /// Where `serve` writes its log.
     public var logFile: String { logs.file("serve.log") }
@@ -48,42 +48,40 @@ public final class StackHarness {
 
     /// Starts `serve` and waits until it says that it is ready.
     public func start() throws {
-        precondition(serve == nil, "a harness runs one stack at a time")
-        let output = try launch()
-        self.output = output
-        try awaitReady(output)
+        precondition(!isRunning, "a harness runs one stack at a time")
+        let serve = try launch()
+        self.serve = serve
+        isRunning = true
+        try awaitReady(serve)
     }
 
-    /// Returns the only reader of what `serve` says. This process keeps no end to write to: the
-    /// output ends when `serve` does.
-    private func launch() throws -> ProgramOutput {
-        let pipe = try FileDescriptor.pipe()
+    private func launch() throws -> LaunchedProgram {
         let log = try FileDescriptor.open(logFile, [.writeOnly, .create, .append])
+        let program = try Programs.path(.imagebus)
         let words =
-            launcher + [Programs.commandLine, "serve", "--runtime-dir", runtime.path]
+            launcher + [program, "serve", "--runtime-dir", runtime.path]
             + ["--cache-dir", cache.path] + arguments
         let inner = mount?.line(words, at: runtime.path) ?? words
         let line = cacheMount?.line(inner, at: cache.path) ?? inner
         var command = ChildCommand(
             line[0], Array(line.dropFirst()),
             environment: Programs.cleanEnvironment.merging(environment) { $1 })
-        command.descriptors[1] = .descriptor(pipe.writeEnd.number)
         command.descriptors[2] = .descriptor(log.number)
-        serve = try ChildProcess(command)
-        return ProgramOutput(pipe.readEnd)
+        return try LaunchedProgram(
+            command, reading: [1], name: "\(program) serve", errorFile: logFile)
     }
 
     /// The number of `serve`; 0 where it does not run.
-    public var processID: Int32 { serve?.processID ?? 0 }
+    public var processID: Int32 { isRunning ? serve?.child.processID ?? 0 : 0 }
 
     /// The endpoint, from the ready line.
     public var endpoint: String {
-        output?.lines.first.map { String($0.dropFirst("ready ".count)) } ?? ""
+        serve?.output.lines.first.map { String($0.dropFirst("ready ".count)) } ?? ""
     }
 
     /// What a browser opens, from the line behind it; nil without a gateway.
     public func gatewayURL() throws -> String? {
-        guard let output, arguments.contains("--gateway") else { return nil }
+        guard let output = serve?.output, arguments.contains("--gateway") else { return nil }
         while output.lines.count < 2 {
             guard try output.readMore(within: Self.timeout) == .more else { return nil }
         }
@@ -91,7 +89,9 @@ public final class StackHarness {
     }
 
     /// Sends `serve` a signal.
-    public func send(_ signal: StackSignal) throws { try serve?.send(signal.signal) }
+    public func send(_ signal: StackSignal) throws {
+        if isRunning { try serve?.child.send(signal.signal) }
+    }
 
     /// The processes below `serve` that run now.
     public var children: [ObservedProcess] { ObservedProcess.children(of: processID) }
@@ -99,17 +99,25 @@ public final class StackHarness {
     /// Waits until `serve` has ended; throws where it does not within `timeout`. The text is an
     /// exit code or the name of a signal.
     public func awaitEnd(timeout: Duration = StackHarness.timeout) throws -> String {
-        guard let status = try serve?.wait(milliseconds: timeout.milliseconds) else {
+        guard isRunning, let status = try serve?.child.wait(milliseconds: timeout.milliseconds)
+        else {
             throw StackFailure("serve did not end within \(timeout)", log: logFile)
         }
-        serve = nil
+        isRunning = false
         try expectNothingMoreSaid()
         return status.description
     }
 
+    /// Throws a `StackFailure` of one line if `serve` has ended while a test waited for `what`.
+    public func expectServing(_ what: String) throws {
+        guard isRunning, let serve, let status = try serve.child.poll() else { return }
+        isRunning = false
+        throw serve.failure(status, "while a test waited for \(what)")
+    }
+
     /// Ends the stack in order and checks that nothing is left of it.
     public func stop() throws {
-        guard serve != nil else { return }
+        guard isRunning else { return }
         let children = children
         try send(.terminate)
         let end: String
@@ -149,28 +157,22 @@ public final class StackHarness {
         }
     }
 
-    private func awaitReady(_ output: ProgramOutput) throws {
-        let deadline = ContinuousClock.now.advanced(by: Self.timeout)
-        while output.lines.isEmpty {
-            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-            switch try output.readMore(within: left) {
-            case .more: continue
-            case .end:
-                let end = try serve?.wait().description ?? ""
-                serve = nil
-                throw StackFailure("serve ended before it was ready (\(end))", log: logFile)
-            case .timeout:
-                throw StackFailure("serve was not ready within \(Self.timeout)", log: logFile)
-            }
+    private func awaitReady(_ serve: LaunchedProgram) throws {
+        let lines: [String]
+        do {
+            lines = try serve.awaitLine { _ in true }
+        } catch {
+            isRunning = try serve.child.poll() == nil
+            throw error
         }
-        guard output.lines[0].hasPrefix("ready ipc://") else {
-            throw StackFailure("the first line of serve is '\(output.lines[0])'")
+        guard lines[0].hasPrefix("ready ipc://") else {
+            throw StackFailure("the first line of serve is '\(lines[0])'")
         }
     }
 
     /// One line in a whole life: scripts read it.
     private func expectNothingMoreSaid() throws {
-        guard let output else { return }
+        guard let output = serve?.output else { return }
         while case .more = try output.readMore(within: .zero) {}
         let rest = output.lines.dropFirst().filter { !$0.hasPrefix("gateway http://") }
         guard rest.isEmpty, output.lines.count <= 2 else {

@@ -1,0 +1,21 @@
+import Glibc
+
+/// Pauses between looks at what gives no event: 1 ms at first, then twice as long each time, up to
+/// 50 ms.
+public struct PollingPause: Sendable {
+    private var next = Duration.milliseconds(1)
+
+    /// Begins with the shortest pause.
+    public init() {}
+
+    /// Blocks this thread for the next pause.
+    public mutating func wait() { usleep(UInt32(take().milliseconds * 1_000)) }
+
+    /// The same for async tests. Throws if the task is canceled.
+    public mutating func wait() async throws { try await Task.sleep(for: take()) }
+
+    private mutating func take() -> Duration {
+        defer { next = min(next * 2, .milliseconds(50)) }
+        return next
+    }
+}
