@@ -73,6 +73,11 @@ extension RealProcesses {
             return try #require(words.count > 1 ? Int(words[1]) : nil) * 4_096
         }
 
+        /// Whether a load is cancelled: every tenth one of each URL, so that each is still wanted.
+        private static func isCancelled(_ number: Int) -> Bool {
+            (number / urls) % 10 == number % 10
+        }
+
         /// Loads of few images that do not come yet; a tenth is cancelled, the others get them.
         @Test func tensOfThousandsOfLoadsOnOneClientAllEndOnce() async throws {
             let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
@@ -98,7 +103,9 @@ extension RealProcesses {
                 print("many tasks: \(Self.count) loads, \(each) bytes each")
                 // A sanitizer keeps more of its own with each.
                 if !CurrentProcess.hasSanitizer { #expect(each <= Self.bytesMax) }
-                for number in stride(from: 0, to: Self.count, by: 10) { tasks[number].cancel() }
+                for number in tasks.indices where Self.isCancelled(number) {
+                    tasks[number].cancel()
+                }
                 #expect(await ends.waitForCancels())
                 #expect(ends.images == 0, "nothing has come")
                 gate.open()
@@ -112,6 +119,33 @@ extension RealProcesses {
                 #expect(idle.counter("liveRequests") == 0)
                 let requests = (0..<Self.urls).map { origin.requestCount("/\($0).jpg") }
                 #expect(requests.allSatisfy { $0 == 1 }, "each image was fetched once")
+            }
+        }
+
+        /// If nobody waits any more, a fetch may have begun before the cancels came, or not.
+        @Test func imagesThatNobodyWaitsForAreFetchedAtMostOnce() async throws {
+            let (origin, gate) = (OriginServer(), Gate())
+            defer { gate.open() }
+            let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
+            origin.route("/*", .hangBody(until: gate, then: image))
+            try await withStack(
+                ["--allow-private-networks", "--low-speed", "0"], decoders: 1
+            ) { stack in
+                let client = try stack.client()
+                let ends = Ends(Self.urls * 8, cancelling: Self.urls * 8)
+                let tasks = (0..<Self.urls * 8).map { number in
+                    client.load(
+                        ImageRequest(url: origin.url("/\(number % Self.urls).jpg")), on: .inline
+                    ) { ends.take(number, $0) }
+                }
+                for task in tasks { task.cancel() }
+                #expect(await ends.waitForAll())
+                let unlike = ends.unlike
+                #expect(unlike.lost == 0 && unlike.repeated == 0, "\(unlike)")
+                #expect(ends.cancels == tasks.count && ends.images == 0)
+                try await stack.awaitIdle()
+                let requests = (0..<Self.urls).map { origin.requestCount("/\($0).jpg") }
+                #expect(requests.allSatisfy { $0 <= 1 }, "\(requests)")
             }
         }
     }
