@@ -421,8 +421,8 @@ let testing: [Target] = [
         documents: ["CASES.md", "CONFIGURATION.md", "OPTIONS.md", "PEERS.md"]),
 ]
 
-/// What docker/test runs inside containers, beside the programs, with what they are made of.
-let stackTools: [Target] = [
+/// Programs that the tests and docker/test start, with the modules that they are made of.
+let testPrograms: [Target] = [
     .target(
         name: "TestKit", dependencies: ["Linux"], path: "Tests/TestKit",
         exclude: ["Animations/animations.py", "Animations/hostile.py"]),
@@ -453,14 +453,13 @@ let fuzzing: [Target] =
             name: "imagebus-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver")
     ]
 
-/// `scripts/build` leaves out what it does not need, so that one `swift build` makes all programs:
-/// the tests themselves cannot be linked with the Swift library inside.
+/// `scripts/build` asks for programs alone: tests cannot be linked with the Swift library inside.
 let parts = Context.environment["IMAGEBUS_PARTS"] ?? "all"
 let beside: [Target] =
     switch parts {
     case "programs": examples
-    case "stack-tools": examples + extensions + stackTools
-    default: examples + extensions + stackTools + testing + fuzzing
+    case "test-programs": examples + extensions + testPrograms
+    default: examples + extensions + testPrograms + testing + fuzzing
     }
 let productsBeside: [Product] =
     parts == "programs"

@@ -39,6 +39,7 @@ import ZeroMQ
             outcome = try pair.router.send(to: gone)
             // Without a wait: where the peer ends just now, there is nothing to wait for.
             if outcome == .sent { _ = try pair.router.send("lost".utf8Span.span.bytes) }
+            usleep(1_000)
         }
         #expect(outcome == .hostUnreachable)
     }

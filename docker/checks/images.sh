@@ -9,17 +9,20 @@ plain_megabytes=45 vips_megabytes=445
 build_stage_inputs=(docker/Dockerfile .dockerignore Package.swift scripts/setup scripts/build)
 build_stage_digest=docker/build-stage.sha256
 
+image_targets=(client example gateway "${services[@]}" stacktools)
+
 build_images() {
     local start=$SECONDS target dockerfile=docker/Dockerfile context=.
     if builds_in_containers; then
         say "building the programs in a container, as the Dockerfile says"
     else
         say "building images from the programs of scripts/build"
-        [[ ${IMAGEBUS_TEST_BUILD:-1} == images ]] || scripts/build --stack-tools >&2
+        scripts/build --test-programs >&2
         context=$work/context dockerfile=$work/context/Dockerfile
+        strip_programs "$context/programs"
         make_context "$context"
     fi
-    for target in client example gateway "${services[@]}" stacktools; do
+    for target in "${image_targets[@]}"; do
         say "building $target"
         quietly env DOCKER_BUILDKIT=0 docker build --file "$dockerfile" --target "$target" \
             --tag "imagebus-$target" "$context"
@@ -52,15 +55,38 @@ is_same_system() {
     return 1
 }
 
-# make_context DIRECTORY: the Dockerfile with what the machine has built in place of its two build
-# stages.
-make_context() {
-    local program
-    mkdir -p "$1/programs"
-    for program in imagebus imagebus-{coordinator,download,cache,decode,transform,gateway} \
-        thumbnailer stack-origin stack-load sandbox-probe; do
-        strip -o "$1/programs/$program" ".build/release/$program"
+image_programs=(
+    imagebus imagebus-{coordinator,download,cache,decode,transform,gateway} thumbnailer
+    stack-origin stack-load sandbox-probe
+)
+
+# The layers of packages, which do not depend on the programs: the engine keeps them for
+# `build_images`.
+build_package_layers() {
+    local target context=$work/context
+    mkdir -p "$context/programs"
+    for target in "${image_programs[@]}"; do : >"$context/programs/$target"; done
+    make_context "$context"
+    for target in "${image_targets[@]}"; do
+        quietly env DOCKER_BUILDKIT=0 docker build --file "$context/Dockerfile" \
+            --target "$target" "$context"
     done
+    quietly build_systemd
+    quietly build_extension
+}
+
+# strip_programs DIRECTORY: what the machine has built, without its symbols.
+strip_programs() {
+    local program
+    mkdir -p "$1"
+    for program in "${image_programs[@]}"; do
+        strip -o "$1/$program" ".build/release/$program"
+    done
+}
+
+# make_context DIRECTORY: the Dockerfile with DIRECTORY/programs and pictures in place of its two
+# build stages.
+make_context() {
     docker/make-pictures "$1/pictures"
     awk '
         /^FROM / { is_left_out = 0 }

@@ -28,10 +28,14 @@ check_units() {
     end_machine
 }
 
+build_systemd() {
+    DOCKER_BUILDKIT=0 docker build --tag imagebus-systemd - <docker/units.Dockerfile
+}
+
 # SYS_ADMIN is what systemd needs to mount, and to give each service a view of the files of its own.
 begin_machine() {
     package=$(scripts/deb "$work")
-    quietly env DOCKER_BUILDKIT=0 docker build --tag imagebus-systemd - <docker/units.Dockerfile
+    quietly build_systemd
     docker run --detach --name "$machine" --cap-add SYS_ADMIN --security-opt seccomp=unconfined \
         --security-opt apparmor=unconfined --cgroupns private --network none \
         --tmpfs /run --tmpfs /tmp imagebus-systemd >/dev/null
