@@ -32,7 +32,9 @@ public enum Fixtures {
     /// A photo of 2725×2225, or one that `scripts/draw-photo` draws if there is no folder.
     public static func photo() throws -> [UInt8] {
         guard folder == nil else { return try read("photos/photo-2725x2225.jpg") }
-        let file = TemporaryDirectory().file("photo.jpg")
+        let directory = TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let file = directory.file("photo.jpg")
         let end = try CommandLineRun(
             program: RepositoryRoot.file("scripts/draw-photo"), [file, "85"]
         ).end(timeout: .seconds(120))
