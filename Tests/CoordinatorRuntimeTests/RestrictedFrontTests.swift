@@ -1,3 +1,4 @@
+import Configuration
 import ImageModel
 import Messages
 import Testing
@@ -18,26 +19,52 @@ import Testing
             $0.image.steps = [.flip(horizontal: true, vertical: false)]
             $0.image.options = [.respectCacheControl, .progressiveLoad, .highPriority]
             ($0.wantsInfo, $0.visitor) = (true, 7)
-            $0.uploadBytes = 1_024
+            $0.uploadBytes = 1 << 20
         }
-        try RestrictedFront.check(plain)
+        try RestrictedFront.check(plain, FrontPermission())
         try RestrictedFront.check(.load(plain))
         try RestrictedFront.check(.cancel(plain.token))
     }
 
     @Test func whatStrangersHaveNoSayInIsRefused() throws {
         let refused = [
-            load { $0.uploadBytes = 1_025 }, load { $0.detach = true },
+            load { $0.uploadBytes = (1 << 20) + 1 }, load { $0.detach = true },
             load { $0.image.headers = [HTTPHeader(name: "Cookie", value: "a=b")] },
             load { $0.image.context.profile = "shop" }, load { $0.image.context.cache = "shop" },
             load { $0.image.context.originalCache = "shop" },
             load { $0.image.context.loader = "files" },
             load { $0.image.context.key = .text("a") },
             load { $0.image.context.tags = ["a"] },
+            load { $0.image.options = .refreshCached },
+            load { $0.image.options = .fromLoaderOnly },
         ]
         for load in refused {
-            let error = #expect(throws: ImageError.self) { try RestrictedFront.check(load) }
+            let error = #expect(throws: ImageError.self) {
+                try RestrictedFront.check(load, FrontPermission())
+            }
             #expect(error?.code == .invalidRequest)
+        }
+    }
+
+    /// What the operator permits, and nothing beside it.
+    @Test func theOperatorPermitsSomeOfIt() throws {
+        var permitted = FrontPermission()
+        permitted.headers = ["cookie"]
+        (permitted.uploadBytesMax, permitted.tagPrefix, permitted.refreshes) = (5, "shop:", true)
+        let fine = load {
+            $0.image.headers = [HTTPHeader(name: "Cookie", value: "a=b")]
+            $0.image.context.tags = ["shop:1", "shop:"]
+            $0.image.options = .refreshCached
+            $0.uploadBytes = 5
+        }
+        try RestrictedFront.check(fine, permitted)
+        let refused = [
+            load { $0.uploadBytes = 6 }, load { $0.image.context.tags = ["shop:1", "sho"] },
+            load { $0.image.headers = [HTTPHeader(name: "Cookie2", value: "a=b")] },
+            load { $0.image.context.profile = "shop" },
+        ]
+        for load in refused {
+            #expect(throws: ImageError.self) { try RestrictedFront.check(load, permitted) }
         }
     }
 }

@@ -29,19 +29,75 @@ extension RealProcesses {
                 for client in [web, front, web, front] {
                     #expect(try await client.load(request).response.digest == image.digest)
                 }
+                let forged = Self.forged(request)
+                for (name, request) in forged {
+                    #expect(await web.load(request).errorCode == .invalidRequest, "\(name)")
+                }
                 request.headers = [HTTPHeader(name: "X-Mine", value: "1")]
                 _ = try await front.load(request).response
-                await #expect(throws: ImageError.self) {
-                    try await web.load(request).response
-                }
-                let bytes = try Images.noise(width: 30, height: 30, seed: 3).png()
-                #expect(bytes.count > 1_024)
-                let none = ImageRequest(url: "")
-                await #expect(throws: ImageError.self) {
-                    try await web.load(none, uploading: bytes).response
-                }
-                _ = try await front.load(none, uploading: bytes).response
                 #expect(origin.requestCount("/a.png") == 2)
+                let none = ImageRequest(url: "")
+                let bytes = try Images.noise(width: 700, height: 700, seed: 3).png()
+                #expect(bytes.count > 1 << 20)
+                #expect(
+                    await web.load(none, uploading: bytes).errorCode == .invalidRequest)
+                _ = try await front.load(none, uploading: bytes).response
+                let small = try Images.noise(width: 90, height: 90, seed: 3).png()
+                _ = try await web.load(none, uploading: small).response
+            }
+        }
+
+        /// What goes beyond that which every operator permits, each by itself.
+        private static func forged(_ request: ImageRequest) -> [(String, ImageRequest)] {
+            func with(_ change: (inout ImageRequest) -> Void) -> ImageRequest {
+                var request = request
+                change(&request)
+                return request
+            }
+            return [
+                ("headers", with { $0.headers = [HTTPHeader(name: "X-Mine", value: "1")] }),
+                ("tags", with { $0.context.tags = ["shop:1"] }),
+                ("refresh", with { $0.options = .refreshCached }),
+                ("past the cache", with { $0.options = .fromLoaderOnly }),
+                ("profile", with { $0.context.profile = "default" }),
+                ("cache", with { $0.context.cache = "other" }),
+                ("loader", with { $0.context.loader = "other" }),
+                ("key", with { $0.context.key = .text("mine") }),
+            ]
+        }
+
+        /// What the profile `web` permits is done, and what goes beyond it is refused.
+        @Test func theOperatorMayPermitMore() async throws {
+            origin.route("/c.png", .bytes(try Images.waves(width: 60, height: 30).png()))
+            let folder = TemporaryDirectory()
+            let file = folder.write(
+                Array(
+                    """
+                    sources: ["http://127.0.0.1:*/*"]
+                    profiles:
+                      web:
+                        front:
+                          {headers: [X-Mine], upload-bytes: 2K, tag-prefix: "shop:", refresh: yes}
+                    """.utf8), to: "imagebus.yaml")
+            try await withStack(["--allow-private-networks", "--config", file]) { stack in
+                let web = try stranger(of: stack)
+                let request = ImageRequest(origin.url("/c.png"), fit: 20)
+                let permitted = ["headers", "tags", "refresh", "past the cache"]
+                for (name, request) in Self.forged(request) {
+                    let error = await web.load(request).errorCode
+                    #expect(error == (permitted.contains(name) ? nil : .invalidRequest), "\(name)")
+                }
+                #expect(origin.requests("/c.png").contains { $0.header("x-mine") == "1" })
+                var beyond = request
+                beyond.headers = ["X-Mine", "X-Yours"].map { HTTPHeader(name: $0, value: "1") }
+                #expect(await web.load(beyond).errorCode == .invalidRequest)
+                beyond = request
+                beyond.context.tags = ["shop:1", "other"]
+                #expect(await web.load(beyond).errorCode == .invalidRequest)
+                let bytes = try Images.noise(width: 60, height: 60, seed: 3).png()
+                #expect(bytes.count > 2_048)
+                let none = ImageRequest(url: "")
+                #expect(await web.load(none, uploading: bytes).errorCode == .invalidRequest)
             }
         }
 

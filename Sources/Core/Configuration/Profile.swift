@@ -29,6 +29,8 @@ public struct Profile: Hashable, Sendable {
     public var limits = LimitSettings()
     /// What the options processor and the delegate say; all that match hold, later ones win.
     public var rules: [Rule] = []
+    /// What front ends for strangers may ask for, whose loads have the profile `web`.
+    public var front = FrontPermission()
 
     /// Says nothing.
     public init() {}

@@ -48,7 +48,17 @@ extension KeyTable where Target == Profile {
         Row("tags", .tags, \.tags),
         Row("origin-tags", .bool, \.takesOriginTags),
         Row("rules", .rules, \.rules),
+        Row("front", .map(.front, FrontPermission.init), \.front),
     ]).adding(limits(\.limits)).adding(staleLimits(\.staleLimits))
+}
+
+extension KeyTable where Target == FrontPermission {
+    static let front = KeyTable([
+        Row("headers", .headerNames) { $0.headers = $1.map { $0.lowercased() } },
+        Row("upload-bytes", .uploadBytes, \.uploadBytesMax),
+        Row("tag-prefix", .tagPrefix, \.tagPrefix),
+        Row("refresh", .bool, \.refreshes),
+    ])
 }
 
 extension KeyTable where Target == Rule {
@@ -117,7 +127,19 @@ extension ValueReader where Value == Int64 {
     }
 }
 
+extension ValueReader where Value == String {
+    fileprivate static let tagPrefix = scalar(CacheTag.expected) {
+        CacheTag.isTag($0) ? $0 : nil
+    }
+}
+
 extension ValueReader where Value == Int {
+    fileprivate static let uploadBytes = scalar(
+        "a number of bytes, such as 65536 or 64K, at most 64M"
+    ) { text in
+        PlainNumber.scaled(text, by: 1_024).flatMap { (0...64 << 20).contains($0) ? Int($0) : nil }
+    }
+
     fileprivate static func limit(_ setting: LimitSetting) -> ValueReader {
         scalar(setting.expected) { setting.value(of: $0) }
     }

@@ -106,7 +106,7 @@ extension ValueReader where Value == String {
 }
 
 extension ValueReader where Value == [String] {
-    fileprivate static let headerNames = names(.headerName)
+    static let headerNames = names(.headerName)
     fileprivate static let answerHeaderNames = names(.answerHeaderName)
 
     private static func names(_ name: ValueReader<String>) -> ValueReader {

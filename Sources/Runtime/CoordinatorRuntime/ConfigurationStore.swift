@@ -124,6 +124,11 @@ struct ConfigurationStore {
         configuration.profiles[RestrictedFront.profile] == nil ? nil : RestrictedFront.profile
     }
 
+    /// What loads of strangers may ask for.
+    var permissionForStrangers: FrontPermission {
+        configuration.profiles[RestrictedFront.profile]?.front ?? FrontPermission()
+    }
+
     /// See `Configuration.cacheText`.
     func cacheText(of name: String?) throws(ImageError) -> String {
         try configuration.cacheText(of: name)

@@ -25,7 +25,7 @@ extension Coordinator {
     /// A front end that speaks for strangers has the profile that is meant for those.
     private func resolve(restricted load: LoadRequest) -> Resolved {
         do throws(ImageError) {
-            try RestrictedFront.check(load)
+            try RestrictedFront.check(load, configuration.permissionForStrangers)
             var load = load
             load.image.context.profile = configuration.profileForStrangers
             return resolve(load)

@@ -185,7 +185,8 @@ extension Coordinator {
 
     /// What may not is refused as a load.
     private func mayUpload(_ load: LoadRequest, _ gateway: Gateway) -> Bool {
-        gateway.listener != .web || (try? RestrictedFront.check(load)) != nil
+        let permitted = configuration.permissionForStrangers
+        return gateway.listener != .web || (try? RestrictedFront.check(load, permitted)) != nil
     }
 
     /// An operator cancels whosever requests.

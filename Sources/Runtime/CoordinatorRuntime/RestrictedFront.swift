@@ -1,3 +1,4 @@
+import Configuration
 import ImageModel
 import Messages
 import Wire
@@ -17,22 +18,31 @@ enum RestrictedFront {
         }
     }
 
-    /// Bytes that a load may bring along: enough for the image with which a front end finds out
-    /// whether the stack works.
-    static let canaryBytesMax: UInt64 = 1_024
-
-    /// Throws for a load that says what strangers have no say in.
-    static func check(_ load: LoadRequest) throws(ImageError) {
+    /// Throws for a load that says what strangers have no say in, or more than the operator permits
+    /// them.
+    static func check(_ load: LoadRequest, _ permitted: FrontPermission) throws(ImageError) {
         let context = load.image.context
         let isNamed = [context.profile, context.cache, context.originalCache, context.loader]
             .contains { $0 != nil }
-        try refuse(load.uploadBytes > canaryBytesMax, "bytes of its own")
+        try refuse(
+            load.uploadBytes > UInt64(clamping: permitted.uploadBytesMax),
+            "more than \(permitted.uploadBytesMax) bytes of its own (upload-bytes)")
         try refuse(load.detach, "to go on without whoever asked")
-        try refuse(!load.image.headers.isEmpty, "headers for the origin")
+        let headers = load.image.headers.filter {
+            !permitted.headers.contains($0.name.lowercased())
+        }
+        try refuse(!headers.isEmpty, "these headers for the origin (headers)")
+        let refreshes = load.image.options.intersection([.refreshCached, .fromLoaderOnly])
+        try refuse(
+            !permitted.refreshes && !refreshes.isEmpty && load.uploadBytes == 0,
+            "the origin to be asked about what is fresh (refresh)")
+        let tags = context.tags.filter { tag in
+            !(permitted.tagPrefix.map { tag.hasPrefix($0) } ?? false)
+        }
+        try refuse(!tags.isEmpty, "these tags (tag-prefix)")
         try refuse(isNamed, "a profile, caches or a loader by name")
         try refuse(context.key != nil, "a key of its own")
-        try refuse(
-            context.serializer != nil || !context.tags.isEmpty, "what is kept beside entries")
+        try refuse(context.serializer != nil, "what is kept beside entries")
         try refuse(context.fallback != nil, "a fallback of its own")
     }
 
@@ -40,6 +50,7 @@ enum RestrictedFront {
         guard isAsked else { return }
         throw ImageError(
             .invalidRequest,
-            "at web/ no load may ask for \(what): connect at front/ for that")
+            "at web/ no load may ask for \(what): permit it under profiles.web.front, or connect "
+                + "at front/")
     }
 }

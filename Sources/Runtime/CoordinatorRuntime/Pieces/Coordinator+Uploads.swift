@@ -67,6 +67,9 @@ extension Coordinator {
             let terms = resolve(unnamed, isUpload: true).terms
             return handle(.put(ClientID(id), load, terms, reference, format), at: now)
         }
+        if peers[id]?.listener == .web {
+            load.image.context.profile = configuration.profileForStrangers
+        }
         let resolved = resolve(load, isUpload: true)
         let event = SchedulerEvent.loadUpload(
             ClientID(id), resolved.load, resolved.terms, reference, format)
