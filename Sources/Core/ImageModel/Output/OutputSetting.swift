@@ -85,8 +85,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "max-bytes", values: .number(OutputOptions.maxBytesRange, usual: nil),
                 formats: ImageFormat.encodable,
-                help: "of the result, such as 50000 or 100K: a lower quality where it is\n"
-                    + "larger, in at most \(OutputOptions.triesMax) attempts")
+                help: "wanted of the result, such as 50000 or 100K: a lower quality where\n"
+                    + "it is larger, in at most \(OutputOptions.triesMax) attempts")
         case .accept:
             Row(
                 name: "accept", values: .formats(OutputOptions.acceptable),

@@ -1,7 +1,7 @@
 import ImageModel
 import StageContract
 
-/// Encodes one image, again at lower qualities where it may have only so many bytes.
+/// Encodes one image, again at lower qualities where it is to have only so many bytes.
 struct EncodingAttempts<Space: OutputSpace> {
     let order: EncodingOrder
     /// Whether quality says how large a file is.
@@ -17,18 +17,18 @@ struct EncodingAttempts<Space: OutputSpace> {
         var quality: Int?
     }
 
-    /// Leaves the best image in the writer. Throws `limitExceeded` where none has few enough bytes.
+    /// Leaves in the writer the best image that has few enough bytes; where none has, the smallest.
     func run(_ writer: BlockWriter<Space>) throws -> Outcome {
         let hasAlpha = try body(order, writer)
-        guard let limit = order.options.maxBytes, writer.bytes.count > limit else {
-            let isLooked = order.options.maxBytes != nil && losesSomething
-            return Outcome(
-                hasAlpha: hasAlpha, count: 1, quality: isLooked ? order.quality : nil)
+        guard losesSomething, let limit = order.options.maxBytes else {
+            return Outcome(hasAlpha: hasAlpha, count: 1, quality: nil)
+        }
+        guard writer.bytes.count > limit else {
+            return Outcome(hasAlpha: hasAlpha, count: 1, quality: order.quality)
         }
         var count = 1
-        guard losesSomething, let best = try best(atMost: limit, writer, &count) else {
-            throw tooLarge(writer.bytes.count, limit)
-        }
+        let first = (Array(writer.bytes), hasAlpha, order.quality)
+        let best = try best(atMost: limit, after: first, writer, &count)
         writer.restart()
         guard best.bytes.withUnsafeBytes({ writer.append($0) }) else {
             throw ImageError(.internalError, "what had room before has none")
@@ -38,11 +38,13 @@ struct EncodingAttempts<Space: OutputSpace> {
 
     private typealias Attempt = (bytes: [UInt8], hasAlpha: Bool, quality: Int)
 
-    /// The best of those that fit. The asked quality and `QualitySearch` are `triesMax` attempts.
+    /// The best of those that fit, else the smallest. The first one and `QualitySearch` are
+    /// `triesMax` attempts.
     private func best(
-        atMost limit: Int, _ writer: BlockWriter<Space>, _ count: inout Int
-    ) throws -> Attempt? {
+        atMost limit: Int, after first: Attempt, _ writer: BlockWriter<Space>, _ count: inout Int
+    ) throws -> Attempt {
         var best: Attempt?
+        var smallest = first
         var search = QualitySearch(below: order.quality)
         while let quality = search.next {
             if order.cancellation.isCancelled { throw ImageError.cancelled }
@@ -50,20 +52,11 @@ struct EncodingAttempts<Space: OutputSpace> {
             count += 1
             let hasAlpha = try body(order.with(quality: quality), writer)
             let fits = writer.bytes.count <= limit
-            if fits { best = (Array(writer.bytes), hasAlpha, quality) }
+            let attempt = (Array(writer.bytes), hasAlpha, quality)
+            if fits { best = attempt }
+            if attempt.0.count < smallest.bytes.count { smallest = attempt }
             search.found(fits: fits)
         }
-        return best
-    }
-
-    private func tooLarge(_ count: Int, _ limit: Int) -> ImageError {
-        let what = losesSomething ? "at the lowest quality" : "in a form that has no quality"
-        return .over(
-            OutputSetting.maxBytes.name, "encode",
-            "the result has \(count) bytes \(what), and max-bytes permits \(limit): permit "
-                + "more, or ask for fewer pixels"
-                + (losesSomething
-                    ? ", or for a lower alpha-quality where it has one"
-                    : ", or for a format with a quality"))
+        return best ?? smallest
     }
 }
