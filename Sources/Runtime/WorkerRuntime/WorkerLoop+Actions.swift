@@ -19,7 +19,10 @@ extension WorkerLoop {
         switch action {
         case .sayHello: sayHello()
         case .announceEverything: announceEverything()
-        case .tellReady: bootstrap.ready.tell(.ready, bootstrap.incarnation)
+        case .tellReady:
+            // First, since who hears of it may look at the control segment before the next turn.
+            beat()
+            bootstrap.ready.tell(.ready, bootstrap.incarnation)
         case .abandonEverything: abandonEverything()
         case .start(let job):
             // First, since the work may begin, and crash, before the next line.

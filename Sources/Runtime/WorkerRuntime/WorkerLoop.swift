@@ -118,8 +118,7 @@ public struct WorkerLoop: ~Copyable {
         let reports = loop.add(descriptor: reporter.mailbox.descriptor)
         timers.schedule(.tick, at: .now().adding(milliseconds: Self.tickMilliseconds))
         while exitStatus == nil {
-            // A heart that beats for a thread that stands would keep it from being replaced.
-            if pulse == .beats { control?.beat(isWelcome: session.isWelcome) }
+            beat()
             let turn = try loop.wait(until: timers.nextDue)
             if turn.ready.contains(monitor) { try drainMonitor() }
             if turn.ready.contains(bus) { try drainBus() }
@@ -132,6 +131,12 @@ public struct WorkerLoop: ~Copyable {
         }
         for arena in arenas { arena.unlinkAll() }
         return exitStatus ?? 0
+    }
+
+    /// Says that this process lives, and whether the coordinator knows it.
+    mutating func beat() {
+        // A heart that beats for a thread that stands would keep it from being replaced.
+        if pulse == .beats { control?.beat(isWelcome: session.isWelcome) }
     }
 
     // MARK: - Sources
