@@ -37,12 +37,13 @@ private let header = BodyHeader(
     }
 
     /// Version 2 is the same without what an entry carries and without the 40 bytes that tell of
-    /// it, version 1 has no expiry either, nor the four bytes that tell of that.
+    /// it, version 1 has not what is said of caching either, nor the four bytes that
+    /// tell of that.
     @Test(arguments: [(1, 88), (2, 92)])
     func theVersionsBeforeAreRead(version: UInt8, textsAt: Int) throws {
         var old = header
         old.metadata = originalFacts
-        if version == 1 { old.metadata.expiry = nil }
+        if version == 1 { old.metadata.caching = nil }
         var bytes = try #require(old.encoded())
         bytes.removeSubrange(textsAt..<132)
         bytes[8] = version

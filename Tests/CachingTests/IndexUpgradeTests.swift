@@ -57,8 +57,8 @@ import XXHash
         info: ImageInfo(format: .jpeg, size: PixelSize(width: 640, height: 480), pages: 1),
         contentType: "image/jpeg; q=1", etag: "\"a\"",
         lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
-        cacheControl: "max-age=60",
-        expiry: HTTPExpiry(born: 1_700_000_000_123, freshFor: 60_000, staleFor: 0, errorFor: 7_000))
+        caching: OriginCaching(
+            CacheControl("max-age=60"), ResponseAge(bornMilliseconds: 1_700_000_000_123)))
 
     private func facts(_ number: Int) -> StoredMetadata { number % 2 == 0 ? jpegFacts : Self.facts }
 

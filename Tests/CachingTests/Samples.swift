@@ -27,9 +27,11 @@ let originalFacts = StoredMetadata(
     info: ImageInfo(
         format: .webp, size: PixelSize(width: 3, height: 2), pages: 7, hasAlpha: true,
         stillOf: 9, bits: 12, isHDR: true),
-    contentType: "image/webp; q=ü", etag: "\"abc\"", lastModified: nil, cacheControl: "",
-    expiry: HTTPExpiry(
-        born: 1_700_000_000_123, freshFor: 60_000, staleFor: 5_000, errorFor: 7_000))
+    contentType: "image/webp; q=ü", etag: "\"abc\"", lastModified: nil,
+    caching: OriginCaching(
+        CacheControl("private, max-age=60, stale-if-error=7"),
+        ResponseAge(bornMilliseconds: 1_700_000_000_123, expiresInSeconds: 5),
+        variesOnEverything: true))
 
 /// An entry with all that one carries.
 let carryingFacts: StoredMetadata = {

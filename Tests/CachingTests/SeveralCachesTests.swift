@@ -86,7 +86,8 @@ import Testing
 
     /// An origin's confirmation counts in each of them that has the bytes it is about.
     @Test func whatIsConfirmedIsSoInAllOfThem() throws {
-        let expiry = HTTPExpiry(born: 5, freshFor: 60_000, staleFor: 0, errorFor: 0)
+        let caching = OriginCaching(
+            CacheControl("max-age=60"), ResponseAge(bornMilliseconds: 5))
         for (key, etag) in [(low, "\"1\""), (high, "\"1\""), ("other\u{1F}k", "\"2\"")] {
             guard case .store(var work) = cache.storing(key, sample(30_000), .all) else { return }
             work.metadata.etag = etag
@@ -94,15 +95,15 @@ import Testing
         }
         var work = EntryWork(action: .renew, key: high, tiers: .all)
         work.caches = ["low", "other"]
-        work.renewal = Validity(expiry: expiry, etag: "\"1\"", lastModified: nil)
+        work.renewal = Validity(caching: caching, etag: "\"1\"", lastModified: nil)
         #expect(try cache.run(.entry(work)) == .entry(.all))
-        for (key, expected) in [(low, expiry), (high, expiry), ("other\u{1F}k", nil)] {
+        for (key, expected) in [(low, caching), (high, caching), ("other\u{1F}k", nil)] {
             for tier in [CacheTypes.memory, .disk] {
                 guard case .hit(let hit) = try cache.query(key, tier, promotes: false) else {
                     Issue.record("\(tier.name) has it")
                     continue
                 }
-                #expect(hit.metadata.expiry == expected, "\(tier.name)")
+                #expect(hit.metadata.caching == expected, "\(tier.name)")
             }
         }
     }

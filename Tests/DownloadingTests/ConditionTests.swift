@@ -44,7 +44,7 @@ import Testing
         if isNew {
             age = await bench.body()?.age
         } else {
-            age = await bench.failure()?.confirmedAge
+            age = await bench.failure()?.confirmedCaching?.age
         }
         #expect(age == ResponseAge(bornMilliseconds: 784_111_777_000, expiresInSeconds: 60))
     }

@@ -307,14 +307,18 @@ struct FreshnessTests {
         #expect(expiry.errorUntil == answered + error * 1_000)
     }
 
-    /// What was kept without an assumption may have been `no-cache`: a 304 that says nothing makes
-    /// nothing fresh.
-    @Test(arguments: [("no-cache", 0), ("max-age=60", 60)] as [(String, Int64)])
-    func anAssumptionIsNoneOfWhatIsKept(old: String, fresh: Int64) {
-        let age = ResponseAge(bornMilliseconds: 1_000)
+    /// A 304 that says nothing leaves what was said. Where that was nothing, who asks may assume
+    /// what it likes of it, whoever had it stored.
+    @Test(
+        arguments: [("no-cache", 0), ("max-age=60", 60), ("public", 100), (nil, 100)]
+            as [(String?, Int64)])
+    func anAssumptionCountsWhereNothingWasSaid(old: String?, fresh: Int64) {
+        let before = OriginCaching(CacheControl(old), ResponseAge(bornMilliseconds: 1_000))
+        let after = before.renewed(
+            by: OriginCaching(CacheControl(nil), ResponseAge(bornMilliseconds: 9_000)))
         let limits = HTTPExpiry.Limits().assuming(AssumedLifetime(fresh: 100))
-        let before = HTTPExpiry(CacheControl(old), age, .shared, limits)
-        #expect(before.renewed(CacheControl(nil), age, .shared, limits).freshFor == fresh * 1_000)
+        #expect(after.expiry(.shared, limits).freshUntil == 9_000 + fresh * 1_000)
+        #expect(after.leavesLifetimeOpen == (fresh == 100))
     }
 
     @Test(
@@ -333,19 +337,25 @@ struct FreshnessTests {
             ("max-age=60, stale-if-error=30", "max-age=10", nil, 10, 10, 10),
             ("max-age=60, stale-if-error=30", "no-cache", nil, 0, 0, 0),
             ("max-age=60", "stale-while-revalidate=5", nil, 0, 5, 0),
-            ("max-age=60", nil, "Tue, 14 Nov 2023 22:13:50 GMT", 30, 30, 30),
-            ("max-age=60", nil, "Tue, 14 Nov 2023 23:13:20 GMT", 60, 60, 60),
+            ("max-age=60", nil, "Tue, 14 Nov 2023 22:13:50 GMT", 60, 60, 60),
+            ("public", nil, "Tue, 14 Nov 2023 22:13:50 GMT", 30, 30, 30),
+            ("public", nil, "Tue, 14 Nov 2023 23:13:20 GMT", 90, 90, 90),
+            ("public", nil, nil, 90, 90, 90),
+            ("public", "private", nil, 0, 0, 0),
             ("max-age=0", "max-age=5, stale-if-error=5", nil, 5, 5, 10),
         ] as [(String, String?, String?, Int64, Int64, Int64)])
     func whatIsConfirmedLivesAnew(
         old: String, new: String?, expires: String?, fresh: Int64, stale: Int64, error: Int64
     ) {
         let answered = Self.answered * 1_000
-        let before = HTTPExpiry(
-            CacheControl(old), ResponseAge(bornMilliseconds: answered - 500_000), .shared)
+        let before = OriginCaching(
+            CacheControl(old),
+            ResponseAge(
+                bornMilliseconds: answered - 500_000,
+                expiresInSeconds: old == "public" ? 90 : nil))
         let age = ResponseAge(
             date: Self.date, age: nil, expires: expires, asked: answered, answered: answered)
-        let after = before.renewed(CacheControl(new), age, .shared)
+        let after = before.renewed(by: OriginCaching(CacheControl(new), age)).expiry(.shared)
         #expect(after.born == answered)
         #expect(after.freshUntil == answered + fresh * 1_000)
         #expect(after.staleUntil == answered + stale * 1_000)

@@ -15,6 +15,7 @@ import Testing
         { $0.pixelRatio = 2 }, { $0.output.quality = 7 }, { $0.infoOnly = true },
         { $0.facts = WantedFacts([.animation]) }, { $0.wantsExplanation = true },
         { $0.assumedLifetime = AssumedLifetime(fresh: 60) },
+        { $0.earlierFailureMilliseconds = 5 },
         { $0.options.insert(.refreshCached) }, { $0.queryCacheTypes = .disk },
         { $0.storeCacheTypes = .disk }, { $0.originalQueryCacheTypes = .all },
         { $0.originalStoreCacheTypes = .all }, { $0.timeoutMilliseconds += 1 },

@@ -8,14 +8,18 @@ import Testing
     /// What `pack` of `Examples/Python/imagebus_worker/records.py` makes of the same.
     private let known = Array<UInt8>(
         hex: """
-            49424331270000007b68e5cf8b010000b2e13106937a294c2cad8406b8282b900a08080110031802\
-            20011a032231223a0c08e80710d00f18f40320a01f42037265644203623a31696d616765
+            49424331390000007b68e5cf8b01000057c4471a939d10049ec5d9f3490ddf2e0a0808011003\
+            180220011a0322312242037265644203623a315a1e0a0508e80710051213707269766174652c\
+            206d61782d6167653d36301801696d616765
             """)
 
     private var metadata: StoredMetadata {
         var metadata = StoredMetadata(
             info: ImageInfo(format: .png, size: PixelSize(width: 3, height: 2)), etag: "\"1\"",
-            expiry: HTTPExpiry(born: 1_000, freshFor: 2_000, staleFor: 500, errorFor: 4_000))
+            caching: OriginCaching(
+                CacheControl("private, max-age=60"),
+                ResponseAge(bornMilliseconds: 1_000, expiresInSeconds: 5),
+                variesOnEverything: true))
         metadata.tags = ["red", "b:1"]
         return metadata
     }

@@ -65,7 +65,6 @@ extension RealProcesses {
                 for (target, status) in [
                     (path("/none.jpg"), 404), (path("/500"), 502), (path("/page"), 422),
                     ("/unsafe/w:abc/plain/http://a/b", 400), ("/unsafe/plain/", 400),
-                    ("/nobody/w:1/plain/http://a/b", 403),
                 ] {
                     let answer = try gateway.get(target)
                     #expect(answer.status == status, "\(target): \(answer)")

@@ -41,7 +41,7 @@ struct BlacklistTests {
     /// The rows of PROTOCOL §9 that a download worker tells apart.
     @Test(arguments: ErrorCode.allCases) func aFailedFetchBlocksAsTheTableSays(code: ErrorCode) {
         let blocking: Set<ErrorCode> = [
-            .invalidURL, .badImageData, .tlsFailed, .tooManyRedirects, .badEncoding,
+            .invalidURL, .badImageData, .tooManyRedirects, .badEncoding,
             .unsupportedScheme,
         ]
         #expect(code.rule.blacklists == blocking.contains(code))
@@ -194,8 +194,8 @@ struct BlacklistTests {
         let retry = try #require(ticket(.retryFailed))
         #expect(answers(plain) && answers(retry))
         let token = stack.load(.image("a", size: 3, .fromLoaderOnly), by: client)
-        stack.fail(.fetch, .tlsFailed)
-        #expect(stack.error(token) == .tlsFailed)
+        stack.fail(.fetch, .tooManyRedirects)
+        #expect(stack.error(token) == .tooManyRedirects)
         #expect(!answers(plain) && answers(retry))
         #expect(ticket([]) == nil && ticket(.retryFailed) != nil)
         #expect(answers(plain, after: 661_000))
@@ -278,7 +278,7 @@ struct BlacklistTests {
         var (stack, client) = Stack.staffed { $0.blacklistMax = 2 }
         for name in ["a", "b", "c"] {
             stack.load(.image(name, .fromLoaderOnly), by: client)
-            stack.fail(.fetch, .tlsFailed)
+            stack.fail(.fetch, .tooManyRedirects)
         }
         #expect(stack.scheduler.hits.denyList.count == 2)
         let tokens = ["a", "b", "c"].map { stack.load(.image($0, .fromLoaderOnly), by: client) }
@@ -297,8 +297,8 @@ struct BlacklistTests {
             let image = ImageRequest(url: "http://example.org/q.jpg" + query)
                 .with { $0.options = .fromLoaderOnly }
             let token = stack.load(image, by: client)
-            stack.fail(.fetch, .tlsFailed)
-            #expect(stack.error(token) == .tlsFailed)
+            stack.fail(.fetch, .tooManyRedirects)
+            #expect(stack.error(token) == .tooManyRedirects)
         }
         func remove(_ url: String) -> UInt32? {
             stack.send(.blacklist(client, .remove(url: url)))

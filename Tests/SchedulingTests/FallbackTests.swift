@@ -117,7 +117,7 @@ struct FallbackTests {
     @Test func aBlacklistedURLHasItsFallbackAsWell() {
         var (stack, client) = Stack.staffed()
         _ = stack.load(.image("a", .fromLoaderOnly), by: client)
-        stack.fail(.fetch, .tlsFailed)
+        stack.fail(.fetch, .tooManyRedirects)
         let token = stack.load(request(.url(other)), by: client)
         #expect(stack.replies[token] == nil)
         stack.finishAll()
@@ -230,7 +230,7 @@ struct FallbackTests {
     @Test func aFallbackThatFailedForGoodIsNotAskedAgain() throws {
         var (stack, client, _) = fallingBack(.url(other))
         stack.run(.query, .query)
-        stack.fail(.fetch, .tlsFailed)
+        stack.fail(.fetch, .tooManyRedirects)
         let token = stack.load(request(.url(other)), by: client)
         stack.run(.query, .query)
         stack.finish(.fetch, .failed(Self.notFound))
@@ -242,7 +242,7 @@ struct FallbackTests {
     @Test func aFallbackThatNoCacheHasIsAnErrorWhereNothingMayBeLoaded() {
         var (stack, client) = Stack.staffed()
         _ = stack.load(.image("a", .fromLoaderOnly), by: client)
-        stack.fail(.fetch, .tlsFailed)
+        stack.fail(.fetch, .tooManyRedirects)
         let image = request(.url(other)).with { $0.options = .fromCacheOnly }
         let token = stack.load(image, by: client)
         stack.run(.query, .query)

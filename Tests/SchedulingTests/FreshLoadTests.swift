@@ -19,13 +19,13 @@ struct FreshLoadTests {
         /// A load of an image that the cache has, so many seconds old.
         init(
             age: Int64, _ control: String? = FreshLoadTests.control, length: UInt64 = 1_000,
-            _ change: (inout ImageRequest) -> Void = { _ in }
+            terms: LoadTerms = LoadTerms(), _ change: (inout ImageRequest) -> Void = { _ in }
         ) {
             stack.scheduler.calendarOffsetMilliseconds = 1_700_000_000_000
             stack.age = 0
             stack.hireAll()
             client = stack.connect()
-            token = stack.load(FreshLoadTests.image.with(change), by: client)
+            token = stack.load(FreshLoadTests.image.with(change), by: client, terms: terms)
             found(age: age, control, length: length)
         }
 
@@ -37,13 +37,12 @@ struct FreshLoadTests {
                 held,
                 stack.hit(
                     held, length: length, etag: "\"1\"",
-                    expiry: control.map { expiry(age: age, $0) }))
+                    caching: control.map { caching(age: age, $0) }))
         }
 
-        func expiry(age: Int64, _ control: String) -> HTTPExpiry {
+        func caching(age: Int64, _ control: String) -> OriginCaching {
             let born = stack.scheduler.calendarNow - age * 1_000
-            return HTTPExpiry(
-                CacheControl(control), ResponseAge(bornMilliseconds: born), .shared)
+            return OriginCaching(CacheControl(control), ResponseAge(bornMilliseconds: born))
         }
 
         /// Loads the same once more; the cache has what it had.
@@ -67,7 +66,7 @@ struct FreshLoadTests {
         let setting = Setting(age: 59)
         #expect(setting.image?.cacheType == .disk)
         #expect(setting.image?.validity?.etag == "\"1\"")
-        #expect(setting.image?.validity?.expiry == setting.expiry(age: 59, Self.control))
+        #expect(setting.image?.validity?.caching == setting.caching(age: 59, Self.control))
         #expect(setting.stack.held(.fetch).isEmpty)
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
@@ -94,7 +93,7 @@ struct FreshLoadTests {
         // The image and its original, with what was said last, as far as they are of those bytes.
         #expect(Set(renewed.map(\.key)).count == 2 && renewed.count == 2)
         #expect(renewed.contains { $0.key == Self.key })
-        #expect(renewed.allSatisfy { $0.renewal?.expiry?.freshFor == 10_000 })
+        #expect(renewed.allSatisfy { $0.renewal?.caching?.cacheControl.maxAge == 10 })
         #expect(renewed.allSatisfy { $0.renewal?.etag == "\"1\"" })
         #expect(setting.stack.isAtRest, "\(setting.stack)")
         setting.again(age: 95)
@@ -168,6 +167,27 @@ struct FreshLoadTests {
         #expect(setting.conditions.count == 1)
         setting.stack.finishAll()
         #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
+    /// Who asks assumes a lifetime of what another one had stored, whose origin leaves it open: the
+    /// origin is asked once, and what it says is kept for the next life of the coordinator.
+    @Test func whatAnotherOneHadStoredIsAskedAboutOnce() throws {
+        var terms = LoadTerms()
+        terms.assumedLifetime = AssumedLifetime(fresh: 3_600)
+        var setting = Setting(age: 9_999, "", terms: terms)
+        #expect(setting.outcome == nil)
+        setting.stack.finish(.fetch, .failed(setting.stack.notModified(nil)))
+        #expect(setting.image?.cacheType == .disk)
+        let renewed = setting.stack.finishRenewals()
+        #expect(renewed.count == 2 && renewed.allSatisfy { $0.renewal?.etag == "\"1\"" })
+        let kept = try #require(renewed.first?.renewal?.caching)
+        #expect(kept.age.bornMilliseconds == setting.stack.scheduler.calendarNow)
+        setting.token = setting.stack.load(Self.image, by: setting.client, terms: terms)
+        setting.found(age: 9_999, "")
+        #expect(setting.image?.cacheType == .disk && setting.stack.held(.fetch).isEmpty)
+        // Another coordinator reads what was kept.
+        let next = Setting(age: 0, kept.cacheControl.field ?? "", terms: terms)
+        #expect(next.image?.cacheType == .disk && next.stack.held(.fetch).isEmpty)
     }
 
     @Test func whatHasChangedIsDeliveredAlone() {
@@ -252,12 +272,15 @@ struct FreshLoadTests {
         var (stack, client) = Stack.staffed()
         stack.scheduler.calendarOffsetMilliseconds = 1_700_000_000_000
         let born = stack.scheduler.calendarNow
-        let expiry = HTTPExpiry(born: born, freshFor: 60_000, staleFor: 30_000)
+        let caching = OriginCaching(
+            CacheControl("max-age=60, stale-while-revalidate=30"),
+            ResponseAge(bornMilliseconds: born))
         let image = ImageRequest.image(options: .respectCacheControl)
-        stack.publish(Self.key, validity: Validity(expiry: expiry, etag: "\"1\""))
+        stack.publish(Self.key, validity: Validity(caching: caching, etag: "\"1\""))
         let fresh = stack.load(image, by: client)
         #expect(stack.image(fresh)?.cacheType == .memory)
-        #expect(stack.image(fresh)?.validity?.expiry == expiry)
+        #expect(stack.image(fresh)?.validity?.caching == caching)
+        #expect(stack.image(fresh)?.validity?.expiry == caching.expiry(.shared))
         stack.pass(milliseconds: 60_000)
         let plain = stack.load(.image(), by: client)
         #expect(stack.image(plain)?.validity == nil)
@@ -277,15 +300,15 @@ struct FreshLoadTests {
         stack.finish(.query)
         let held = stack.held(.query)[0]
         let born = stack.scheduler.calendarNow - 90_000
-        stack.finish(
-            held,
-            stack.hit(held, etag: "\"1\"", expiry: HTTPExpiry(born: born, freshFor: 60_000)))
-        var stored: [HTTPExpiry?] = []
+        let caching = OriginCaching(
+            CacheControl("max-age=60"), ResponseAge(bornMilliseconds: born))
+        stack.finish(held, stack.hit(held, etag: "\"1\"", caching: caching))
+        var stored: [OriginCaching?] = []
         while let held = stack.allHeld.first(where: { $0.job.work.stage != .fetch }) {
-            if case .store(let work) = held.job.work { stored.append(work.metadata.expiry) }
+            if case .store(let work) = held.job.work { stored.append(work.metadata.caching) }
             stack.finish(held)
         }
-        #expect(stored == [HTTPExpiry(born: born, freshFor: 60_000)])
+        #expect(stored == [caching])
         #expect(stack.image(token) == nil)
         stack.finish(.fetch, .failed(stack.notModified(nil)))
         #expect(stack.image(token)?.cacheType == .disk)

@@ -61,7 +61,7 @@ import Testing
             return .denied(
                 Denial(
                     source: ScopedSource(SourceKey(image), terms),
-                    refusal: Refusal(.tlsFailed),
+                    refusal: Refusal(.tooManyRedirects),
                     url: image.url, at: now, lastNumber: 6))
         }
 
@@ -248,7 +248,9 @@ import Testing
     @Test(arguments: [nil, 70, 30] as [UInt64?])
     func aFreshAnswerIsRepeatedAsLongAsItsOriginSays(expiresIn: UInt64?) throws {
         var room = try Room()
-        let origin = Validity(expiry: HTTPExpiry(born: 1_000, freshFor: 60), etag: "\"1\"")
+        let caching = OriginCaching(
+            CacheControl("max-age=1"), ResponseAge(bornMilliseconds: 60))
+        let origin = Validity(caching: caching, etag: "\"1\"")
         room.publish(.b, in: BlockID(9), expiresIn: expiresIn, origin)
         let (image, terms, names) = try room.load(.b)
         let granted = room.hits.grant(image, terms, names, at: room.now, ifFreshAt: 1_010)
@@ -258,8 +260,9 @@ import Testing
         #expect(ticket.image.voucher?.until == end)
         #expect(room.hits.isRepeated(ticket, at: room.now))
         let said = Confirmation(
-            control: CacheControl("no-cache"), age: ResponseAge(bornMilliseconds: 1_010),
-            role: .shared, isWhole: true, limits: HTTPExpiry.Limits())
+            caching: OriginCaching(
+                CacheControl("no-cache"), ResponseAge(bornMilliseconds: 1_010)),
+            isWhole: true)
         let text = try room.text(.b)
         room.hits.withdraw(.confirmed(plainOriginal: text, BodyMark(origin), said))
         #expect(!room.hits.stands(ticket.unvouched, at: room.now))

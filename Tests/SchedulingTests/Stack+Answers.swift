@@ -115,7 +115,12 @@ extension Stack {
 
     /// What a good worker says of 304 with this `Cache-Control`.
     func notModified(_ control: String?) -> ImageError {
-        .notModified(CacheControl(control), responseAge)
+        guard let age = responseAge else {
+            return ImageError(
+                .cacheNotModified, "not modified",
+                details: control.map { ["cacheControl": $0] } ?? [:])
+        }
+        return .notModified(OriginCaching(CacheControl(control), age))
     }
 
     /// The cache does what it is told of entries that origins have confirmed; what that was.
@@ -152,7 +157,7 @@ extension Stack {
     /// The cache has it.
     mutating func hit(
         _ held: Held, tier: CacheTypes = .disk, length: UInt64 = 1_000, etag: String? = nil,
-        expiry: HTTPExpiry? = nil
+        caching: OriginCaching? = nil
     ) -> JobResult {
         guard case .query(let work) = held.job.work else {
             preconditionFailure("only a query can be a hit")
@@ -162,7 +167,7 @@ extension Stack {
         return .hit(
             CacheHit(
                 reference: block(of: held.worker, in: arena, length: length), tier: tier,
-                metadata: StoredMetadata(info: info, etag: etag, expiry: expiry)))
+                metadata: StoredMetadata(info: info, etag: etag, caching: caching)))
     }
 
     /// The cache publishes an entry of its memory tier.

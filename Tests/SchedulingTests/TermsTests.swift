@@ -187,7 +187,7 @@ struct TermsTests {
         let strict = Self.terms {
             ($0.scope, $0.blocks) = ("strict", [.httpStatus(404): true])
         }
-        let lax = Self.terms { ($0.scope, $0.blocks) = ("lax", [.error(.tlsFailed): false]) }
+        let lax = Self.terms { ($0.scope, $0.blocks) = ("lax", [.error(.tooManyRedirects): false]) }
         let image = ImageRequest.image("a", .fromLoaderOnly)
         for terms in [strict, lax] { stack.load(image, by: client, terms: terms) }
         let error = ImageError(.invalidDownloadStatusCode, "no", details: ["httpStatus": "404"])
@@ -195,8 +195,8 @@ struct TermsTests {
         let first = stack.load(image, by: client, terms: strict)
         #expect(stack.error(first) == .blacklisted)
         let second = stack.load(image, by: client, terms: lax)
-        stack.fail(.fetch, .tlsFailed)
-        #expect(stack.error(second) == .tlsFailed)
+        stack.fail(.fetch, .tooManyRedirects)
+        #expect(stack.error(second) == .tooManyRedirects)
         #expect(stack.scheduler.report.blacklisted == 1, "its own rule says no")
         #expect(stack.isAtRest, "\(stack)")
     }

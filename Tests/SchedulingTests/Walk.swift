@@ -354,17 +354,17 @@ struct Walk {
         if case .query = held.job.work, random.oneIn(3) {
             return stack.hit(
                 held, tier: random.oneIn(2) ? .memory : .disk, length: length,
-                etag: random.oneIn(4) ? nil : "\"1\"", expiry: expiry())
+                etag: random.oneIn(4) ? nil : "\"1\"", caching: caching())
         }
         return frames(held) ?? stack.success(held, length: length)
     }
 
     /// Of what a cache has: fresh, stale or very old.
-    private mutating func expiry() -> HTTPExpiry? {
+    private mutating func caching() -> OriginCaching? {
         guard let age = pick([nil, 0, 500, 1_500, 9_000] as [Int64?]) ?? nil else { return nil }
-        return HTTPExpiry(
+        return OriginCaching(
             CacheControl("max-age=1, stale-while-revalidate=2, stale-if-error=5"),
-            ResponseAge(bornMilliseconds: max(0, stack.scheduler.calendarNow - age)), .shared)
+            ResponseAge(bornMilliseconds: max(0, stack.scheduler.calendarNow - age)))
     }
 
     /// The origin fails, in passing or for good.

@@ -26,6 +26,28 @@ public struct RawClient: ~Copyable {
         }
     }
 
+    /// Connects to a Unix socket; throws where nobody listens.
+    public init(path: String) throws(ConnectionRefused) {
+        socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
+        setsockopt(
+            socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { place in
+            place.copyBytes(from: path.utf8.prefix(place.count - 1))
+        }
+        let status = withUnsafePointer(to: &address) { [socket] pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else {
+            close(socket)
+            throw ConnectionRefused()
+        }
+    }
+
     private static func withAddress(
         lastByte: UInt8, port: UInt16,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32

@@ -33,7 +33,7 @@ import WebGrammar
         #expect(head.field("Vary") == "Accept")
         #expect(head.field("X-Content-Type-Options") == "nosniff")
         #expect(head.field("Content-Security-Policy")?.contains("sandbox") == true)
-        #expect(head.field("Content-Disposition") == "inline; filename=\"image.jpg\"")
+        #expect(head.field("Content-Disposition") == "inline; filename=\"b.jpg\"")
         #expect(head.field("Server-Timing") == "total;dur=0.0")
         #expect(head.field("Access-Control-Allow-Origin") == nil)
     }
@@ -69,22 +69,67 @@ import WebGrammar
     @Test(
         arguments: [
             (nil, nil, nil, "public, max-age=3600"),
-            (HTTPExpiry(born: 0, freshFor: 70_000), nil, nil, "public, max-age=60"),
-            (HTTPExpiry(born: 0, freshFor: 5_000), nil, nil, "no-cache"),
-            (HTTPExpiry(born: 0, freshFor: 70_000), 5, nil, "public, max-age=5"),
             (nil, 0, nil, "no-cache"), (nil, nil, 40, "public, max-age=30"),
             (nil, nil, 5, "no-cache"),
             (nil, 99_999_999_999, nil, "public, max-age=31536000"),
+            ("max-age=70", nil, nil, "max-age=60"),
+            ("public, max-age=70", nil, nil, "public, max-age=60"),
+            ("max-age=70", nil, 40, "max-age=30"), ("max-age=70", 5, nil, "max-age=5"),
+            ("max-age=5", nil, nil, "no-cache"), ("no-cache", 5, nil, "max-age=5"),
+            ("private, max-age=70", 5, nil, "private, max-age=5"),
+            ("no-store", 5, nil, "no-store"),
+            ("private, no-store", nil, nil, "private, no-store"),
+            ("private, max-age=70", nil, nil, "private, max-age=60"),
+            ("no-cache, max-age=70", nil, nil, "no-cache"),
+            ("max-age=70, s-maxage=20", nil, nil, "max-age=60, s-maxage=10"),
+            ("s-maxage=70", nil, nil, "max-age=0, s-maxage=60"),
             (
-                HTTPExpiry(born: 0, freshFor: 70_000, staleFor: 9_000, errorFor: 8_000), nil, nil,
-                "public, max-age=60, stale-while-revalidate=9, stale-if-error=8"
+                "max-age=70, must-revalidate, proxy-revalidate, immutable, no-transform", nil, nil,
+                "max-age=60, must-revalidate, proxy-revalidate, immutable, no-transform"
             ),
-        ] as [(HTTPExpiry?, Int?, Int?, String)])
-    func cachesAreToldHowLong(expiry: HTTPExpiry?, said: Int?, until: Int?, text: String) {
-        let head = head(expiry.map { Validity(expiry: $0) }) { request, _ in
+            (
+                "max-age=70, stale-while-revalidate=9, stale-if-error=8", nil, nil,
+                "max-age=60, stale-while-revalidate=9, stale-if-error=8"
+            ),
+            (
+                "max-age=7, stale-while-revalidate=9, stale-if-error=2", nil, nil,
+                "max-age=0, stale-while-revalidate=6"
+            ),
+        ] as [(String?, Int?, Int?, String)])
+    func cachesAreToldHowLong(control: String?, said: Int?, until: Int?, text: String) {
+        let head = head(control.map { Self.validity($0) }) { request, _ in
             (request.maxAge, request.expires) = (said, until)
         }
         #expect(head.field("Cache-Control") == text)
+    }
+
+    /// Of an answer that is ten seconds old; who asks assumes a minute of one whose origin leaves
+    /// the lifetime open.
+    private static func validity(_ control: String?) -> Validity {
+        let caching = OriginCaching(CacheControl(control), ResponseAge(bornMilliseconds: 0))
+        let limits = HTTPExpiry.Limits().assuming(
+            AssumedLifetime(fresh: 60, whileRevalidate: 6, ifError: 7))
+        return Validity(expiry: caching.expiry(.shared, limits), caching: caching)
+    }
+
+    @Test(
+        arguments: [
+            (nil, "public, max-age=50, stale-while-revalidate=6, stale-if-error=7"),
+            (
+                "immutable",
+                "public, max-age=50, stale-while-revalidate=6, stale-if-error=7, "
+                    + "immutable"
+            ),
+            ("private", "private, max-age=50, stale-while-revalidate=6, stale-if-error=7"),
+        ] as [(String?, String)])
+    func whatIsAssumedIsSaid(control: String?, text: String) {
+        #expect(head(Self.validity(control)).field("Cache-Control") == text)
+    }
+
+    @Test func whatIsForOneRequestIsFoundByNoOther() {
+        var validity = Self.validity("max-age=70")
+        validity.caching?.variesOnEverything = true
+        #expect(head(validity, varies: ["Accept"]).field("Vary") == "*")
     }
 
     @Test func aFallbackSaysWhatItIsAndIsNotKeptLong() {
@@ -112,22 +157,80 @@ import WebGrammar
     /// Browsers may keep an answer for a shorter time than caches of several.
     @Test(
         arguments: [
-            (30, nil, "public, max-age=30, s-maxage=60"), (90, nil, "public, max-age=60"),
-            (0, nil, "public, max-age=0, s-maxage=60"),
-            (30, 45, "public, max-age=30, s-maxage=45"),
-        ] as [(Int, Int?, String)])
-    func browsersAreToldLess(most: Int, cap: Int?, text: String) {
-        let head = head(Validity(expiry: HTTPExpiry(born: 0, freshFor: 70_000))) { _, answers in
+            ("public", 30, nil, "public, max-age=30, s-maxage=60"),
+            ("public", 90, nil, "public, max-age=60"),
+            ("public", 0, nil, "max-age=0, s-maxage=60"),
+            ("public", 30, 45, "public, max-age=30, s-maxage=45"),
+            ("private", 30, nil, "private, max-age=30"),
+        ] as [(String, Int, Int?, String)])
+    func browsersAreToldLess(control: String, most: Int, cap: Int?, text: String) {
+        let head = head(Self.validity("\(control), max-age=70")) { _, answers in
             answers.caching.browserSeconds = most
             if let cap { answers.caching.mostSeconds = cap }
         }
         #expect(head.field("Cache-Control") == text)
     }
 
-    @Test func otherOriginsAreToldWhereThatIsPermitted() {
-        let head = head { _, answers in answers.allowedOrigin = "*" }
-        #expect(head.field("Access-Control-Allow-Origin") == "*")
-        #expect(head.field("Timing-Allow-Origin") == "*")
+    @Test(
+        arguments: [
+            ("*", "https://a", "*", nil), ("https://a", "https://b", "https://a", nil),
+            ("https://a, https://b:8", "https://b:8", "https://b:8", "Accept, Origin"),
+            ("https://a,https://b", "https://c", nil, "Accept, Origin"),
+            ("https://a,https://b", nil, nil, "Accept, Origin"),
+        ] as [(String, String?, String?, String?)])
+    func otherOriginsAreToldWhereThatIsPermitted(
+        permitted: String, origin: String?, granted: String?, vary: String?
+    ) throws {
+        let access = try #require(CrossOriginAccess(permitted))
+        let head = access.added(to: head(varies: ["Accept"]), origin: origin)
+        #expect(head.field("Access-Control-Allow-Origin") == granted)
+        #expect(head.field("Timing-Allow-Origin") == granted)
+        #expect(head.field("Vary") == vary ?? "Accept")
+    }
+
+    @Test(arguments: ["", "a", "https://", "*,https://a", "https://a,", "https://a/b", "https://é"])
+    func whatIsNoOriginIsNoOrigin(text: String) { #expect(CrossOriginAccess(text) == nil) }
+
+    /// RFC 9110 §13.2.2 says in which order they count.
+    @Test(
+        arguments: [
+            (["if-modified-since": "Sun, 06 Nov 1994 08:49:37 GMT"], 304),
+            (["if-modified-since": "Sun, 06 Nov 1994 08:49:38 GMT"], 304),
+            (["if-modified-since": "Sun, 06 Nov 1994 08:49:36 GMT"], 200),
+            (["if-modified-since": "yesterday"], 200),
+            (
+                [
+                    "if-modified-since": "Sun, 06 Nov 1994 08:49:37 GMT",
+                    "if-none-match": "\"other\"",
+                ], 200
+            ),
+            (["if-match": "*"], 200), (["if-match": "\"other\""], 412),
+            (["if-match": "\"x\", \"000102030405060708090a0b0c0d0e0f\""], 200),
+            (["if-match": "W/\"000102030405060708090a0b0c0d0e0f\""], 412),
+            (["if-unmodified-since": "Sun, 06 Nov 1994 08:49:36 GMT"], 412),
+            (["if-unmodified-since": "Sun, 06 Nov 1994 08:49:37 GMT"], 200),
+            (["range": "bytes=0-9", "if-range": "Sun, 06 Nov 1994 08:49:37 GMT"], 206),
+            (["range": "bytes=0-9", "if-range": "Sun, 06 Nov 1994 08:49:38 GMT"], 200),
+        ] as [([String: String], UInt16)])
+    func conditionsAreMet(fields: [String: String], status: UInt16) {
+        var plan = RequestPlan(request)
+        plan.conditions = Conditions({ fields[$0.lowercased()] }, now: 1_700_000_000)
+        let image = DeliveredFacts(
+            ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), byteCount: 100,
+            digest: Self.digest, validity: Validity(lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"))
+        #expect(ImageAnswer().head(of: image, for: plan, now: 10_000).status == status)
+    }
+
+    @Test func anErrorHasItsNameForProgramsToo() {
+        let answers = ImageAnswer()
+        let text = answers.failure(404, "invalidDownloadStatusCode", "the \"origin\" said so")
+        #expect(text.head.field("X-Imagebus-Error") == "invalidDownloadStatusCode")
+        #expect(text.head.field("Content-Type") == "text/plain; charset=utf-8")
+        let json = answers.failure(404, "x", "the \"origin\" said so", asJSON: true)
+        #expect(json.head.field("Content-Type") == "application/json")
+        #expect(
+            String(decoding: json.body, as: UTF8.self)
+                == #"{"error":"x","message":"the \"origin\" said so","status":404}"# + "\n")
     }
 
     @Test(
@@ -150,5 +253,30 @@ import WebGrammar
         let made = FileDisposition.text(name, format, isAttachment: isAttachment)
         #expect(made == text)
         #expect(!made.contains("\n") && !made.contains("/"))
+    }
+
+    /// A long name keeps its ending, and no character is cut in two.
+    @Test func aLongNameKeepsItsEnding() {
+        let made = FileDisposition.text(
+            String(repeating: "é", count: 300), .png, isAttachment: false)
+        let whole = String(repeating: "%C3%A9", count: 98) + ".png"
+        #expect(made.hasSuffix("filename*=UTF-8''\(whole)"), "\(made)")
+        let plain = FileDisposition.text(
+            String(repeating: "a", count: 300), .jpeg, isAttachment: false)
+        #expect(plain == "inline; filename=\"\(String(repeating: "a", count: 196)).jpg\"")
+    }
+
+    @Test(
+        arguments: [
+            ("https://h/a/lake.jpg", "lake"), ("https://h/lake", "lake"),
+            ("https://h/a.b.jpeg?x=/y.png#/z", "a.b"), ("https://h/lake/", "lake"),
+            ("https://h/Zu%CC%88rich%20%C3%A9.png", "Zu\u{308}rich é"),
+            ("s3://bucket/dir/1.5-fold", "1.5-fold"), ("https://h/v1.2345678", "v1.2345678"),
+            ("https://h", nil), ("https://h/", nil), ("https://h/?a=b.png", nil),
+            ("https://h/..", nil), ("https://h/%FF.png", nil), ("https://h/%2e%2e", nil),
+            ("data:image/png;base64,AAAA", nil), ("", nil),
+        ] as [(String, String?)])
+    func aSourceGivesItsName(url: String, name: String?) {
+        #expect(FileDisposition.name(ofSource: url) == name)
     }
 }

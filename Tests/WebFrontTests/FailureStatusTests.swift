@@ -41,9 +41,17 @@ import WebFront
         #expect(FailureStatus(error).retryAfter == seconds)
     }
 
-    @Test(arguments: [("404", 404), ("410", 410), ("401", 502), ("500", 502), ("", 502)])
-    func whatTheOriginDoesNotHaveIsNotHere(said: String, status: UInt16) {
-        let error = ImageError(.invalidDownloadStatusCode, "", details: ["httpStatus": said])
+    @Test(
+        arguments: [
+            ("404", 404), ("410", 410), ("451", 451), ("403", 403), ("401", 403), ("429", 429),
+            ("503", 503), ("400", 502), ("418", 502), ("500", 502), ("200", 502), ("", 502),
+            ("99999", 502),
+        ])
+    func whatTheOriginSaysOfTheImageIsPassedOn(said: String, status: UInt16) {
+        let error = ImageError(
+            .invalidDownloadStatusCode, "",
+            details: ["httpStatus": said, "retryAfter": "7"])
         #expect(FailureStatus(error).status == status)
+        #expect(FailureStatus(error).retryAfter == 7)
     }
 }

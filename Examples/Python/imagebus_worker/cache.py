@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import imagebus_pb2 as pb
 from imagebus.errors import ImagebusError
 from imagebus_worker.inputs import Inputs
-from imagebus_worker.records import expiry_of, pack, unpack
+from imagebus_worker.records import pack, unpack
 from imagebus_worker.report import Report
 from imagebus_worker.selection import asks_record, means, means_all, means_record
 from imagebus_worker.turns import Turns
@@ -87,11 +87,10 @@ class Cache:
 
     def _store(self, store: pb.Store, report: Report, inputs: Inputs) -> pb.Outcome:
         body = inputs.read(store.source)
+        expires = store.expires / 1000 if store.HasField("expires") else None
         with self._turns.of(store.key, report.check):
             report.check()  # what was removed meanwhile stays away
-            is_kept = self.put(
-                store.key, pack(store.metadata, body), expiry_of(store.metadata)
-            )
+            is_kept = self.put(store.key, pack(store.metadata, body), expires)
         if is_kept is False:
             stored = pb.StoreReport(skipped="the cache does not keep it")
             return pb.Outcome(stored=stored)

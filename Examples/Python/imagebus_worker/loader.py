@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -68,13 +69,20 @@ class Loader:
             )
         if len(data) == 0:
             raise ImagebusError(pb.ERROR_CODE_BAD_IMAGE_DATA, "the loader has no bytes")
+        now = time.time_ns() // 1_000_000
         if loaded.etag is not None and loaded.etag == fetch.validators.etag:
-            raise ImagebusError(pb.ERROR_CODE_CACHE_NOT_MODIFIED, "nothing has changed")
+            details = {"born": str(now)}
+            if loaded.cache_control is not None:
+                details["cacheControl"] = cut(loaded.cache_control, ORIGIN_TEXT_MAX)
+            raise ImagebusError(
+                pb.ERROR_CODE_CACHE_NOT_MODIFIED, "nothing has changed", details
+            )
         body = pb.FetchedBody(http_status=200, effective_url=fetch.url)
         for name in ("content_type", "etag", "last_modified", "cache_control"):
             text = getattr(loaded, name)
             if text is not None:
                 setattr(body, name, cut(text, ORIGIN_TEXT_MAX))
+        body.age.born = now
         if (format := format_of(data)) is not None:
             body.format = format
         return pb.Outcome(fetched=body), data

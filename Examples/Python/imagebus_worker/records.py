@@ -50,11 +50,3 @@ def unpack(data: bytes | bytearray | memoryview) -> Record | None:
         return Record(pb.Metadata.FromString(bytes(facts)), stored, body)
     except DecodeError:
         return None
-
-
-def expiry_of(metadata: pb.Metadata) -> float | None:
-    """Seconds since 1970 from which on the origin permits no use; `None`: it said nothing."""
-    if not metadata.HasField("expiry"):
-        return None
-    expiry = metadata.expiry
-    return (expiry.born + expiry.fresh_for + max(expiry.stale_for, expiry.error_for)) / 1000

@@ -1627,6 +1627,51 @@ void   imagebus__v1__response_age__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__response_age__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__origin_caching__init
+                     (Imagebus__V1__OriginCaching         *message)
+{
+  static const Imagebus__V1__OriginCaching init_value = IMAGEBUS__V1__ORIGIN_CACHING__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__origin_caching__get_packed_size
+                     (const Imagebus__V1__OriginCaching *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__origin_caching__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__origin_caching__pack
+                     (const Imagebus__V1__OriginCaching *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__origin_caching__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__origin_caching__pack_to_buffer
+                     (const Imagebus__V1__OriginCaching *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__origin_caching__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__OriginCaching *
+       imagebus__v1__origin_caching__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__OriginCaching *)
+     protobuf_c_message_unpack (&imagebus__v1__origin_caching__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__origin_caching__free_unpacked
+                     (Imagebus__V1__OriginCaching *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__origin_caching__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__validity__init
                      (Imagebus__V1__Validity         *message)
 {
@@ -7029,7 +7074,7 @@ const ProtobufCMessageDescriptor imagebus__v1__assumed_lifetime__descriptor =
   (ProtobufCMessageInit) imagebus__v1__assumed_lifetime__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[18] =
+static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descriptors[19] =
 {
   {
     "url",
@@ -7247,10 +7292,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__image_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "earlier_failure_milliseconds",
+    19,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__ImageRequest, maybe_earlier_failure_milliseconds_case),
+    offsetof(Imagebus__V1__ImageRequest, earlier_failure_milliseconds),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
   17,   /* field[17] = assumed_lifetime */
   12,   /* field[12] = context */
+  18,   /* field[18] = earlier_failure_milliseconds */
   14,   /* field[14] = facts */
   16,   /* field[16] = frame */
   1,   /* field[1] = headers */
@@ -7271,7 +7329,7 @@ static const unsigned imagebus__v1__image_request__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__image_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 18 }
+  { 0, 19 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
 {
@@ -7281,7 +7339,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_request__descriptor =
   "Imagebus__V1__ImageRequest",
   "imagebus.v1",
   sizeof(Imagebus__V1__ImageRequest),
-  18,
+  19,
   imagebus__v1__image_request__field_descriptors,
   imagebus__v1__image_request__field_indices_by_name,
   1,  imagebus__v1__image_request__number_ranges,
@@ -8303,7 +8361,7 @@ const ProtobufCMessageDescriptor imagebus__v1__foreign_failure__descriptor =
   (ProtobufCMessageInit) imagebus__v1__foreign_failure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[9] =
 {
   {
     "info",
@@ -8354,18 +8412,6 @@ static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "cache_control",
-    5,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_STRING,
-    offsetof(Imagebus__V1__Metadata, maybe_cache_control_case),
-    offsetof(Imagebus__V1__Metadata, cache_control),
-    NULL,
-    &protobuf_c_empty_string,
-    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
     "vary",
     6,
     PROTOBUF_C_LABEL_NONE,
@@ -8375,18 +8421,6 @@ static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[
     NULL,
     &protobuf_c_empty_string,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "expiry",
-    7,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_MESSAGE,
-    0,   /* quantifier_offset */
-    offsetof(Imagebus__V1__Metadata, expiry),
-    &imagebus__v1__expiry__descriptor,
-    NULL,
-    0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
@@ -8425,23 +8459,36 @@ static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "caching",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Metadata, caching),
+    &imagebus__v1__origin_caching__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__metadata__field_indices_by_name[] = {
-  4,   /* field[4] = cache_control */
+  8,   /* field[8] = caching */
   1,   /* field[1] = content_type */
-  9,   /* field[9] = digest */
+  7,   /* field[7] = digest */
   2,   /* field[2] = etag */
-  6,   /* field[6] = expiry */
-  8,   /* field[8] = extended_data */
+  6,   /* field[6] = extended_data */
   0,   /* field[0] = info */
   3,   /* field[3] = last_modified */
-  7,   /* field[7] = tags */
-  5,   /* field[5] = vary */
+  5,   /* field[5] = tags */
+  4,   /* field[4] = vary */
 };
-static const ProtobufCIntRange imagebus__v1__metadata__number_ranges[1 + 1] =
+static const ProtobufCIntRange imagebus__v1__metadata__number_ranges[3 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 6, 4 },
+  { 8, 5 },
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
 {
@@ -8451,10 +8498,10 @@ const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
   "Imagebus__V1__Metadata",
   "imagebus.v1",
   sizeof(Imagebus__V1__Metadata),
-  10,
+  9,
   imagebus__v1__metadata__field_descriptors,
   imagebus__v1__metadata__field_indices_by_name,
-  1,  imagebus__v1__metadata__number_ranges,
+  3,  imagebus__v1__metadata__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__metadata__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -8637,7 +8684,71 @@ const ProtobufCMessageDescriptor imagebus__v1__response_age__descriptor =
   (ProtobufCMessageInit) imagebus__v1__response_age__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__validity__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__origin_caching__field_descriptors[3] =
+{
+  {
+    "age",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__OriginCaching, age),
+    &imagebus__v1__response_age__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cache_control",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__OriginCaching, maybe_cache_control_case),
+    offsetof(Imagebus__V1__OriginCaching, cache_control),
+    NULL,
+    &protobuf_c_empty_string,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "varies_on_everything",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__OriginCaching, varies_on_everything),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__origin_caching__field_indices_by_name[] = {
+  0,   /* field[0] = age */
+  1,   /* field[1] = cache_control */
+  2,   /* field[2] = varies_on_everything */
+};
+static const ProtobufCIntRange imagebus__v1__origin_caching__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__origin_caching__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.OriginCaching",
+  "OriginCaching",
+  "Imagebus__V1__OriginCaching",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__OriginCaching),
+  3,
+  imagebus__v1__origin_caching__field_descriptors,
+  imagebus__v1__origin_caching__field_indices_by_name,
+  1,  imagebus__v1__origin_caching__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__origin_caching__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__validity__field_descriptors[5] =
 {
   {
     "expiry",
@@ -8687,8 +8798,21 @@ static const ProtobufCFieldDescriptor imagebus__v1__validity__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "caching",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Validity, caching),
+    &imagebus__v1__origin_caching__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__validity__field_indices_by_name[] = {
+  4,   /* field[4] = caching */
   1,   /* field[1] = etag */
   0,   /* field[0] = expiry */
   2,   /* field[2] = last_modified */
@@ -8697,7 +8821,7 @@ static const unsigned imagebus__v1__validity__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__validity__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__validity__descriptor =
 {
@@ -8707,7 +8831,7 @@ const ProtobufCMessageDescriptor imagebus__v1__validity__descriptor =
   "Imagebus__V1__Validity",
   "imagebus.v1",
   sizeof(Imagebus__V1__Validity),
-  4,
+  5,
   imagebus__v1__validity__field_descriptors,
   imagebus__v1__validity__field_indices_by_name,
   1,  imagebus__v1__validity__number_ranges,
@@ -9692,7 +9816,7 @@ const ProtobufCMessageDescriptor imagebus__v1__query__descriptor =
   (ProtobufCMessageInit) imagebus__v1__query__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[9] =
 {
   {
     "key",
@@ -9779,6 +9903,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[8] 
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "expires",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Imagebus__V1__Store, maybe_expires_case),
+    offsetof(Imagebus__V1__Store, expires),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "caches",
     20,
     PROTOBUF_C_LABEL_REPEATED,
@@ -9792,9 +9928,10 @@ static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[8] 
   },
 };
 static const unsigned imagebus__v1__store__field_indices_by_name[] = {
-  7,   /* field[7] = caches */
+  8,   /* field[8] = caches */
   6,   /* field[6] = compared_with */
   3,   /* field[3] = delivers */
+  7,   /* field[7] = expires */
   0,   /* field[0] = key */
   5,   /* field[5] = metadata */
   1,   /* field[1] = source */
@@ -9804,8 +9941,8 @@ static const unsigned imagebus__v1__store__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__store__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 20, 7 },
-  { 0, 8 }
+  { 20, 8 },
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
 {
@@ -9815,7 +9952,7 @@ const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
   "Imagebus__V1__Store",
   "imagebus.v1",
   sizeof(Imagebus__V1__Store),
-  8,
+  9,
   imagebus__v1__store__field_descriptors,
   imagebus__v1__store__field_indices_by_name,
   2,  imagebus__v1__store__number_ranges,

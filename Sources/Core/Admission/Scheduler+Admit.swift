@@ -31,7 +31,7 @@ extension Scheduler {
             try checkForeignWork(of: load.image)
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)
-            if answerFromMemory(load, of: client, plan, names, in: batch) { return }
+            if answerFromMemory(load, of: client, terms, plan, names, in: batch) { return }
             try load.image.checkEncoding(atMost: limits.derivation.encodingCostMax)
             if batch == nil { try checkRoomForOneMore(of: client) }
             let order = Order(
@@ -81,14 +81,13 @@ extension Scheduler {
 
     /// A hit in the index ends a request before it has cost anything.
     private mutating func answerFromMemory(
-        _ load: LoadRequest, of client: ClientID, _ plan: JobPlan, _ names: RequestNames,
-        in batch: PrefetchBatch.ID?
+        _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ plan: JobPlan,
+        _ names: RequestNames, in batch: PrefetchBatch.ID?
     ) -> Bool {
-        guard let (entry, block) = takeHit(plan, names) else { return false }
+        guard let (entry, block) = takeHit(terms, plan, names) else { return false }
         var delivered = entry.delivered(for: load.image, names)
         if load.image.wantsValidity, let validity = entry.origin?.validity {
-            delivered.validity = told(
-                validity.expiry, BodyMark(validity), of: load.image, names)
+            delivered.validity = told(validity.caching, BodyMark(validity), names, terms)
         }
         delivered.explanation = Explanation(load.image, plan, delivered)
         if batch == nil { lend(&delivered, block, to: client) }

@@ -13,24 +13,20 @@ extension Scheduler {
     mutating func checkBlacklist(
         _ image: ImageRequest, _ terms: LoadTerms, needingPixels: Bool? = nil
     ) throws(ImageError) {
-        guard let refusal = refusal(of: image, terms, needingPixels: needingPixels) else { return }
+        guard let entry = refusal(of: image, terms, needingPixels: needingPixels) else { return }
         figures.counters.blacklistRefusals += 1
-        let reason = refusal.error.rule.name
-        throw ImageError(
-            .blacklisted,
-            "Image url is blacklisted\(refusal.isOfPixels ? " where its pixels are needed" : ""): "
-                + "it failed before with \(reason); the option retry-failed asks again",
-            details: ["reason": reason])
+        throw entry.value.told(after: now.milliseconds(since: entry.since) / 1_000)
     }
 
     /// Why a request is refused. Usually the list is empty: then a hit pays nothing.
     func refusal(
         of image: ImageRequest, _ terms: LoadTerms, needingPixels: Bool? = nil
-    ) -> Refusal? {
+    ) -> Hits.DenyEntry? {
         guard !hits.denyList.isEmpty, !image.options.contains(.retryFailed) else { return nil }
         return hits.refusal(
             of: ScopedSource(SourceKey(image), terms),
-            needingPixels: needingPixels ?? image.needsPixels, at: now)
+            needingPixels: needingPixels ?? image.needsPixels,
+            within: image.earlierFailureMilliseconds, at: now)
     }
 
     // MARK: - What comes and goes
@@ -53,13 +49,13 @@ extension Scheduler {
                 .denied(
                     Denial(
                         source: ScopedSource(source, order.terms),
-                        refusal: Refusal(error.code, isOfPixels: error.damagesPixelsOnly),
+                        refusal: Refusal(error),
                         url: source.bareURL, at: now, lastNumber: deriver.lastDenial)))
             deriver.lastDenial = hits.lastDenial
         }
     }
 
-    /// What was fetched for orders with `retryFailed` is an image after all.
+    /// What was fetched for orders that were not refused is an image after all.
     mutating func admitAgain(_ source: SourceKey, _ orders: [Order]) {
         guard !hits.denyList.isEmpty else { return }
         for order in orders { hits.forgive(ScopedSource(source, order.terms)) }

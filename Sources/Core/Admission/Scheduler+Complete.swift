@@ -27,10 +27,10 @@ extension Scheduler {
             figures.counters.diskHits += 1
         }
         let mark = BodyMark(hit.metadata)
-        image.validity = told(hit.metadata.expiry, mark, of: request.image, request.names)
+        image.validity = told(hit.metadata.caching, mark, of: request.order)
         answerCached(
             id, image, block,
-            LiveRequest.CachedImage(mark: mark, tiers: hit.tier, expiry: hit.metadata.expiry))
+            LiveRequest.CachedImage(mark: mark, tiers: hit.tier, caching: hit.metadata.caching))
     }
 
     /// A request has what was made for it.
@@ -49,7 +49,7 @@ extension Scheduler {
         var image = made.image
         let order = requests[id].order
         image.explanation = Explanation(order, image, made: made)
-        image.validity = told(made.expiry, made.mark, of: order.image, order.names)
+        image.validity = told(made.caching, made.mark, of: order)
         return image
     }
 
@@ -72,6 +72,6 @@ extension LiveRequest.CachedImage {
     /// That of an image that was made; `nil` where its bytes were fetched.
     init?(_ made: Made) {
         guard !made.isFetched else { return nil }
-        self.init(mark: made.mark, tiers: .none, expiry: made.expiry)
+        self.init(mark: made.mark, tiers: .none, caching: made.caching)
     }
 }

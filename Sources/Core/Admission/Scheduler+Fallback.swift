@@ -91,7 +91,8 @@ extension Scheduler {
     /// A hit in the index ends a fallback before it has cost anything.
     private mutating func answerFallbackFromMemory(_ id: LiveRequest.ID) -> Bool {
         let request = requests[id]
-        guard let (entry, block) = takeHit(request.plan, request.names) else { return false }
+        guard let (entry, block) = takeHit(request.order.terms, request.plan, request.names)
+        else { return false }
         answer(id, entry.delivered(for: request.image, request.names), block)
         return true
     }

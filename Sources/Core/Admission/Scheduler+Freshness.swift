@@ -19,11 +19,11 @@ extension Scheduler {
     }
 
     /// Whether an image in memory may be delivered at once.
-    func isFresh(_ entry: HitIndex.Entry, _ names: RequestNames) -> Bool {
+    func isFresh(_ entry: HitIndex.Entry, _ terms: LoadTerms, _ names: RequestNames) -> Bool {
         guard let validity = entry.origin?.validity else { return false }
-        let expiry = hits.confirmations.expiry(
-            validity.expiry, of: names.plainOriginal, BodyMark(validity))
-        return FreshnessDecision(expiry, at: calendarNow) == .fresh
+        let caching = hits.confirmations.caching(
+            validity.caching, of: names.plainOriginal, BodyMark(validity))
+        return FreshnessDecision(terms.expiry(caching), at: calendarNow) == .fresh
     }
 
     /// A request for which freshness counts has a cached image. What came along has no origin.
@@ -32,12 +32,13 @@ extension Scheduler {
         asFarAsFresh cached: LiveRequest.CachedImage
     ) {
         guard requests[id].order.upload == nil else { return answer(id, image, block) }
-        let expiry = hits.confirmations.expiry(
-            cached.expiry, of: requests[id].names.plainOriginal, cached.mark)
+        let caching = hits.confirmations.caching(
+            cached.caching, of: requests[id].names.plainOriginal, cached.mark)
+        let expiry = requests[id].order.terms.expiry(caching)
         switch FreshnessDecision(expiry, at: calendarNow) {
         case .fresh:
-            if !cached.tiers.isEmpty, let expiry, expiry != cached.expiry {
-                deriver.renew([requests[id].names.result], cached.mark, expiry)
+            if !cached.tiers.isEmpty, let caching, caching != cached.caching {
+                deriver.renew([requests[id].names.result], cached.mark, caching)
             }
             answer(id, image, block)
         case .staleWhileRevalidate:
@@ -54,7 +55,7 @@ extension Scheduler {
     ) {
         if let block { hits.hold(block) }
         var refreshing = Refreshing(
-            mark: cached.mark, tiers: cached.tiers, expiry: cached.expiry)
+            mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
         refreshing.held = LiveRequest.Pending(image: image, block: block)
         requests[id].refreshing = refreshing
         deriver.leaveOverlays(id)
@@ -84,25 +85,31 @@ extension Scheduler {
                 client: request.client, share: request.share, order: request.order,
                 priority: request.priority, ways: request.plan.refreshWays))
         requests[new].refreshing = Refreshing(
-            mark: cached.mark, tiers: cached.tiers, expiry: cached.expiry)
+            mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
         deadlines.set(deadline, for: new)
         agenda.append(.onward(new))
     }
 
     // MARK: - What the origin said
 
-    /// The origin has nothing newer than the image that a request has: what it said of freshness
-    /// is kept with the image and its original, unless neither that nor what was said before lets
-    /// anybody use the image without a question.
+    /// The origin has nothing newer than the image that a request has: what it said of caching is
+    /// kept with the image and its original, unless neither that nor what was said before lets
+    /// anybody use the image without a question. Where it leaves the lifetime open, others may
+    /// assume more of it than who asked.
     mutating func noteUnmodified(_ id: LiveRequest.ID) {
-        guard let refreshing = requests[id].refreshing else { return }
-        let names = requests[id].names
-        let expiry = hits.confirmations.expiry(
-            refreshing.expiry, of: names.plainOriginal, refreshing.mark)
-        guard let expiry, expiry != refreshing.expiry,
-            max(expiry.lastUse, refreshing.expiry?.lastUse ?? 0) > calendarNow
+        guard let refreshing = requests[id].refreshing,
+            let caching = confirmed(refreshing, id), caching != refreshing.caching
         else { return }
-        deriver.renew([names.result, names.original], refreshing.mark, expiry)
+        let (names, terms) = (requests[id].names, requests[id].order.terms)
+        let lastUse = [caching, refreshing.caching].compactMap { terms.expiry($0)?.lastUse }.max()
+        guard caching.leavesLifetimeOpen || lastUse ?? 0 > calendarNow else { return }
+        deriver.renew([names.result, names.original], refreshing.mark, caching)
+    }
+
+    /// What the origin says of caching the image that a request has at first.
+    private func confirmed(_ refreshing: Refreshing, _ id: LiveRequest.ID) -> OriginCaching? {
+        hits.confirmations.caching(
+            refreshing.caching, of: requests[id].names.plainOriginal, refreshing.mark)
     }
 
     /// What a request is told that holds a stale image: that image, where it may have it. `nil`
@@ -119,11 +126,9 @@ extension Scheduler {
         }
         var image = held.image
         image.scaleFactor = requests[id].scaleFactor
-        if failure.error == nil {
-            image.validity?.expiry = hits.confirmations.expiry(
-                refreshing.expiry, of: requests[id].names.plainOriginal, refreshing.mark)
-        } else {
-            image.validity = image.validity ?? Validity(expiry: refreshing.expiry)
+        image.validity = told(refreshing.caching, refreshing.mark, of: requests[id].order)
+        if failure.error != nil {
+            image.validity = image.validity ?? Validity()
             image.validity?.originFailure = failure.error
         }
         if let block = held.block, requests[id].isAnswered {
@@ -139,8 +144,7 @@ extension Scheduler {
         switch outcome {
         case .notModified: return (nil, ())
         case .failure(let error):
-            let expiry = hits.confirmations.expiry(
-                refreshing.expiry, of: requests[id].names.plainOriginal, refreshing.mark)
+            let expiry = requests[id].order.terms.expiry(confirmed(refreshing, id))
             let mayServe = expiry?.mayServe(afterErrorAt: calendarNow) ?? false
             return mayServe && error.isOfOrigin ? (error, ()) : nil
         case .image, .miss: return nil
@@ -150,21 +154,36 @@ extension Scheduler {
     // MARK: - What replies say
 
     /// What a reply says of how long its image may be used, where the request wants to know.
+    func told(_ caching: OriginCaching?, _ mark: BodyMark, of order: Order) -> Validity? {
+        guard order.image.wantsValidity else { return nil }
+        return told(caching, mark, order.names, order.terms)
+    }
+
+    /// The same of an image under these names, on these terms.
     func told(
-        _ expiry: HTTPExpiry?, _ mark: BodyMark, of image: ImageRequest, _ names: RequestNames
+        _ caching: OriginCaching?, _ mark: BodyMark, _ names: RequestNames, _ terms: LoadTerms
     ) -> Validity? {
-        guard image.wantsValidity else { return nil }
-        return Validity(
-            telling: hits.confirmations.expiry(expiry, of: names.plainOriginal, mark), mark)
+        Validity(
+            telling: hits.confirmations.caching(caching, of: names.plainOriginal, mark), mark,
+            terms)
     }
 }
 
 extension Validity {
-    /// What a reply says; `nil` where that is nothing. Marks of our own are nobody's business.
-    init?(telling expiry: HTTPExpiry?, _ mark: BodyMark) {
+    /// What a reply says; `nil` where that is nothing. Marks of our own are nobody's business, and
+    /// neither is what the operator has ignored. What came for credentials is for who has them,
+    /// unless its origin says otherwise (RFC 9111 §3.5).
+    init?(telling caching: OriginCaching?, _ mark: BodyMark, _ terms: LoadTerms) {
         let validators = mark.validators
         self.init(
-            expiry: expiry, etag: validators?.etag, lastModified: validators?.lastModified)
+            expiry: terms.expiry(caching), caching: terms.ignoresCacheControl ? nil : caching,
+            etag: validators?.etag, lastModified: validators?.lastModified)
+        if terms.cacheRole == .personal, let control = self.caching?.cacheControl,
+            !control.isPublic,
+            control.sharedMaxAge == nil
+        {
+            self.caching?.cacheControl.isPrivate = true
+        }
         if self == Validity() { return nil }
     }
 }

@@ -19,7 +19,7 @@ extension Scheduler {
         else { return answer(id, image, block) }
         if requests[id].batch == nil { show(id, image, block, isRefreshing: true) }
         requests[id].refreshing = Refreshing(
-            mark: cached.mark, tiers: cached.tiers, expiry: cached.expiry)
+            mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
         deriver.leaveOverlays(id)
         requests[id].ways = requests[id].allWays
         requests[id].standing = .moving

@@ -1,4 +1,3 @@
-public import ImageModel
 public import Messages
 
 /// Every limit of what is made, besides those of jobs.
@@ -23,9 +22,6 @@ public struct DerivationLimits: Hashable, Sendable {
     public var framesMax = 1
     /// Limits of an image, at admission for what the request itself says, and in every job.
     public var image = ImageLimits()
-
-    /// How long what is stale may be served at most, whatever origins say.
-    public var expiry = HTTPExpiry.Limits()
 
     /// Limits of an image that is laid over another one.
     var overlay: ImageLimits {

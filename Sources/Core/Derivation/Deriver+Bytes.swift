@@ -95,7 +95,7 @@ extension Deriver {
             preconditionFailure("a decode begins when its source has arrived")
         }
         decodes[node].provenance = Provenance(
-            tier: body.tier, mark: body.mark, expiry: body.expiry, tags: body.tags,
+            tier: body.tier, mark: body.mark, caching: body.caching, tags: body.tags,
             keeping: sources[source].keeping, began: sources[source].freshness.began,
             isOutdated: sources[source].freshness.isOutdated, fetched: body.fetched?.account)
         decodes[node].isVaried = sources[source].isVaried

@@ -86,7 +86,7 @@ extension Deriver {
         case (.fetched(let fetched), let block?):
             learnVariance(node, fetched)
             let body = SourceNode.Body(
-                block, fetched: fetched, expiry: expiry(of: fetched, at: node),
+                block, fetched: fetched,
                 takesTags: sources[node].name.origin.terms?.takesTags ?? false)
             closeRefreshes(at: node)
             if isRefresh(node) { compare(node, body) } else { obtained(node, body) }

@@ -12,7 +12,7 @@ extension Deriver {
     /// What was fetched is an image after all: that counts where somebody asked for another try.
     mutating func tellProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
         guard sources[source].body?.fetched != nil else { return }
-        let retries = orders(of: node).filter { $0.image.options.contains(.retryFailed) }
+        let retries = orders(of: node).filter(\.image.mayFollowAFailure)
         if !retries.isEmpty { tell(.provenSource(sources[source].name.key, retries)) }
     }
 

@@ -129,7 +129,7 @@ extension Deriver {
         var metadata = StoredMetadata(
             info: image.info.made(of: source),
             etag: mark.etag, lastModified: mark.lastModified,
-            expiry: results[node].provenance.expiry)
+            caching: results[node].provenance.caching)
         metadata.tags = CacheTag.union(
             results[node].policy.tags, results[node].provenance.tags)
         transcodePixels(of: node, metadata)

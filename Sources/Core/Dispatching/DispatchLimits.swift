@@ -42,6 +42,9 @@ public struct DispatchLimits: Hashable, Sendable {
     /// Milliseconds before the first of them, give or take a quarter; each further one waits twice
     /// as long as the one before.
     public var fetchRetryMilliseconds = 200
+    /// The longest pause that an origin may ask for before the next of them, in milliseconds; after
+    /// a longer one the failure is told at once, with what the origin said.
+    public var fetchRetryAfterMilliseconds = 2_000
 
     /// Milliseconds for which a worker may hold a job; a shorter deadline of all waiters holds,
     /// too, except for stores. Generous: they are for workers that hang, not for slow ones. A

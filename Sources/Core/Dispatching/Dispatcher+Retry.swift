@@ -5,12 +5,15 @@ import Tables
 // An origin that failed in passing is asked again after a while.
 extension Dispatcher {
     /// Puts a transfer that failed aside for another attempt; no worker holds it meanwhile. `false`
-    /// where the failure is told at once: it is none of those, there were attempts enough, or
-    /// nobody waits as long as the next one would.
+    /// where the failure is told at once: it is none of those, there were attempts enough, the
+    /// origin asks for a long pause, or nobody waits as long as the next one would.
     mutating func delay(_ job: ActiveJob, after error: ImageError) -> Bool {
         guard job.stage == .fetch, job.retries < limits.fetchRetriesMax, Self.isTransient(error)
         else { return false }
-        let until = now.adding(milliseconds: millisecondsToRetry(job, error))
+        let pause = millisecondsToRetry(job, error)
+        guard error.details["retryAfter"] == nil || pause <= limits.fetchRetryAfterMilliseconds
+        else { return false }
+        let until = now.adding(milliseconds: pause)
         guard until < job.urgency.deadline else { return false }
         jobs.delay(job.id, RetryDelay(until: until, error: error), at: now)
         return true

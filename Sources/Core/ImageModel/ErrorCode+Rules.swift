@@ -41,7 +41,7 @@ extension ErrorCode {
         case .connectionFailed: Self.row("connectionFailed", 75, retryable: true)
         case .nameNotResolved: Self.row("nameNotResolved", 75, retryable: true)
         case .timedOut: Self.row("timedOut", 75, retryable: true)
-        case .tlsFailed: Self.row("tlsFailed", 76, blacklists: true)
+        case .tlsFailed: Self.row("tlsFailed", 76)
         case .shortBody: Self.row("shortBody", 76, retryable: true)
         case .tooManyRedirects: Self.row("tooManyRedirects", 76, blacklists: true)
         case .badEncoding: Self.row("badEncoding", 76, blacklists: true)

@@ -29,7 +29,15 @@ public struct ImageError: Error, Hashable, Sendable {
     public var number: Int64 { named?.code ?? Int64(code.rawValue) }
 
     /// Whether the URL is not asked again for a while, where the configuration does not say.
-    package var blacklists: Bool { named?.blocks ?? code.rule.blacklists }
+    package var blacklists: Bool {
+        named?.blocks ?? (code.rule.blacklists && !isOfEmptyBody)
+    }
+
+    /// That of a body without bytes, which an origin may send for a moment.
+    public static let emptyBody = ImageError(
+        .badImageData, "the body is empty: Image data is nil", details: ["part": "body"])
+
+    private var isOfEmptyBody: Bool { code == .badImageData && details["part"] == "body" }
 
     private var named: ForeignFailure? { code == .foreignFailure ? foreign : nil }
 

@@ -1,13 +1,11 @@
 extension ImageRequest {
-    /// Whether all frames of an animation are wanted: the result may be in a format that holds
-    /// them, nobody names one frame, and all steps are ours. What a still image becomes is the
-    /// same.
+    /// Whether all frames of an animation are wanted: no format is named that does not hold them,
+    /// nobody names one frame, and all steps are ours. What a still image becomes is the same.
     package var animates: Bool {
         guard options.contains(.transformAnimatedImage), frame == nil, !infoOnly, !wantsOriginal,
             !options.contains(.decodeFirstFrameOnly), !hasCustomSteps
         else { return false }
-        if let format = output.format { return format.holdsFrames }
-        return output.accepted.isEmpty || output.accepted.contains(where: \.holdsFrames)
+        return output.format?.holdsFrames ?? true
     }
 }
 

@@ -92,6 +92,15 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.assumedLifetime
         }
     }
+    /// For how long it is refused because its source failed before; `nil`: as long as the stack
+    /// remembers that.
+    public var earlierFailureMilliseconds: Int? {
+        @inlinable get { shared.fields.earlierFailureMilliseconds }
+        @inlinable _modify {
+            unshare()
+            yield &shared.fields.earlierFailureMilliseconds
+        }
+    }
     /// SDWebImage's option bits.
     public var options: RequestOptions {
         @inlinable get { shared.fields.options }
@@ -185,6 +194,11 @@ public struct ImageRequest: Hashable, Sendable {
 
     /// Whether the source's header is not enough: its pixels are decoded.
     package var needsPixels: Bool { infoOnly ? facts.needPixels : !wantsOriginal }
+
+    /// Whether it may be loaded although its source has failed before.
+    package var mayFollowAFailure: Bool {
+        options.contains(.retryFailed) || earlierFailureMilliseconds != nil
+    }
 
     /// Whether facts are wanted that no cache keeps: the bytes are read for them.
     package var wantsFacts: Bool { infoOnly && !facts.kinds.isEmpty }

@@ -80,6 +80,12 @@ public struct LoadTerms: Hashable, Sendable {
         return identity == nil ? .shared : .personal
     }
 
+    /// Until when what an origin sent may be used for it; `nil` where nothing is known of that.
+    package func expiry(_ caching: OriginCaching?) -> HTTPExpiry? {
+        caching?.expiry(
+            cacheRole, HTTPExpiry.Limits().replaced(by: staleLimits).assuming(assumedLifetime))
+    }
+
     /// What is to be delivered where the image fails so; `nil`: the error. A colour has no facts
     /// of its own.
     public func fallback(after error: ImageError, infoOnly: Bool) -> PreparedFallback? {

@@ -14,6 +14,7 @@ struct RequestFields: Hashable, Sendable {
     @usableFromInline var facts = WantedFacts()
     @usableFromInline var wantsExplanation = false
     @usableFromInline var assumedLifetime: AssumedLifetime = .none
+    @usableFromInline var earlierFailureMilliseconds: Int?
     @usableFromInline var options: RequestOptions = []
     @usableFromInline var queryCacheTypes: CacheTypes = .all
     @usableFromInline var storeCacheTypes: CacheTypes = .all

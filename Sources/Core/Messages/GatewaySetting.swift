@@ -17,9 +17,11 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case iiifSource = "iiif-source"
     /// Formats where a client may choose.
     case offer
+    /// Frames of an animation that are kept.
+    case maxAnimationFrames = "max-animation-frames"
     /// Where a proxy names its client.
     case visitorField = "visitor-field"
-    /// Seconds for which others may keep an image whose origin says nothing.
+    /// Another name of `assumeFresh`.
     case maxAge = "max-age"
     /// Whether images never change.
     case immutable
@@ -27,6 +29,8 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case allowOrigin = "allow-origin"
     /// How long a request may take.
     case timeout
+    /// How long a source that failed for good is not asked again.
+    case rememberFailures = "remember-failures"
     /// Seconds at most for which others may keep an image.
     case maxAgeMost = "max-age-most"
     /// Seconds for which a browser may keep an image, where others may for longer.
@@ -100,16 +104,17 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .saveDataPreset: .text("NAME")
         case .offer: .text("FORMATS")
         case .visitorField: .text("NAME")
-        case .allowOrigin: .text("ORIGIN")
+        case .allowOrigin: .text("ORIGINS")
         case .metricsListen: .place
-        case .maxAge: .count(0...366 * 86_400)
         case .maxAgeMost, .browserMaxAge, .fallbackMaxAge: .count(0...366 * 86_400)
-        case .assumeFresh, .assumeStaleWhileRevalidate, .assumeStaleIfError:
+        case .maxAge, .assumeFresh, .assumeStaleWhileRevalidate, .assumeStaleIfError:
             .count(0...Int(AssumedLifetime.range.upperBound))
         case .saveDataQuality: .count(0...100)
         case .connections: .count(1...1_000_000)
+        case .maxAnimationFrames: .count(1...RequestLimits.framesMax)
         case .connectionsPerAddress: .count(0...1_000_000)
         case .timeout: .seconds(1...3_600)
+        case .rememberFailures: .seconds(0...3_600)
         case .headTime: .seconds(1...3_600)
         case .idleTime: .seconds(1...86_400)
         case .postMaxBytes: .bytes(1...64 << 20)
@@ -144,17 +149,25 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .onlyPresets: "read names of presets in place of options"
         case .iiifSource: "where images of IIIF are: a URL with {id}"
         case .offer: "formats where the client may choose (avif,webp)"
+        case .maxAnimationFrames:
+            "frames of an animation that are kept; one with more comes as a still\n"
+                + "(imgproxy: 1; thumbor, iiif: all within the limits of the stack)"
         case .visitorField:
             "the field in which a proxy that is trusted names its client, whose\n"
                 + "requests take turns with those of others"
-        case .maxAge: "seconds for which an image may be kept whose origin says nothing"
+        case .maxAge: "the same as --assume-fresh"
         case .immutable: "say that images never change"
-        case .allowOrigin: "pages that may read what is answered: * or one origin"
+        case .allowOrigin:
+            "pages that may read what is answered: * or origins, with commas\n"
+                + "between"
         case .timeout: "for one request (30s)"
+        case .rememberFailures: "for which a source that failed is not asked again (10s)"
         case .maxAgeMost: "seconds for which an image may be kept at most (31536000)"
         case .browserMaxAge:
             "seconds for which a browser may keep an image, where caches\nbetween may for longer"
-        case .assumeFresh: "seconds for which an image is fresh whose origin says nothing (3600)"
+        case .assumeFresh:
+            "seconds for which an image is fresh whose origin says nothing of\n"
+                + "that (3600); it and caches behind it keep it for so long"
         case .assumeStaleWhileRevalidate:
             "seconds after that for which it is shown while the origin is\nasked (600)"
         case .assumeStaleIfError:

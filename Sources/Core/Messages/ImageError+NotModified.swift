@@ -4,11 +4,11 @@ public import ImageModel
 // origin said.
 extension ImageError {
     /// The origin says that nothing changed, and who may keep that for how long.
-    public static func notModified(_ control: CacheControl, _ age: ResponseAge?) -> ImageError {
+    public static func notModified(_ caching: OriginCaching) -> ImageError {
         var details: [String: String] = [:]
-        details["cacheControl"] = control.field
-        details["born"] = age.map { String($0.bornMilliseconds) }
-        details["expiresIn"] = age?.expiresInSeconds.map { String($0) }
+        details["cacheControl"] = caching.cacheControl.field
+        details["born"] = String(caching.age.bornMilliseconds)
+        details["expiresIn"] = caching.age.expiresInSeconds.map { String($0) }
         return ImageError(
             .cacheNotModified, "the origin says that nothing changed", details: details)
     }
@@ -16,12 +16,14 @@ extension ImageError {
     /// What it says of keeping its answer.
     public var confirmedControl: CacheControl { CacheControl(details["cacheControl"]) }
 
-    /// How old that answer is; `nil` where the worker did not say, or nothing that can be.
-    public var confirmedAge: ResponseAge? {
+    /// What that answer says of caching; `nil` where the worker did not say how old it is, or
+    /// nothing that can be.
+    public var confirmedCaching: OriginCaching? {
         guard let born = number("born"), HTTPExpiry.bornRange.contains(born) else { return nil }
-        return ResponseAge(
+        let age = ResponseAge(
             bornMilliseconds: born,
             expiresInSeconds: number("expiresIn").map { min(max(0, $0), DeltaSeconds.most) })
+        return OriginCaching(confirmedControl, age)
     }
 
     private func number(_ detail: String) -> Int64? { details[detail].flatMap { Int64($0) } }

@@ -193,8 +193,8 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
     case count = 5
     /// The tiers go down to their low-water mark, and the disk lets go of what is over age.
     case trim = 6
-    /// The origin has confirmed the entry: it has another expiry from now on, where it is still of
-    /// the same bytes. Coordinators alone want this.
+    /// The origin has confirmed the entry: what it says of caching holds from now on, where the
+    /// entry is still of the same bytes. Coordinators alone want this.
     case renew = 7
 
     /// Whether it is about several entries, so that its answer is a page.
@@ -230,6 +230,9 @@ public struct StoreWork: Hashable, Sendable {
     public var waitsForDisk: Bool
     /// Facts stored with the bytes.
     public var metadata: StoredMetadata
+    /// Milliseconds since 1970 from which on its origin has to be asked; `nil` where it does not
+    /// say. For caches of others, which may keep it no longer.
+    public var expires: Int64?
     /// Bytes in the cache's own arena; where the store keeps and delivers nothing, the outcome says
     /// whether the source has the same.
     public var comparedWith: BlockID?
@@ -246,6 +249,7 @@ public struct StoreWork: Hashable, Sendable {
         self.delivers = delivers
         self.waitsForDisk = waitsForDisk
         self.metadata = metadata
+        expires = metadata.caching?.lastUse
     }
 }
 
@@ -260,12 +264,11 @@ public struct StoredMetadata: Hashable, Sendable {
     public var etag: String?
     /// Validator of the origin; of a result, that of the original of which it was made.
     public var lastModified: String?
-    /// As the origin said, for originals.
-    public var cacheControl: String?
     /// Names of request headers on which the origin's answer depends, for originals.
     public var vary: String?
-    /// Until when the origin's answer may be used; of a result, that of its original.
-    public var expiry: HTTPExpiry?
+    /// What the origin says of caching; of a result, that of its original. `nil` where no origin
+    /// was asked, or that is not known.
+    public var caching: OriginCaching?
     /// Words by which it is found, `CacheTag.entryMax` at most; of a result, those of its original
     /// as well.
     public var tags: [String] = []
@@ -274,19 +277,17 @@ public struct StoredMetadata: Hashable, Sendable {
     /// Of the bytes that are kept; the cache computes it as it stores them.
     public var digest: ContentDigest?
 
-    /// Facts; a result has no more of the origin's words than its validators and its expiry.
+    /// Facts; a result has no more of the origin's words than its validators and `caching`.
     public init(
         info: ImageInfo, contentType: String? = nil, etag: String? = nil,
-        lastModified: String? = nil, cacheControl: String? = nil, vary: String? = nil,
-        expiry: HTTPExpiry? = nil
+        lastModified: String? = nil, vary: String? = nil, caching: OriginCaching? = nil
     ) {
-        self.expiry = expiry
+        self.caching = caching
         self.info = info
         self.vary = vary
         self.contentType = contentType
         self.etag = etag
         self.lastModified = lastModified
-        self.cacheControl = cacheControl
     }
 }
 

@@ -27,14 +27,18 @@ extension TransformWork {
     }
 
     /// The format asked for, else the first of those accepted that has room for the result, else
-    /// the source's where images stay in it, else PNG with alpha and JPEG without. Frames stay in
-    /// the source's format where any is accepted, and become WebP where it is not written with
-    /// frames.
+    /// the source's where images stay in it, else PNG with alpha and JPEG without.
+    ///
+    /// An animation is of the first accepted one that holds frames, else of the source's, else
+    /// WebP. A still of an animation stays in the source's format, whatever is accepted: who gets
+    /// it sees that it is one of many.
     public func resultFormat(hasAlpha: Bool) -> ImageFormat {
         if let format = output.format { return format }
-        if layout.animation != nil, output.accepted.isEmpty {
-            return sourceInfo.format.holdsFrames ? sourceInfo.format : .webp
+        if layout.animation != nil {
+            let accepted = output.accepted.first(where: \.holdsFrames)
+            return accepted ?? (sourceInfo.format.holdsFrames ? sourceInfo.format : .webp)
         }
+        if sourceInfo.isOfAnimation, sourceInfo.format.holdsFrames { return sourceInfo.format }
         if let format = output.acceptedFormat(for: resultSize ?? sourceInfo.size) { return format }
         if sourceInfo.format.traits.output?.isKept == true { return sourceInfo.format }
         return hasAlpha ? .png : .jpeg

@@ -2,8 +2,10 @@ public import ImageModel
 
 /// How long an image may be used, and by what its origin knows it again (SEMANTICS §6.5).
 public struct Validity: Hashable, Sendable {
-    /// As its origin says; `nil` where that is not known.
+    /// Until when who asked may use it; `nil` where that is not known. In replies alone.
     public var expiry: HTTPExpiry?
+    /// What its origin says of caching; `nil` where that is not known, or does not count.
+    public var caching: OriginCaching?
     /// The origin's entity tag, of the source; in messages between workers and coordinator it may
     /// be a mark in its place.
     public var etag: String?
@@ -14,10 +16,10 @@ public struct Validity: Hashable, Sendable {
 
     /// Says what is known.
     public init(
-        expiry: HTTPExpiry? = nil, etag: String? = nil, lastModified: String? = nil,
-        originFailure: ImageError? = nil
+        expiry: HTTPExpiry? = nil, caching: OriginCaching? = nil, etag: String? = nil,
+        lastModified: String? = nil, originFailure: ImageError? = nil
     ) {
-        self.expiry = expiry
+        (self.expiry, self.caching) = (expiry, caching)
         self.etag = etag
         self.lastModified = lastModified
         self.originFailure = originFailure
@@ -26,6 +28,6 @@ public struct Validity: Hashable, Sendable {
     /// That of what the cache keeps.
     package init(_ metadata: StoredMetadata) {
         self.init(
-            expiry: metadata.expiry, etag: metadata.etag, lastModified: metadata.lastModified)
+            caching: metadata.caching, etag: metadata.etag, lastModified: metadata.lastModified)
     }
 }

@@ -13,6 +13,8 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         public let url: String
         /// What is known of the key.
         public var value: Value
+        /// When it was entered, or renewed last.
+        public fileprivate(set) var since: Instant
         /// `nil`: never.
         @usableFromInline fileprivate(set) var expiry: Instant?
 
@@ -62,6 +64,7 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard entriesMax > 0 else { return }
         if var entry = entry(key, at: now) {
             entry.value = value
+            entry.since = now
             entry.expiry = expiry(entry.number, from: now)
             entries[key] = entry
             return
@@ -70,7 +73,8 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         makeRoom(at: now)
         numbers += 1
         entries[key] = Entry(
-            number: numbers, url: url, value: value, expiry: expiry(numbers, from: now))
+            number: numbers, url: url, value: value, since: now,
+            expiry: expiry(numbers, from: now))
         order.append((numbers, key))
     }
 

@@ -63,7 +63,7 @@ struct CacheStage<Author: Cache>: Sendable {
         ) { target in
             try copy(store.source, target)
         }
-        let expires = store.metadata.expiry.map { Double($0.lastUse) / 1_000 }
+        let expires = store.expires.map { Double($0) / 1_000 }
         try turn?.wait(report.check)
         // What was removed meanwhile stays away.
         try report.check()

@@ -1,4 +1,5 @@
 import ImageModel
+import Linux
 import Messages
 import Observability
 import StageContract
@@ -27,17 +28,20 @@ struct LoaderStage<Author: Loader>: Sendable {
                 details: ["limit": "bytes"])
         }
         guard count > 0 else { throw ImageError(.badImageData, "the loader has no bytes") }
+        let age = ResponseAge(bornMilliseconds: WallClock.nanoseconds() / 1_000_000)
         if let etag = loaded.etag, etag == work.validators?.etag {
-            throw .notModified(CacheControl(loaded.cacheControl), nil)
+            throw .notModified(OriginCaching(CacheControl(loaded.cacheControl), age))
         }
         let block = try output.reserve(count)
         block.bytes.copyBytes(from: loaded.bytes)
-        return FetchedBody(
+        var body = FetchedBody(
             reference: block.reference(length: count), httpStatus: 200,
             contentType: Self.cut(loaded.contentType), etag: Self.cut(loaded.etag),
             lastModified: Self.cut(loaded.lastModified),
             cacheControl: Self.cut(loaded.cacheControl), effectiveURL: work.url,
             format: block.format(length: count))
+        body.age = age
+        return body
     }
 
     /// As much of a text as travels.

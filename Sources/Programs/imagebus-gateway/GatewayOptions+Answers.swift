@@ -13,16 +13,18 @@ extension GatewayOptions {
         try takeFallback(arguments)
         try takeUploads(arguments)
         try takeHints(arguments)
-        takeLifetimes(arguments)
+        try takeLifetimes(arguments)
     }
 
     private mutating func takeFacts(_ arguments: ProgramArguments) throws {
         switch arguments.value("grammar") ?? "imgproxy" {
-        case "thumbor": front.facts = FactsSettings(.thumbor)
+        case "thumbor":
+            front.facts = FactsSettings(.thumbor)
+            front.healthPath = "/healthcheck"
         case "iiif":
             front.facts = FactsSettings(.iiif)
             // Level 1 asks for it.
-            front.answers.allowedOrigin = front.answers.allowedOrigin ?? "*"
+            if front.crossOrigin.isNone { front.crossOrigin = try Self.crossOrigin("*") }
         default: front.infoGrammar = try Self.grammar(arguments, for: .facts)
         }
         guard let url = arguments.value("public-url") else { return }
@@ -32,6 +34,15 @@ extension GatewayOptions {
                     + "without a slash at its end; not '\(url)'")
         }
         front.facts.publicURL = url
+    }
+
+    static func crossOrigin(_ text: String) throws(ConfigurationError) -> CrossOriginAccess {
+        guard let access = CrossOriginAccess(text) else {
+            throw ConfigurationError(
+                "--allow-origin is *, or origins with commas between, such as "
+                    + "https://example.com,https://www.example.com; not '\(text)'")
+        }
+        return access
     }
 
     // MARK: - Fallback
@@ -140,10 +151,16 @@ extension GatewayOptions {
 
     // MARK: - Lifetimes
 
-    private mutating func takeLifetimes(_ arguments: ProgramArguments) {
+    private mutating func takeLifetimes(_ arguments: ProgramArguments) throws {
+        guard arguments.value("max-age") == nil || arguments.value("assume-fresh") == nil else {
+            throw ConfigurationError("--max-age and --assume-fresh are the same: give one of them")
+        }
         let usual = front.assumedLifetime
         var (fresh, whileRevalidate, ifError) = (usual.fresh, usual.whileRevalidate, usual.ifError)
-        Self.set(&fresh, .assumeFresh, arguments)
+        for setting in [GatewaySetting.maxAge, .assumeFresh] {
+            Self.set(&fresh, setting, arguments)
+            Self.set(&front.answers.caching.usualSeconds, setting, arguments)
+        }
         Self.set(&whileRevalidate, .assumeStaleWhileRevalidate, arguments)
         Self.set(&ifError, .assumeStaleIfError, arguments)
         front.assumedLifetime = AssumedLifetime(

@@ -36,13 +36,18 @@ struct GatewayOptions {
         front = WebFrontSettings(try Self.grammar(arguments))
         try Self.checkGrammar(arguments)
         if let text = arguments.value("offer") { front.offered = try Self.formats(text) }
+        // imgproxy makes stills of animations, unless it is told not to.
+        if arguments.value("grammar") ?? "imgproxy" == "imgproxy" { front.framesMax = 1 }
+        Self.set(&front.framesMax, .maxAnimationFrames, arguments)
         if arguments.has("no-component") { front.files = nil }
         front.visitorField = arguments.value("visitor-field")
-        front.answers.allowedOrigin = arguments.value("allow-origin")
+        if let text = arguments.value("allow-origin") {
+            front.crossOrigin = try Self.crossOrigin(text)
+        }
         front.answers.caching.isImmutable = arguments.has("immutable")
         front.logsRequests = arguments.has("access-log")
-        Self.set(&front.answers.caching.usualSeconds, .maxAge, arguments)
         Self.set(&front.timeoutMilliseconds, .timeout, arguments, times: 1_000)
+        Self.set(&front.earlierFailureMilliseconds, .rememberFailures, arguments, times: 1_000)
         Self.set(&front.targetBytesMax, .urlLimit, arguments)
         try takeAnswers(arguments)
         takeLimits(arguments)

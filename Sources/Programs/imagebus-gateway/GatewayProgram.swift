@@ -116,7 +116,7 @@ enum GatewayProgram {
         _ log: Log
     ) throws -> MetricsListener {
         let figures = try MetricsFront(
-            client, allowedOrigin: options.front.answers.allowedOrigin
+            client, crossOrigin: options.front.crossOrigin
         ) { [unowned front] in
             FrontMetrics(
                 requests: front.requests.counters, inFlight: front.openCount,

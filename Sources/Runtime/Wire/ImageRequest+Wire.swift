@@ -31,6 +31,11 @@ extension ImageRequest: WireMessage {
             &assumedLifetime, unless: assumedLifetime == .none, &wire.pointee.assumed_lifetime,
             "ImageRequest.assumed_lifetime")
         try map.number(
+            &earlierFailureMilliseconds, within: 0...Int(UInt32.max),
+            &wire.pointee.earlier_failure_milliseconds,
+            if: &wire.pointee.maybe_earlier_failure_milliseconds_case, 19,
+            "ImageRequest.earlier_failure_milliseconds")
+        try map.number(
             &frame, within: 0...RequestLimits.framesMax, &wire.pointee.frame,
             if: &wire.pointee.maybe_frame_case, 17, "ImageRequest.frame")
         try map.part(

@@ -20,6 +20,9 @@ extension StoreWork: WireMessage {
         map.flag(&delivers, &wire.pointee.delivers, "Store.delivers")
         map.flag(&waitsForDisk, &wire.pointee.waits_for_disk, "Store.waits_for_disk")
         try map.part(&metadata, &wire.pointee.metadata, "Store.metadata")
+        try map.number(
+            &expires, within: HTTPExpiry.bornRange, &wire.pointee.expires,
+            if: &wire.pointee.maybe_expires_case, 8, "Store.expires")
         try map.block(&comparedWith, &wire.pointee.compared_with, "Store.compared_with")
         try map.caches(
             &caches, &wire.pointee.n_caches, &wire.pointee.caches, "Store.caches")

@@ -20,12 +20,9 @@ extension StoredMetadata: WireMessage {
             &lastModified, &wire.pointee.last_modified, if: &wire.pointee.maybe_last_modified_case,
             4, "Metadata.last_modified", limit: limit)
         try map.text(
-            &cacheControl, &wire.pointee.cache_control, if: &wire.pointee.maybe_cache_control_case,
-            5, "Metadata.cache_control", limit: limit)
-        try map.text(
             &vary, &wire.pointee.vary, if: &wire.pointee.maybe_vary_case, 6, "Metadata.vary",
             limit: limit)
-        try map.maybe(&expiry, &wire.pointee.expiry, "Metadata.expiry")
+        try map.maybe(&caching, &wire.pointee.caching, "Metadata.caching")
         try map.tags(
             &tags, &wire.pointee.n_tags, &wire.pointee.tags, "Metadata.tags",
             limit: CacheTag.entryMax)

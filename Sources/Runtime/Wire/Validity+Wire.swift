@@ -33,6 +33,24 @@ extension ResponseAge: WireMessage {
     }
 }
 
+extension OriginCaching: WireMessage {
+    typealias Form = Imagebus__V1__OriginCaching
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__origin_caching__init }
+    static var blank: Self { Self(CacheControl(nil), .blank) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.part(&age, &wire.pointee.age, "OriginCaching.age")
+        var field = cacheControl.field
+        try map.text(
+            &field, &wire.pointee.cache_control, if: &wire.pointee.maybe_cache_control_case, 2,
+            "OriginCaching.cache_control", limit: MessageLimits.originHeaderBytesMax)
+        cacheControl = CacheControl(field)
+        map.flag(
+            &variesOnEverything, &wire.pointee.varies_on_everything,
+            "OriginCaching.varies_on_everything")
+    }
+}
+
 extension Validity: WireMessage {
     typealias Form = Imagebus__V1__Validity
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__validity__init }
@@ -47,6 +65,7 @@ extension Validity: WireMessage {
         try map.text(
             &lastModified, &wire.pointee.last_modified, if: &wire.pointee.maybe_last_modified_case,
             3, "Validity.last_modified", limit: limit)
+        try map.maybe(&caching, &wire.pointee.caching, "Validity.caching")
         try map.maybe(&originFailure, &wire.pointee.origin_failure, "Validity.origin_failure")
     }
 }

@@ -86,7 +86,9 @@ final class BodySink: TransferSink {
     ) throws(DownloadFailure) {
         if head.status == 304, isConditional {
             throw .notModified(
-                CacheControl(answer.cacheControl), answer.age(asked: asked, answered: answered))
+                OriginCaching(
+                    CacheControl(answer.cacheControl),
+                    answer.age(asked: asked, answered: answered)))
         }
         try accepted.take(answer)
     }

@@ -39,7 +39,7 @@ extension DownloadFailure {
                 "the origin sent '\(type.prefix(64))', which is none of the content types of serve "
                     + "--\(DownloadSetting.acceptType.rawValue)",
                 details: ["contentType": String(type.prefix(64))])
-        case .notModified(let control, let age): .notModified(control, age)
+        case .notModified(let caching): .notModified(caching)
         case .contentCodings(let names):
             ImageError(
                 .protocolBroken,
@@ -61,7 +61,7 @@ extension DownloadFailure {
         case .otherPart:
             ImageError(
                 .shortBody, "the body broke off, and the origin did not send the rest of it")
-        case .emptyBody: ImageError(.badImageData, "the body is empty: Image data is nil")
+        case .emptyBody: .emptyBody
         case .badLocation(let text): ImageError(.protocolBroken, "the last location: \(text)")
         case .scheme(let scheme):
             ImageError(.unsupportedScheme, "no loader takes '\(scheme):'; http and https are taken")

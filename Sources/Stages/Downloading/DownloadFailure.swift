@@ -23,7 +23,7 @@ enum DownloadFailure: Error {
     case contentType(String)
     /// The origin says that nothing changed, having been asked whether, and who may keep that for
     /// how long.
-    case notModified(CacheControl, ResponseAge)
+    case notModified(OriginCaching)
     /// The body is in more than one content coding, or in one that is not undone: its name.
     case contentCodings(String)
     /// The body is not in the content coding that its head names.

@@ -124,6 +124,7 @@ extension ByteReader {
         if choice(8) == 1 { request.context.scaleDownLimit = number() }
         if choice(8) == 1 { request.context.encodeOptions = encodeOptions() }
         request.wantsExplanation = choice(8) == 1
+        if choice(8) == 1 { request.earlierFailureMilliseconds = Int(number() as UInt32) }
         if choice(8) == 1 {
             request.assumedLifetime = AssumedLifetime(
                 fresh: Int64(number() as UInt32), whileRevalidate: Int64(number() as UInt32),

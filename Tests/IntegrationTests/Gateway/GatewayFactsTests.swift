@@ -53,7 +53,7 @@ extension RealProcesses {
                 let answer = try gateway.get("/info\(bench.path("/a", ""))")
                 #expect(answer.status == 200, "\(answer.head)")
                 #expect(answer.field("Content-Type") == "application/json")
-                #expect(answer.field("Cache-Control")?.hasPrefix("public, max-age=") == true)
+                #expect(answer.field("Cache-Control")?.hasPrefix("max-age=") == true)
                 let (ours, theirs) = (try json(answer), try seen(bytes))
                 #expect(ours["format"]?.text == theirs.format, "\(ours)")
                 #expect(ours["width"]?.integer == theirs.width)
@@ -85,7 +85,6 @@ extension RealProcesses {
                 #expect(resized.status == 501)
                 #expect(try gateway.get("/info\(bench.path("/none.png", ""))").status == 404)
                 #expect(try gateway.get("/info\(bench.path("/page", ""))").status == 422)
-                #expect(try gateway.get("/info/nobody/plain/http://a/b").status == 403)
             }
         }
 

@@ -15,6 +15,7 @@ extension RealProcesses {
             #expect(answer.status == status, "\(answer.head)")
             let text = String(decoding: answer.body, as: UTF8.self)
             #expect(text.hasPrefix("\(code): "), "\(text)")
+            #expect(answer.field("X-Imagebus-Error") == code)
             #expect(answer.field("Cache-Control") == "no-store")
             let seconds = answer.field("Retry-After").flatMap { Int($0) }
             #expect(retry.map { seconds.map($0.contains) ?? false } ?? (seconds == nil))
@@ -22,8 +23,9 @@ extension RealProcesses {
 
         @Test func whatOriginsSayIsTold() async throws {
             bench.origin.route("/410", .status(410))
-            bench.origin.route("/401", .status(401))
-            bench.origin.route("/503", .status(503))
+            for status in [401, 403, 418, 451, 503] {
+                bench.origin.route("/\(status)", .status(status))
+            }
             bench.origin.route("/page", .bytes(Array("<html>".utf8), contentType: "text/html"))
             let whole = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
             bench.origin.route("/torn.jpg", .bytes(Array(whole.prefix(40))))
@@ -32,18 +34,68 @@ extension RealProcesses {
                 for (name, status, code) in [
                     ("/404", 404, "invalidDownloadStatusCode"),
                     ("/410", 410, "invalidDownloadStatusCode"),
-                    ("/401", 502, "invalidDownloadStatusCode"),
-                    ("/503", 502, "invalidDownloadStatusCode"), ("/page", 422, "badImageData"),
+                    ("/401", 403, "invalidDownloadStatusCode"),
+                    ("/403", 403, "invalidDownloadStatusCode"),
+                    ("/451", 451, "invalidDownloadStatusCode"),
+                    ("/418", 502, "invalidDownloadStatusCode"),
+                    ("/503", 503, "invalidDownloadStatusCode"), ("/page", 422, "badImageData"),
                     ("/torn.jpg", 422, "badImageData"),
-                    // The second time the origin is not asked.
-                    ("/page", 404, "blacklisted"),
                 ] {
                     expect(try gateway.get(bench.path(name)), status, code)
                 }
+                // The second time the origin is not asked.
+                expect(
+                    try gateway.get(bench.path("/page")), 422, "badImageData", retry: 1...10)
+                #expect(bench.origin.requestCount("/page") == 1)
+                let json = try gateway.get(bench.path("/404"), "Accept: application/json\r\n")
+                #expect(json.field("Content-Type") == "application/json")
+                #expect(
+                    String(decoding: json.body, as: UTF8.self).hasPrefix(
+                        #"{"error":"invalidDownloadStatusCode","message":"the origin"#
+                    ))
                 let short = try gateway.get(bench.path("/short"))
                 #expect(short.status == 502, "\(short.head)")
                 let nobody = try gateway.get("/unsafe/w:9/plain/http://127.0.0.1:1/a")
                 expect(nobody, 502, "connectionFailed")
+            }
+        }
+
+        /// What the origin says of when to come again is passed on, and nobody waits for it.
+        @Test(arguments: [429, 503])
+        func anOriginWithoutTimeIsToldAtOnce(status: Int) async throws {
+            bench.origin.route("/a.jpg", .status(status).with(header: "Retry-After", "120"))
+            try await bench.run { gateway, _ in
+                let answer = try gateway.get(bench.path("/a.jpg"))
+                expect(answer, status, "invalidDownloadStatusCode", retry: 120...120)
+                #expect(bench.origin.requestCount("/a.jpg") == 1)
+            }
+        }
+
+        /// A failure is remembered for as long as the listener says; then the source is asked
+        /// again, and a success is one for everybody.
+        @Test func aSourceThatWasRepairedIsShown() async throws {
+            let page = Array("<html>".utf8)
+            bench.origin.route("/a.jpg", .bytes(page, contentType: "text/html"))
+            try await bench.run(["--remember-failures", "1s"]) { gateway, stack in
+                expect(try gateway.get(bench.path("/a.jpg")), 422, "badImageData")
+                let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+                bench.origin.route("/a.jpg", .bytes(image))
+                try await Task.sleep(for: .milliseconds(1_100))
+                #expect(try gateway.get(bench.path("/a.jpg")).status == 200)
+                let request = ImageRequest(bench.origin.url("/a.jpg"), fit: 10)
+                _ = try await stack.client().load(request).response
+            }
+        }
+
+        /// What may pass is not remembered at all.
+        @Test func anEmptyBodyIsAskedForAgain() async throws {
+            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            bench.origin.route("/a.jpg", .sequence([.bytes([]), .status(204), .bytes(image)]))
+            try await bench.run { gateway, _ in
+                for status in [422, 422, 200] {
+                    let answer = try gateway.get(bench.path("/a.jpg"))
+                    #expect(answer.status == status, "\(answer.head)")
+                }
             }
         }
 

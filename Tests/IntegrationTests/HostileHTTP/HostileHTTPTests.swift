@@ -95,7 +95,7 @@ extension RealProcesses {
             try await withGateway { gateway, _ in
                 let client = try gateway.connect()
                 let targets = [
-                    (path("/a.jpg"), 200), ("/live", 200), ("/nobody/x", 403),
+                    (path("/a.jpg"), 200), ("/live", 200), ("/nobody/x", 400),
                     (path("/a.jpg"), 200),
                     ("/ready", 200), ("/unsafe/w:x/plain/a", 400),
                 ]

@@ -85,7 +85,7 @@ extension HostileRequest {
         .init("a method that nobody knows", line: "BREW /live HTTP/1.1", [405, 200]),
         .init("TRACE", line: "TRACE /live HTTP/1.1", [405, 200]),
         .init("CONNECT", line: "CONNECT 127.0.0.1:22 HTTP/1.1", [405, 200]),
-        .init("OPTIONS of all", line: "OPTIONS * HTTP/1.1", [405, 200]),
+        .init("OPTIONS of all", line: "OPTIONS * HTTP/1.1", [204, 200]),
         .init("PUT", line: "PUT /live HTTP/1.1", [405, 200]),
         .init("PURGE", line: "PURGE /unsafe/plain/http://a/b HTTP/1.1", [405, 200]),
         .init("a method that is no token", line: "G(T /live HTTP/1.1", [400]),

@@ -10,23 +10,28 @@ final class NginxProxy {
     /// Where it listens.
     var socket: String { folder.file("proxy.sock") }
 
-    init(before ports: [UInt16]) throws {
+    /// - Parameter keeps: whether it keeps answers as they permit it, and says in `X-Cache` whether
+    ///   it had one.
+    init(before ports: [UInt16], keeps: Bool = false) throws {
         let folder = folder
         let servers = ports.map { "server 127.0.0.1:\($0) max_fails=0;" }.joined(separator: " ")
         let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(folder.file($0));"
         }
+        let said = "add_header X-Cache $upstream_cache_status always;"
         let text = """
             daemon off; master_process off; error_log \(folder.file("errors")) warn;
             pid \(folder.file("pid"));
             events { worker_connections 1024; }
             http {
                 access_log off; \(places.joined(separator: " "))
+                \(keeps ? "proxy_cache_path \(folder.file("kept")) keys_zone=kept:1m;" : "")
                 upstream gateways { \(servers) }
                 server {
                     listen unix:\(folder.file("proxy.sock"));
                     location / {
                         proxy_pass http://gateways;
+                        \(keeps ? "proxy_cache kept; \(said)" : "")
                         proxy_next_upstream error;
                         proxy_connect_timeout 60s;
                         proxy_read_timeout 120s;
@@ -45,6 +50,13 @@ final class NginxProxy {
     deinit {
         try? child.send(.kill)
         _ = try? child.wait()
+    }
+
+    /// One request on a connection of its own.
+    func get(_ target: String) throws -> RawClient.Response {
+        let client = try RawClient(path: socket)
+        client.get(target, "")
+        return client.whole()
     }
 
     /// What it said of its upstreams so far.

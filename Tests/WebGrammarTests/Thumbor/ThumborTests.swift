@@ -78,13 +78,35 @@ import Testing
     @Test(arguments: [
         ("https://h/a.jpg", "https://h/a.jpg"), ("h.org/a.jpg", "http://h.org/a.jpg"),
         ("https%3A%2F%2Fh%2Fa%3Fb", "https://h/a?b"),
-        ("https://h/a%20b%2Fc", "https://h/a%20b%2Fc"),
+        ("https://h/a%20b%2Fc", "https://h/a%20b/c"),
+        ("http://h/q.jpg%3Fa=1&b=2", "http://h/q.jpg?a=1&b=2"),
+        ("https://h/100%25", "https://h/100%25"),
+        ("https://h/a%2520b", "https://h/a%20b"), ("https://h/%22%3C%7C", "https://h/%22%3C%7C"),
         ("h.org%2Fa%20b", "http://h.org/a%20b"), ("30x40.jpg", "http://30x40.jpg"),
         ("data:image/png;base64,AA", "data:image/png;base64,AA"), ("s3://b/k", "s3://b/k"),
         ("smart", "http://smart"), ("https://h/a.jpg?x=/y", "https://h/a.jpg"),
     ])
     func theSourceIsTheRest(text: String, url: String) throws {
         #expect(try grammar().read("/unsafe/\(text)").image.url == url)
+    }
+
+    /// Clients encode brackets, and sign the path as it is without that or with it.
+    @Test(arguments: ["filters:blur%287%29", "filters:quality(70):blur%287%29", "filters:blur(7)"])
+    func bracketsOfFiltersMayBeEncoded(text: String) throws {
+        let request = try grammar().read("/unsafe/\(text)/https://h/a.jpg")
+        #expect(request.image.steps == [.blur(radius: 7)])
+        #expect(request.image.url == "https://h/a.jpg")
+    }
+
+    /// What seems to be an option and is none leads to no host of that name.
+    @Test(arguments: [
+        ("stretch/90x80/https://h/a.jpg", 501), ("90x80/1x2:3x4/https://h/a.jpg", 501),
+        ("params/90x80/https://h/a.jpg", 501), ("rounded/https://h/a.jpg", 400),
+        ("90x80/fit-in/https://h/a.jpg", 501),
+    ])
+    func whatIsNoOptionIsNoHost(text: String, status: Int) throws {
+        let refusal = try grammar().refusal("/unsafe/\(text)")
+        #expect(refusal.status == status && refusal.option != nil, "\(refusal)")
     }
 
     @Test(arguments: [

@@ -51,6 +51,7 @@ typedef struct Imagebus__V1__Metadata Imagebus__V1__Metadata;
 typedef struct Imagebus__V1__ExtendedData Imagebus__V1__ExtendedData;
 typedef struct Imagebus__V1__Expiry Imagebus__V1__Expiry;
 typedef struct Imagebus__V1__ResponseAge Imagebus__V1__ResponseAge;
+typedef struct Imagebus__V1__OriginCaching Imagebus__V1__OriginCaching;
 typedef struct Imagebus__V1__Validity Imagebus__V1__Validity;
 typedef struct Imagebus__V1__Limits Imagebus__V1__Limits;
 typedef struct Imagebus__V1__Validators Imagebus__V1__Validators;
@@ -872,6 +873,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__CASE)
 } Imagebus__V1__ImageRequest__MaybeFrameCase;
 
+typedef enum {
+  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS_EARLIER_FAILURE_MILLISECONDS = 19
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS__CASE)
+} Imagebus__V1__ImageRequest__MaybeEarlierFailureMillisecondsCase;
+
 struct  Imagebus__V1__ImageRequest
 {
   ProtobufCMessage base;
@@ -949,10 +956,17 @@ struct  Imagebus__V1__ImageRequest
      */
     uint32_t frame;
   };
+  Imagebus__V1__ImageRequest__MaybeEarlierFailureMillisecondsCase maybe_earlier_failure_milliseconds_case;
+  union {
+    /*
+     * absent: as long as it is remembered
+     */
+    uint32_t earlier_failure_milliseconds;
+  };
 };
 #define IMAGEBUS__V1__IMAGE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_request__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, 0, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, 0, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1292,12 +1306,6 @@ typedef enum {
 } Imagebus__V1__Metadata__MaybeLastModifiedCase;
 
 typedef enum {
-  IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__NOT_SET = 0,
-  IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL_CACHE_CONTROL = 5
-    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__CASE)
-} Imagebus__V1__Metadata__MaybeCacheControlCase;
-
-typedef enum {
   IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET = 0,
   IMAGEBUS__V1__METADATA__MAYBE_VARY_VARY = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__METADATA__MAYBE_VARY__CASE)
@@ -1310,7 +1318,7 @@ struct  Imagebus__V1__Metadata
   /*
    * absent: not known
    */
-  Imagebus__V1__Expiry *expiry;
+  Imagebus__V1__OriginCaching *caching;
   /*
    * 48 at most
    */
@@ -1336,10 +1344,6 @@ struct  Imagebus__V1__Metadata
   union {
     char *last_modified;
   };
-  Imagebus__V1__Metadata__MaybeCacheControlCase maybe_cache_control_case;
-  union {
-    char *cache_control;
-  };
   Imagebus__V1__Metadata__MaybeVaryCase maybe_vary_case;
   union {
     char *vary;
@@ -1347,7 +1351,7 @@ struct  Imagebus__V1__Metadata
 };
 #define IMAGEBUS__V1__METADATA__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__metadata__descriptor) \
-    , NULL, NULL, 0,NULL, NULL, {0,NULL}, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_CACHE_CONTROL__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
+    , NULL, NULL, 0,NULL, NULL, {0,NULL}, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
 
 
 /*
@@ -1368,7 +1372,7 @@ struct  Imagebus__V1__ExtendedData
 
 
 /*
- * Until when an origin's answer may be used. Milliseconds.
+ * Until when who asked may use an image. Milliseconds.
  */
 struct  Imagebus__V1__Expiry
 {
@@ -1425,6 +1429,36 @@ struct  Imagebus__V1__ResponseAge
 
 
 typedef enum {
+  IMAGEBUS__V1__ORIGIN_CACHING__MAYBE_CACHE_CONTROL__NOT_SET = 0,
+  IMAGEBUS__V1__ORIGIN_CACHING__MAYBE_CACHE_CONTROL_CACHE_CONTROL = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ORIGIN_CACHING__MAYBE_CACHE_CONTROL__CASE)
+} Imagebus__V1__OriginCaching__MaybeCacheControlCase;
+
+/*
+ * What an origin says of caching its response.
+ */
+struct  Imagebus__V1__OriginCaching
+{
+  ProtobufCMessage base;
+  Imagebus__V1__ResponseAge *age;
+  /*
+   * Vary: *
+   */
+  protobuf_c_boolean varies_on_everything;
+  Imagebus__V1__OriginCaching__MaybeCacheControlCase maybe_cache_control_case;
+  union {
+    /*
+     * directives that caches know
+     */
+    char *cache_control;
+  };
+};
+#define IMAGEBUS__V1__ORIGIN_CACHING__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__origin_caching__descriptor) \
+    , NULL, 0, IMAGEBUS__V1__ORIGIN_CACHING__MAYBE_CACHE_CONTROL__NOT_SET, {0} }
+
+
+typedef enum {
   IMAGEBUS__V1__VALIDITY__MAYBE_ETAG__NOT_SET = 0,
   IMAGEBUS__V1__VALIDITY__MAYBE_ETAG_ETAG = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__VALIDITY__MAYBE_ETAG__CASE)
@@ -1443,13 +1477,17 @@ struct  Imagebus__V1__Validity
 {
   ProtobufCMessage base;
   /*
-   * absent: not known
+   * absent: not known; in replies alone
    */
   Imagebus__V1__Expiry *expiry;
   /*
    * why it is delivered although it is stale
    */
   Imagebus__V1__Error *origin_failure;
+  /*
+   * absent: not known, or it does not count
+   */
+  Imagebus__V1__OriginCaching *caching;
   Imagebus__V1__Validity__MaybeEtagCase maybe_etag_case;
   union {
     char *etag;
@@ -1461,7 +1499,7 @@ struct  Imagebus__V1__Validity
 };
 #define IMAGEBUS__V1__VALIDITY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__validity__descriptor) \
-    , NULL, NULL, IMAGEBUS__V1__VALIDITY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__VALIDITY__MAYBE_LAST_MODIFIED__NOT_SET, {0} }
+    , NULL, NULL, NULL, IMAGEBUS__V1__VALIDITY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__VALIDITY__MAYBE_LAST_MODIFIED__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Limits
@@ -1731,6 +1769,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__STORE__MAYBE_KEY__CASE)
 } Imagebus__V1__Store__MaybeKeyCase;
 
+typedef enum {
+  IMAGEBUS__V1__STORE__MAYBE_EXPIRES__NOT_SET = 0,
+  IMAGEBUS__V1__STORE__MAYBE_EXPIRES_EXPIRES = 8
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__STORE__MAYBE_EXPIRES__CASE)
+} Imagebus__V1__Store__MaybeExpiresCase;
+
 struct  Imagebus__V1__Store
 {
   ProtobufCMessage base;
@@ -1752,10 +1796,17 @@ struct  Imagebus__V1__Store
   union {
     char *key;
   };
+  Imagebus__V1__Store__MaybeExpiresCase maybe_expires_case;
+  union {
+    /*
+     * milliseconds since 1970: from then on the origin has to be asked
+     */
+    uint64_t expires;
+  };
 };
 #define IMAGEBUS__V1__STORE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__store__descriptor) \
-    , NULL, 0, 0, 0, NULL, 0, 0,NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0} }
+    , NULL, 0, 0, 0, NULL, 0, 0,NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__STORE__MAYBE_EXPIRES__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Entry
@@ -4571,6 +4622,25 @@ Imagebus__V1__ResponseAge *
 void   imagebus__v1__response_age__free_unpacked
                      (Imagebus__V1__ResponseAge *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__OriginCaching methods */
+void   imagebus__v1__origin_caching__init
+                     (Imagebus__V1__OriginCaching         *message);
+size_t imagebus__v1__origin_caching__get_packed_size
+                     (const Imagebus__V1__OriginCaching   *message);
+size_t imagebus__v1__origin_caching__pack
+                     (const Imagebus__V1__OriginCaching   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__origin_caching__pack_to_buffer
+                     (const Imagebus__V1__OriginCaching   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__OriginCaching *
+       imagebus__v1__origin_caching__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__origin_caching__free_unpacked
+                     (Imagebus__V1__OriginCaching *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__Validity methods */
 void   imagebus__v1__validity__init
                      (Imagebus__V1__Validity         *message);
@@ -6366,6 +6436,9 @@ typedef void (*Imagebus__V1__Expiry_Closure)
 typedef void (*Imagebus__V1__ResponseAge_Closure)
                  (const Imagebus__V1__ResponseAge *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__OriginCaching_Closure)
+                 (const Imagebus__V1__OriginCaching *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__Validity_Closure)
                  (const Imagebus__V1__Validity *message,
                   void *closure_data);
@@ -6734,6 +6807,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__extended_data__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__expiry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__response_age__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__origin_caching__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__validity__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__limits__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__validators__descriptor;

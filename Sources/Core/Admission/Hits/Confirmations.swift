@@ -30,14 +30,16 @@ struct Confirmations: Sendable {
         entries[kept] = earlier.map { said.after($0) } ?? said
     }
 
-    /// Until when an image of such an original may be used.
-    func expiry(_ kept: HTTPExpiry?, of text: String, _ mark: BodyMark) -> HTTPExpiry? {
+    /// What the origin says of caching an image of such an original that is kept with these words.
+    func caching(
+        _ kept: OriginCaching?, of text: String, _ mark: BodyMark
+    ) -> OriginCaching? {
         guard !entries.isEmpty, let said = entries[Kept(text: text, mark: mark)] else {
             return kept
         }
         let renewed = said.renewed(kept)
         // What was stored since is newer.
-        if let kept, kept.born > renewed.born { return kept }
+        if let kept, kept.age.bornMilliseconds > renewed.age.bornMilliseconds { return kept }
         return renewed
     }
 }

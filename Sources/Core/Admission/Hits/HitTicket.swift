@@ -16,6 +16,8 @@ public struct HitTicket: Hashable, Sendable {
     let source: ScopedSource?
     /// Whether an entry of the list counts that is of its pixels alone.
     let needsPixels: Bool
+    /// For how long an earlier failure counts; `nil`: as long as it is on the list.
+    let earlierFailureMilliseconds: Int?
     /// Why it is fresh, where that counts.
     let freshness: Freshness?
     /// The answer.
@@ -23,10 +25,10 @@ public struct HitTicket: Hashable, Sendable {
 
     /// What origins said of an answer that is given as long as it is fresh.
     struct Freshness: Hashable, Sendable {
-        let kept: HTTPExpiry?
+        let kept: OriginCaching?
         let mark: BodyMark
-        /// What was told of it.
-        let told: HTTPExpiry?
+        /// What counted as the ticket was granted.
+        let counted: OriginCaching
         /// It is fresh until then.
         let until: Instant
     }

@@ -102,33 +102,38 @@ struct Hits: Sendable {
         else { return nil }
         var freshness: HitTicket.Freshness?
         if let calendarNow {
-            freshness = self.freshness(of: entry, names, at: now, calendarNow)
+            freshness = self.freshness(of: entry, terms, names, at: now, calendarNow)
             guard freshness != nil else { return nil }
         }
         var delivered = entry.delivered(for: image, names)
         if let freshness, image.wantsValidity {
-            delivered.validity = Validity(telling: freshness.told, freshness.mark)
+            delivered.validity = Validity(telling: freshness.counted, freshness.mark, terms)
         }
         return HitTicket(
             place: entry.place, term: term, plainOriginal: names.plainOriginal,
             fields: variances[names.plainOriginal],
             source: image.options.contains(.retryFailed)
                 ? nil : ScopedSource(names.source, terms),
-            needsPixels: image.needsPixels, freshness: freshness,
+            needsPixels: image.needsPixels,
+            earlierFailureMilliseconds: image.earlierFailureMilliseconds, freshness: freshness,
             image: delivered)
     }
 
     /// Why an entry is fresh; `nil` where it is not.
     private func freshness(
-        of entry: HitIndex.Entry, _ names: RequestNames, at now: Instant, _ calendarNow: Int64
+        of entry: HitIndex.Entry, _ terms: LoadTerms, _ names: RequestNames, at now: Instant,
+        _ calendarNow: Int64
     ) -> HitTicket.Freshness? {
         guard let validity = entry.origin?.validity else { return nil }
         let mark = BodyMark(validity)
-        let told = confirmations.expiry(validity.expiry, of: names.plainOriginal, mark)
-        guard let told, FreshnessDecision(told, at: calendarNow) == .fresh else { return nil }
-        let left = Int(clamping: told.freshUntil - calendarNow)
+        let caching = confirmations.caching(validity.caching, of: names.plainOriginal, mark)
+        guard let caching, let expiry = terms.expiry(caching),
+            FreshnessDecision(expiry, at: calendarNow) == .fresh
+        else { return nil }
+        let left = Int(clamping: expiry.freshUntil - calendarNow)
         return HitTicket.Freshness(
-            kept: validity.expiry, mark: mark, told: told, until: now.adding(milliseconds: left))
+            kept: validity.caching, mark: mark, counted: caching,
+            until: now.adding(milliseconds: left))
     }
 
     /// Adds a voucher to the answer of a ticket that stands, where such are issued.
@@ -160,22 +165,33 @@ struct Hits: Sendable {
             && index.isLive(ticket.place, at: now)
             && (denyList.isEmpty
                 || ticket.source.flatMap {
-                    refusal(of: $0, needingPixels: ticket.needsPixels, at: now)
+                    refusal(
+                        of: $0, needingPixels: ticket.needsPixels,
+                        within: ticket.earlierFailureMilliseconds, at: now)
                 } == nil)
     }
 
     private func isFresh(_ ticket: HitTicket, at now: Instant) -> Bool {
         guard let fresh = ticket.freshness else { return true }
         return now < fresh.until
-            && confirmations.expiry(fresh.kept, of: ticket.plainOriginal, fresh.mark) == fresh.told
+            && confirmations.caching(fresh.kept, of: ticket.plainOriginal, fresh.mark)
+                == fresh.counted
     }
 
-    /// Why a load of a source is refused; `nil` where it is not.
+    /// A source that is refused, and why.
+    typealias DenyEntry = DenyList<ScopedSource, Refusal>.Entry
+
+    /// Why a load of a source is refused; `nil` where it is not, or where the failure is longer
+    /// ago than so many milliseconds.
     func refusal(
-        of source: ScopedSource, needingPixels: Bool, at now: Instant
-    ) -> Refusal? {
-        guard let refusal = denyList.entry(source, at: now)?.value else { return nil }
-        return needingPixels || !refusal.isOfPixels ? refusal : nil
+        of source: ScopedSource, needingPixels: Bool, within milliseconds: Int? = nil,
+        at now: Instant
+    ) -> DenyEntry? {
+        guard let entry = denyList.entry(source, at: now),
+            needingPixels || !entry.value.isOfPixels,
+            milliseconds.map({ entry.since.adding(milliseconds: $0) > now }) ?? true
+        else { return nil }
+        return entry
     }
 
     // MARK: - What falls
@@ -236,7 +252,7 @@ struct Hits: Sendable {
 
     /// The same for all sources that are meant. Returns how many were refused until now.
     mutating func forgive(
-        at now: Instant, where isMeant: (DenyList<ScopedSource, Refusal>.Entry) -> Bool
+        at now: Instant, where isMeant: (DenyEntry) -> Bool
     ) -> Int {
         denyList.remove(at: now, where: isMeant).count
     }

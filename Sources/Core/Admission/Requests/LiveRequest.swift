@@ -31,8 +31,8 @@ struct LiveRequest: Tabled {
         let mark: BodyMark
         /// Tiers that have it under the key of the request.
         let tiers: CacheTypes
-        /// Until when it may be used, as it was stored.
-        let expiry: HTTPExpiry?
+        /// What its origin says of caching, as it was stored.
+        let caching: OriginCaching?
     }
 
     /// What was fixed when it was admitted, whatever becomes of it.

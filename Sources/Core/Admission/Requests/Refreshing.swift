@@ -7,8 +7,8 @@ struct Refreshing: Sendable {
     let mark: BodyMark
     /// Tiers that have it under the key of the request: what follows it replaces it there.
     let tiers: CacheTypes
-    /// Until when it may be used, as it was stored.
-    var expiry: HTTPExpiry?
+    /// What its origin says of caching, as it was stored.
+    let caching: OriginCaching?
     /// The image, where it was not delivered yet: it is stale, and what the origin says decides.
     var held: LiveRequest.Pending?
 }

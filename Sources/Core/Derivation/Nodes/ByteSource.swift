@@ -75,17 +75,12 @@ package struct FetchTerms: Hashable, Sendable {
     let loader: FetchLoader
     /// Whether what the origin says of tags counts.
     let takesTags: Bool
-    /// How long what is stale may be served at most, where the configuration says so.
-    let staleLimits: StaleLimits
-    /// What is assumed where the answer says nothing of its lifetime.
-    let assumedLifetime: AssumedLifetime
 
     package init(_ terms: borrowing LoadTerms) {
         (permitted, role) = (terms.sources, terms.cacheRole)
         bodyBytesMax = terms.limits[.body]
         loader = terms.loader
-        (takesTags, staleLimits) = (terms.takesOriginTags, terms.staleLimits)
-        assumedLifetime = terms.assumedLifetime
+        takesTags = terms.takesOriginTags
         (askedURL, transfer) = (terms.askedURL, terms.transfer)
     }
 }

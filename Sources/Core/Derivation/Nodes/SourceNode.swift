@@ -35,8 +35,8 @@ struct SourceNode: Node {
         let fetched: FetchedBody?
         /// By what they are known again.
         let mark: BodyMark
-        /// Until when they may be used, as far as that is known.
-        let expiry: HTTPExpiry?
+        /// What their origin says of caching, as far as that is known.
+        let caching: OriginCaching?
         /// Whether they may be stored as an original: they were fetched, or an operator puts them.
         let isOriginal: Bool
         /// By which entries of them are found, besides the tags of who asks.
@@ -44,10 +44,8 @@ struct SourceNode: Node {
         /// What an operator puts beside them.
         let extendedData: ExtendedData?
 
-        init(
-            _ block: BlockHandle, fetched: FetchedBody, expiry: HTTPExpiry?, takesTags: Bool
-        ) {
-            self.expiry = expiry
+        init(_ block: BlockHandle, fetched: FetchedBody, takesTags: Bool) {
+            caching = fetched.caching
             (tags, extendedData) = (takesTags ? fetched.tags : [], nil)
             self.block = block
             reference = fetched.reference
@@ -63,7 +61,7 @@ struct SourceNode: Node {
             tier = hit.tier
             fetched = nil
             mark = BodyMark(hit.metadata)
-            expiry = hit.metadata.expiry
+            caching = hit.metadata.caching
             (tags, extendedData) = (hit.metadata.tags, nil)
             isOriginal = false
         }
@@ -74,7 +72,7 @@ struct SourceNode: Node {
             tier = .none
             fetched = nil
             mark = .none
-            expiry = nil
+            caching = nil
             isOriginal = upload.key != nil
             (tags, extendedData) = ([], upload.extendedData)
         }
@@ -228,8 +226,7 @@ struct SourceNode: Node {
         let fetched = body?.fetched
         var metadata = StoredMetadata(
             info: info, contentType: fetched?.contentType, etag: body?.mark.etag,
-            lastModified: body?.mark.lastModified, cacheControl: fetched?.cacheControl,
-            vary: fetched?.vary, expiry: body?.expiry)
+            lastModified: body?.mark.lastModified, vary: fetched?.vary, caching: body?.caching)
         metadata.tags = CacheTag.union(tags, body?.tags ?? [])
         metadata.extendedData = body?.extendedData
         return metadata

@@ -43,6 +43,16 @@ enum Keeping: Hashable, Sendable {
     case nowhere
 }
 
+extension FetchedBody {
+    /// What its origin says of caching; `nil` where the worker does not say how old it is.
+    var caching: OriginCaching? {
+        age.map {
+            OriginCaching(
+                CacheControl(cacheControl), $0, variesOnEverything: Variance(vary) == .everything)
+        }
+    }
+}
+
 extension FetchTerms {
     /// Whether what came may be kept at all.
     func mayKeep(_ body: FetchedBody) -> Bool { role.mayKeep(CacheControl(body.cacheControl)) }
@@ -54,8 +64,8 @@ struct Provenance: Sendable {
     var tier: CacheTypes = .none
     /// What tells them from others.
     var mark = BodyMark.none
-    /// Until when they may be used, as far as that is known.
-    var expiry: HTTPExpiry?
+    /// What their origin says of caching, as far as that is known.
+    var caching: OriginCaching?
     /// Of which entries they are found by (SEMANTICS §5.20).
     var tags: [String] = []
     /// Where what is made of them may be kept.

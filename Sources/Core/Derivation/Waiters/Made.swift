@@ -7,8 +7,8 @@ package struct Made: Sendable {
     package let timings: StageTimings
     /// What tells the bytes that it was made of from others.
     package let mark: BodyMark
-    /// Until when these bytes may be used, as far as that is known.
-    package let expiry: HTTPExpiry?
+    /// What their origin says of caching, as far as that is known.
+    package let caching: OriginCaching?
     /// Whether these came from the cache.
     package let isOfCachedOriginal: Bool
     /// Whether these were fetched for the waiters.
@@ -22,7 +22,7 @@ package struct Made: Sendable {
         self.image = image
         timings = result.timings
         mark = result.provenance.mark
-        expiry = result.provenance.expiry
+        caching = result.provenance.caching
         isOfCachedOriginal = result.provenance.tier != .none
         isFetched = result.name.origin.isFetched
         fetched = result.provenance.fetched

@@ -15,6 +15,8 @@ public struct CacheControl: Hashable, Sendable {
     public var proxyRevalidate = false
     /// Its bytes do not change while it is fresh.
     public var isImmutable = false
+    /// Whoever passes it on leaves it as it is.
+    public var forbidsTransforming = false
     /// Seconds for which it is fresh; 0 where the origin says what is no number, or two different
     /// ones (RFC 9111 §4.2.1).
     public var maxAge: Int64?
@@ -39,6 +41,7 @@ public struct CacheControl: Hashable, Sendable {
             case "must-revalidate": mustRevalidate = true
             case "proxy-revalidate": proxyRevalidate = true
             case "immutable": isImmutable = true
+            case "no-transform": forbidsTransforming = true
             case "max-age": Self.note(value, in: &maxAge)
             case "s-maxage": Self.note(value, in: &sharedMaxAge)
             case "stale-while-revalidate": Self.note(value, in: &staleWhileRevalidate)
@@ -55,12 +58,13 @@ public struct CacheControl: Hashable, Sendable {
         seconds = seconds == nil || seconds == said ? said : 0
     }
 
-    /// What is obeyed of it, as a field again; nil where that is nothing.
+    /// Its directives as a field again; `nil` where there are none.
     public var field: String? {
         let flags = [
             ("no-store", forbidsStoring), ("private", isPrivate), ("public", isPublic),
             ("no-cache", mustAlwaysRevalidate), ("must-revalidate", mustRevalidate),
             ("proxy-revalidate", proxyRevalidate), ("immutable", isImmutable),
+            ("no-transform", forbidsTransforming),
         ]
         let numbers = [
             ("max-age", maxAge), ("s-maxage", sharedMaxAge),

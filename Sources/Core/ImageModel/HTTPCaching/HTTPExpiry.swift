@@ -87,19 +87,6 @@ public struct HTTPExpiry: Hashable, Sendable {
             staleFor: mayBeStale ? min(stale, limits.whileRevalidate) * 1_000 : 0,
             errorFor: mayBeStale ? min(error, limits.ifError) * 1_000 : 0)
     }
-
-    /// That of an answer once its origin has confirmed it: what 304 says takes the place of what
-    /// was said before (RFC 9111 §3.2, §4.3.4). Where it only has `Expires`, the shorter lifetime
-    /// of the two counts, since nobody knows any more whether the old one was that of a `max-age`.
-    public func renewed(
-        _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
-    ) -> HTTPExpiry {
-        if control.field != nil { return HTTPExpiry(control, age, role, limits) }
-        return HTTPExpiry(
-            born: age.bornMilliseconds,
-            freshFor: min(freshFor, age.expiresInSeconds.map { $0 * 1_000 } ?? freshFor),
-            staleFor: staleFor, errorFor: errorFor)
-    }
 }
 
 extension CacheControl {

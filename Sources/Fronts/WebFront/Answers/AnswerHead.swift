@@ -17,6 +17,13 @@ package struct AnswerHead: Hashable, Sendable {
         (self.status, self.fields, self.bytes) = (status, fields, bytes)
     }
 
+    /// Gives a field that is there another value.
+    mutating func set(_ name: String, _ value: String) {
+        for place in fields.indices where fields[place].name == name {
+            fields[place] = Field(name, value)
+        }
+    }
+
     /// The value of a field; of several the first.
     package func field(_ name: String) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value

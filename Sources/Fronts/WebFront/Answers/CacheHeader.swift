@@ -1,8 +1,10 @@
-package import ImageModel
+import ImageModel
+package import Messages
 
-/// How long an answer may be kept by those who get it (RFC 9111, RFC 5861).
+/// How long an answer may be kept by those who get it (RFC 9111, RFC 5861): as the origin says, and
+/// never longer, unless the operator or the URL says otherwise.
 package struct CacheHeader: Hashable, Sendable {
-    /// Seconds where nothing else says how long.
+    /// Seconds of what has no origin that says how long.
     package var usualSeconds = 3_600
     /// Seconds that no answer is kept beyond, whatever its origin says.
     package var mostSeconds = 31_536_000
@@ -18,31 +20,100 @@ package struct CacheHeader: Hashable, Sendable {
     /// The text of `Cache-Control`.
     ///
     /// - Parameters:
-    ///   - expiry: what the origin says; `nil` where it says nothing.
+    ///   - validity: what is known of the origin's word; `nil` where it has none.
     ///   - said: seconds that the URL says (thumbor's `max_age`).
     ///   - until: seconds since 1970 after which the URL is no longer good (imgproxy's `expires`).
     ///   - now: milliseconds since 1970.
     package func text(
-        _ expiry: HTTPExpiry?, said: Int? = nil, until: Int? = nil, now: Int64
+        _ validity: Validity?, said: Int? = nil, until: Int? = nil, now: Int64
     ) -> String {
-        var seconds = said ?? expiry.map { Self.left($0, now) } ?? usualSeconds
-        if let until { seconds = min(seconds, max(0, until - Int(now / 1_000))) }
-        seconds = min(max(0, seconds), mostSeconds)
-        guard seconds > 0 else { return "no-cache" }
-        var words = ["public", "max-age=\(min(seconds, browserSeconds ?? seconds))"]
-        if browserSeconds.map({ $0 < seconds }) ?? false { words.append("s-maxage=\(seconds)") }
-        if isImmutable { words.append("immutable") }
-        if let expiry, expiry.staleFor > 0 {
-            words.append("stale-while-revalidate=\(min(Int(expiry.staleFor / 1_000), mostSeconds))")
+        let control = validity?.caching?.cacheControl ?? CacheControl(nil)
+        if control.forbidsStoring { return control.isPrivate ? "private, no-store" : "no-store" }
+        var times = Times(validity, usual: usualSeconds, said: said, now: now)
+        let left = until.map { max(0, $0 - Int(now / 1_000)) } ?? mostSeconds
+        times.limit(to: min(mostSeconds, left))
+        if let browserSeconds {
+            times.limitBrowsers(to: browserSeconds, isPrivate: control.isPrivate)
         }
-        if let expiry, expiry.errorFor > 0 {
-            words.append("stale-if-error=\(min(Int(expiry.errorFor / 1_000), mostSeconds))")
+
+        var words: [String] = []
+        if control.isPrivate {
+            words.append("private")
+        } else if control.isPublic || times.areAssumed, times.fresh > 0 {
+            words.append("public")
         }
-        return words.joined(separator: ", ")
+        let mustAsk = (control.mustAlwaysRevalidate && said == nil) || times.isNothing
+        words += mustAsk ? ["no-cache"] : times.words
+        let rest = [
+            ("must-revalidate", control.mustRevalidate),
+            ("proxy-revalidate", control.proxyRevalidate),
+            ("immutable", control.isImmutable || isImmutable),
+            ("no-transform", control.forbidsTransforming),
+        ]
+        return (words + rest.filter(\.1).map(\.0)).joined(separator: ", ")
+    }
+}
+
+/// The times of an answer, in seconds from now on.
+private struct Times {
+    /// For everybody; 0: it is stale.
+    private(set) var fresh: Int
+    /// For caches of several, where that is another time.
+    private var shared: Int?
+    private var whileRevalidate: Int
+    private var ifError: Int
+    /// Whether they are of the operator and not of the origin.
+    let areAssumed: Bool
+
+    init(_ validity: Validity?, usual: Int, said: Int?, now: Int64) {
+        guard let caching = validity?.caching, let expiry = validity?.expiry else {
+            (fresh, whileRevalidate, ifError, areAssumed) = (said ?? usual, 0, 0, true)
+            return
+        }
+        areAssumed = caching.leavesLifetimeOpen
+        let age = max(0, now - caching.age.bornMilliseconds + 999) / 1_000
+        func left(_ seconds: Int64) -> Int { Int(clamping: max(0, seconds - age)) }
+        let control = caching.cacheControl
+        let said = said.map { Int64($0) }
+        let lifetime =
+            areAssumed
+            ? expiry.freshFor / 1_000 : control.maxAge ?? caching.age.expiresInSeconds ?? 0
+        let stale = areAssumed ? expiry.staleFor / 1_000 : control.staleWhileRevalidate ?? 0
+        let error = areAssumed ? expiry.errorFor / 1_000 : control.staleIfError ?? 0
+        // What is stale already has spent a part of these.
+        let overrun = max(0, age - lifetime)
+        whileRevalidate = Int(clamping: max(0, stale - overrun))
+        ifError = Int(clamping: max(0, error - overrun))
+        fresh = said.map { Int(clamping: $0) } ?? left(lifetime)
+        shared = said == nil ? control.sharedMaxAge.map(left) : nil
+        if said == 0 || (said != nil && areAssumed) { (whileRevalidate, ifError) = (0, 0) }
     }
 
-    private static func left(_ expiry: HTTPExpiry, _ now: Int64) -> Int {
-        let (end, overflows) = expiry.born.addingReportingOverflow(expiry.freshFor)
-        return overflows ? .max : Int(clamping: (end - now) / 1_000)
+    /// Nothing lasts longer.
+    mutating func limit(to most: Int) {
+        fresh = min(max(0, fresh), most)
+        shared = shared.map { min($0, most) }
+        whileRevalidate = min(whileRevalidate, most)
+        ifError = min(ifError, most)
+    }
+
+    /// Browsers keep it no longer; caches of several do as before.
+    mutating func limitBrowsers(to most: Int, isPrivate: Bool) {
+        guard fresh > most else { return }
+        if !isPrivate { shared = shared ?? fresh }
+        fresh = most
+    }
+
+    /// Whether nobody may use it without asking.
+    var isNothing: Bool {
+        fresh == 0 && shared ?? 0 == 0 && whileRevalidate == 0 && ifError == 0
+    }
+
+    var words: [String] {
+        var words = ["max-age=\(fresh)"]
+        if let shared { words.append("s-maxage=\(shared)") }
+        if whileRevalidate > 0 { words.append("stale-while-revalidate=\(whileRevalidate)") }
+        if ifError > 0 { words.append("stale-if-error=\(ifError)") }
+        return words
     }
 }

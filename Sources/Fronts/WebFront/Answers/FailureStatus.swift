@@ -10,15 +10,20 @@ package struct FailureStatus: Hashable, Sendable {
     private static let usualSeconds = 2
     private static let secondsRange = 1...3_600
 
-    package init(_ error: ImageError) {
+    /// - Parameter waits: seconds for which a source that failed before is not asked again.
+    package init(_ error: ImageError, waits: Int = 0) {
         status = Self.status(error)
+        let said = error.details["retryAfter"].flatMap { Double($0) }
+            .flatMap { $0.isFinite && $0 >= 0 ? Int(min($0, 86_400).rounded(.up)) : nil }
+        let range = Self.secondsRange
+        let seconds = said.map { min(max($0, range.lowerBound), range.upperBound) }
         switch error.code {
         case .busy, .shuttingDown, .unavailable, .arenaFull:
-            let said = error.details["retryAfter"].flatMap { Double($0) }
-                .flatMap { $0.isFinite && $0 >= 0 ? Int(min($0, 86_400).rounded(.up)) : nil }
-            let range = Self.secondsRange
-            retryAfter = min(
-                max(said ?? Self.usualSeconds, range.lowerBound), range.upperBound)
+            retryAfter = seconds ?? Self.usualSeconds
+        case .invalidDownloadStatusCode: retryAfter = seconds
+        case .blacklisted:
+            let age = error.details["age"].flatMap { Int($0) }
+            retryAfter = age.map { max(range.lowerBound, waits - $0) }
         default: retryAfter = nil
         }
     }
@@ -35,7 +40,8 @@ package struct FailureStatus: Hashable, Sendable {
         case .busy, .arenaFull: 429
         case .shuttingDown, .unavailable: 503
         case .deadlineExceeded, .timedOut: 504
-        case .blacklisted: 404
+        // As it failed at first.
+        case .blacklisted: error.firstFailure.map { status($0) } ?? 404
         case .invalidDownloadStatusCode: ofOrigin(error.details["httpStatus"])
         case .internalError, .protocolViolation, .versionMismatch, .tokenInUse, .stale,
             .workerLost, .cacheNotModified:
@@ -47,13 +53,25 @@ package struct FailureStatus: Hashable, Sendable {
         }
     }
 
-    /// What the origin does not have is not here either; what it will not give to us is no
-    /// statement about the client.
+    /// What the origin says of the image counts here as well, and so does that it has no time. A
+    /// challenge is meant for us and not for the client: to that it is forbidden. Everything else
+    /// is the origin's failure.
     private static func ofOrigin(_ text: String?) -> UInt16 {
-        switch text {
-        case "404": 404
-        case "410": 410
+        switch text.flatMap({ UInt16($0) }) {
+        case 401: 403
+        case .some(let status) where [403, 404, 410, 429, 451, 503].contains(status): status
         default: 502
         }
+    }
+}
+
+extension ImageError {
+    /// The error for which a source is refused that failed before; `nil` of other errors.
+    package var firstFailure: ImageError? {
+        guard code == .blacklisted, let reason = details["reason"],
+            let first = ErrorCode.allCases.first(where: { $0.rule.name == reason }),
+            first != .blacklisted
+        else { return nil }
+        return ImageError(first, "it failed before", details: details)
     }
 }

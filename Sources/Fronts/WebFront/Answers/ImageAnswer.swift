@@ -6,8 +6,6 @@ import WebGrammar
 package struct ImageAnswer: Sendable {
     /// How long answers may be kept.
     package var caching = CacheHeader()
-    /// The field `Access-Control-Allow-Origin`; `nil`: none.
-    package var allowedOrigin: String?
     /// Seconds for which a fallback may be kept.
     package var fallbackSeconds = 60
     /// The status of a fallback; `nil`: that of the error in whose place it stands.
@@ -35,17 +33,19 @@ package struct ImageAnswer: Sendable {
         of image: DeliveredFacts, for plan: RequestPlan, now: Int64
     ) -> AnswerHead {
         let (request, tag) = (plan.request, image.digest.map { Self.tag($0) })
-        var fields = Self.guards + common(plan)
+        var fields = Self.guards + common(plan, image.validity)
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
         fields += dated(image, now)
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
         var status: UInt16 = 200
         if let error = image.fallbackFor {
-            fields.append(AnswerHead.Field("X-Imagebus-Fallback", "\(error.code)"))
+            let code = (error.firstFailure ?? error).code
+            fields.append(AnswerHead.Field("X-Imagebus-Fallback", "\(code)"))
             status = fallbackStatus ?? FailureStatus(error).status
         }
-        if status == 200, let tag, plan.conditions.isUnmodified(tag) {
-            return AnswerHead(304, fields)
+        if status == 200, plan.isKept, let other = plan.conditions.status(tag, modified(image, now))
+        {
+            return AnswerHead(other, fields)
         }
         fields.append(
             AnswerHead.Field("Content-Type", image.format?.mimeType ?? "application/octet-stream"))
@@ -53,13 +53,19 @@ package struct ImageAnswer: Sendable {
             AnswerHead.Field(
                 "Content-Disposition",
                 FileDisposition.text(
-                    request.fileName, image.format,
+                    request.fileName ?? FileDisposition.name(ofSource: request.image.url),
+                    image.format,
                     isAttachment: request.isAttachment || image.format == nil)))
+        if let frames = image.info?.stillOf {
+            fields.append(AnswerHead.Field("X-Imagebus-Still-Of", "\(frames)"))
+        }
         guard status == 200, plan.upload == nil else {
             return AnswerHead(status, fields, bytes: 0..<(image.byteCount ?? 0))
         }
         fields.append(AnswerHead.Field("Accept-Ranges", "bytes"))
-        return part(of: image.byteCount ?? 0, plan.conditions, tag ?? "", fields)
+        let part = plan.conditions.part(
+            of: image.byteCount ?? 0, under: tag ?? "", modified: modified(image, now))
+        return Self.head(part, of: image.byteCount ?? 0, fields)
     }
 
     /// The strong entity tag of bytes: half of their digest, which nobody can meet twice.
@@ -79,14 +85,13 @@ package struct ImageAnswer: Sendable {
         guard plan.isKept else { return "no-store" }
         guard image.fallbackFor == nil else { return "public, max-age=\(fallbackSeconds)" }
         return caching.text(
-            image.validity?.expiry, said: plan.request.maxAge, until: plan.request.expires,
-            now: now)
+            image.validity, said: plan.request.maxAge, until: plan.request.expires, now: now)
     }
 
-    private func part(
-        of count: Int, _ conditions: Conditions, _ tag: String, _ fields: [AnswerHead.Field]
+    private static func head(
+        _ part: Conditions.Part, of count: Int, _ fields: [AnswerHead.Field]
     ) -> AnswerHead {
-        switch conditions.part(of: count, under: tag) {
+        switch part {
         case .whole: return AnswerHead(200, fields, bytes: 0..<count)
         case .bytes(let range):
             let text = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
@@ -108,27 +113,46 @@ package struct ImageAnswer: Sendable {
         _ text: [UInt8], _ type: String, digest: ContentDigest?, of image: DeliveredFacts,
         for plan: RequestPlan, now: Int64
     ) -> TextAnswer {
-        var fields = common(plan)
+        var fields = common(plan, image.validity)
         fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
         let tag = digest.map { Self.tag($0) }
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
         fields += dated(image, now)
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
-        if let tag, plan.conditions.isUnmodified(tag) {
-            return TextAnswer(AnswerHead(304, fields), [])
+        if let status = plan.conditions.status(tag, modified(image, now)) {
+            return TextAnswer(AnswerHead(status, fields), [])
         }
         fields.append(AnswerHead.Field("Content-Type", type))
         return TextAnswer(AnswerHead(200, fields), text)
     }
 
-    /// An answer of one sentence for people, such as why there is no image.
+    /// An answer that says why there is no image: the name of the error, and a sentence for people.
+    ///
+    /// - Parameters:
+    ///   - asJSON: whether the body is an object for programs, and not a sentence.
+    ///   - varies: names of request fields on which it depends.
+    package func failure(
+        _ status: UInt16, _ name: String, _ message: String, asJSON: Bool = false,
+        retryAfter: Int? = nil, varies: [String] = []
+    ) -> TextAnswer {
+        let more = [AnswerHead.Field("X-Imagebus-Error", name)]
+        var answer = sentence(
+            status, "\(name): \(message)", more, retryAfter: retryAfter, varies: varies)
+        let document = FailureDocument(status: Int(status), error: name, message: message)
+        guard asJSON, let text = document.text else { return answer }
+        answer.body = text
+        answer.head.set("Content-Type", "application/json")
+        return answer
+    }
+
+    /// An answer of one sentence for people.
     ///
     /// - Parameter varies: names of request fields on which it depends.
     package func sentence(
         _ status: UInt16, _ text: String, _ more: [AnswerHead.Field] = [],
         retryAfter: Int? = nil, varies: [String] = []
     ) -> TextAnswer {
-        var fields = origin + hints
+        var fields = hints
         fields.append(AnswerHead.Field("Content-Type", "text/plain; charset=utf-8"))
         fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
         fields.append(AnswerHead.Field("Cache-Control", "no-store"))
@@ -139,8 +163,9 @@ package struct ImageAnswer: Sendable {
 
     // MARK: - Fields
 
-    private func common(_ plan: RequestPlan) -> [AnswerHead.Field] {
-        origin + hints + Self.vary(plan.varies)
+    private func common(_ plan: RequestPlan, _ validity: Validity?) -> [AnswerHead.Field] {
+        let isForOne = validity?.caching?.variesOnEverything ?? false
+        return hints + Self.vary(isForOne ? ["*"] : plan.varies)
     }
 
     private static func vary(_ names: [String]) -> [AnswerHead.Field] {
@@ -152,26 +177,19 @@ package struct ImageAnswer: Sendable {
             ? [] : [AnswerHead.Field("Accept-CH", wantedHints.joined(separator: ", "))]
     }
 
+    /// When the origin last changed the source, in seconds since 1970.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    private func modified(_ image: DeliveredFacts, _ now: Int64) -> Int64? {
+        image.validity?.lastModified.flatMap { HTTPDate.seconds($0, now: now / 1_000) }
+    }
+
     /// - Parameter now: milliseconds since 1970.
     private func dated(_ image: DeliveredFacts, _ now: Int64) -> [AnswerHead.Field] {
-        let date = image.validity?.lastModified.flatMap { text in
-            HTTPDate.seconds(text, now: now / 1_000).map { _ in
-                AnswerHead.Field("Last-Modified", text)
-            }
-        }
+        let date = modified(image, now).flatMap { _ in image.validity?.lastModified }
+            .map { AnswerHead.Field("Last-Modified", $0) }
         return [date, AnswerHead.Field("Server-Timing", image.timings.serverTiming)].compactMap {
             $0
         }
-    }
-
-    private var origin: [AnswerHead.Field] {
-        guard let allowedOrigin else { return [] }
-        return [
-            AnswerHead.Field("Access-Control-Allow-Origin", allowedOrigin),
-            AnswerHead.Field("Timing-Allow-Origin", allowedOrigin),
-            AnswerHead.Field(
-                "Access-Control-Expose-Headers",
-                "Content-Length, ETag, Retry-After, Server-Timing, X-Imagebus-Fallback"),
-        ]
     }
 }

@@ -32,6 +32,7 @@ package struct FallbackSettings: Hashable, Sendable {
         package static let usual: Causes = {
             var causes = Causes()
             causes.statuses = [404, 410, 415, 422, 502, 504]
+            causes.codes = [.invalidDownloadStatusCode]
             return causes
         }()
 
@@ -50,7 +51,8 @@ package struct FallbackSettings: Hashable, Sendable {
         }
 
         package func contain(_ error: ImageError) -> Bool {
-            codes.contains(error.code) || statuses.contains(FailureStatus(error).status)
+            codes.contains((error.firstFailure ?? error).code)
+                || statuses.contains(FailureStatus(error).status)
         }
     }
 }

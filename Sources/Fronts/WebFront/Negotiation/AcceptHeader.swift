@@ -37,6 +37,11 @@ package struct AcceptHeader: Hashable, Sendable {
         return ranges.contains { "\($0.type)/\($0.subtype)" == mime && $0.weight > 0 }
     }
 
+    /// Whether it names JSON.
+    package var namesJSON: Bool {
+        ranges.contains { $0.type == "application" && $0.subtype == "json" && $0.weight > 0 }
+    }
+
     /// The weight of a format in thousandths.
     package func weight(of format: ImageFormat) -> Int {
         guard !ranges.isEmpty else { return 1_000 }

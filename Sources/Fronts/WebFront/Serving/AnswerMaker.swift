@@ -38,6 +38,9 @@ package struct AnswerMaker: Sendable {
     ) -> NextMove {
         let answers = settings.answers
         guard image.byteCount != nil else { return .text(answers.sentence(404, "no cache has it")) }
+        if plan.framesMax > 1, image.info?.pages ?? 1 > plan.framesMax {
+            return .load(plan.asStill())
+        }
         if let accept = plan.accept, let info = image.info, accept.weight(of: info.format) == 0 {
             guard let format = accept.replacement(for: info) else {
                 return .text(answers.notAcceptable(plan))
@@ -70,18 +73,21 @@ package struct AnswerMaker: Sendable {
 
     /// A fallback that cannot be had either says nothing: the first failure is told.
     private func failed(_ error: ImageError, _ plan: RequestPlan) -> NextMove {
+        // Too many frames, or too many pixels in all of them: one is no trouble.
+        if plan.framesMax > 1, error.code == .limitExceeded { return .load(plan.asStill()) }
         let told = plan.fallbackFor ?? error
         if let fallback = settings.fallback, plan.fallbackFor == nil, plan.upload == nil,
             plan.request.kind == .image, fallback.causes.contain(error)
         {
             return .load(plan.falling(back: fallback, after: error))
         }
-        let failure = FailureStatus(told)
+        let failure = FailureStatus(told, waits: settings.earlierFailureMilliseconds / 1_000)
+        let first = told.firstFailure ?? told
         // A region that lies beside the image (IIIF Image API 3.0, section 4.1).
         let isBeside = plan.request.identifier != nil && told.code == .stepFailed
         return .text(
-            settings.answers.sentence(
-                isBeside ? 400 : failure.status, "\(told.code): \(told.message)",
-                retryAfter: failure.retryAfter, varies: plan.varies))
+            settings.answers.failure(
+                isBeside ? 400 : failure.status, "\(first.code)", first.message,
+                asJSON: plan.wantsJSON, retryAfter: failure.retryAfter, varies: plan.varies))
     }
 }

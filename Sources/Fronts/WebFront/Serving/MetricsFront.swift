@@ -10,7 +10,7 @@ import Reporting
 /// the stack, where it answers in time. One thread, that of its loop.
 package final class MetricsFront: EventedHandler {
     private let client: ImagebusClient
-    private let allowedOrigin: String?
+    private let crossOrigin: CrossOriginAccess
     private let figures: () -> FrontMetrics
     private let mailbox: Mailbox<StatusReport?>
     private var waiting: [EventedExchange] = []
@@ -22,11 +22,12 @@ package final class MetricsFront: EventedHandler {
     /// Those who may wait for it.
     private static let waitingMax = 64
 
-    /// `allowedOrigin`: pages that may read it.
+    /// `crossOrigin`: pages that may read it.
     package init(
-        _ client: ImagebusClient, allowedOrigin: String?, figures: @escaping () -> FrontMetrics
+        _ client: ImagebusClient, crossOrigin: CrossOriginAccess,
+        figures: @escaping () -> FrontMetrics
     ) throws(Errno) {
-        (self.client, self.allowedOrigin, self.figures) = (client, allowedOrigin, figures)
+        (self.client, self.crossOrigin, self.figures) = (client, crossOrigin, figures)
         mailbox = try Mailbox(elementsMax: 2)
     }
 
@@ -97,8 +98,9 @@ package final class MetricsFront: EventedHandler {
             (name: "Cache-Control", value: "no-store"),
             (name: "X-Content-Type-Options", value: "nosniff"),
         ]
-        if let allowedOrigin {
-            headers.append((name: "Access-Control-Allow-Origin", value: allowedOrigin))
+        if crossOrigin.varies { headers.append((name: "Vary", value: "Origin")) }
+        if let granted = crossOrigin.granted(to: exchange.header("Origin")) {
+            headers.append((name: "Access-Control-Allow-Origin", value: granted))
         }
         exchange.answer(
             HTTPReply(status: status, headers: headers, body: .bytes(Array(text.utf8))))

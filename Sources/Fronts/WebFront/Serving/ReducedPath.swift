@@ -25,7 +25,7 @@ package enum ReducedPath {
     }
 
     /// What the server has itself.
-    private static let ownPaths: Set<String> = ["live", "health", "ready"]
+    private static let ownPaths: Set<String> = ["live", "health", "ready", "healthcheck"]
     private static let partsMax = 64
     /// Base64 of less than this says no more than nine bytes.
     private static let wordBytesMax = 12

@@ -8,6 +8,8 @@ package struct RequestPlan: Hashable, Sendable {
     /// Names for `Vary`.
     package var varies: [String] = []
     package var conditions = Conditions()
+    /// Whether errors are objects for programs.
+    package var wantsJSON = false
     /// Where facts are answered: how.
     package var facts: FactsPlan?
     /// Where the format of the image is left to the client: what that accepts.
@@ -16,6 +18,8 @@ package struct RequestPlan: Hashable, Sendable {
     package var upload: Upload?
     /// Why it loads the fallback of the image that was asked for.
     package var fallbackFor: ImageError?
+    /// Frames of an animation that are kept at most.
+    package var framesMax = 1
 
     /// Bytes that the stack does not have to fetch.
     package enum Upload: Hashable, Sendable {
@@ -37,16 +41,23 @@ extension RequestPlan {
     /// As the listener loads everything.
     mutating func apply(_ settings: WebFrontSettings) {
         request.image.timeoutMilliseconds = settings.timeoutMilliseconds
+        if request.kind == .image, settings.framesMax > 1 {
+            framesMax = settings.framesMax
+            request.image.options.insert(.transformAnimatedImage)
+        }
         guard upload == nil else { return }
         request.image.options.insert(.respectCacheControl)
         request.image.assumedLifetime = settings.assumedLifetime
+        request.image.earlierFailureMilliseconds = settings.earlierFailureMilliseconds
     }
 
     /// The format, by the field `Accept`.
     mutating func negotiate(_ field: String?, offered: [ImageFormat]) {
         guard request.negotiatesFormat else { return }
         varies.append("Accept")
-        let header = AcceptHeader(field)
+        var header = AcceptHeader(field)
+        // Who wants errors as JSON, and says no more, takes images as they come.
+        if header.namesJSON, !header.acceptsImages { header = AcceptHeader(nil) }
         accept = header
         let chosen = header.better(of: offered)
         guard let best = chosen.first else {
@@ -57,10 +68,11 @@ extension RequestPlan {
         }
         // One that is accepted gives way where the image is too large for it; what else is said of
         // a format needs one that is named.
-        if OutputOptions.acceptable.contains(best), request.formatQualities.isEmpty,
+        let accepted = chosen.filter(OutputOptions.acceptable.contains)
+        if accepted.first == best, request.formatQualities.isEmpty,
             !request.image.output.keepsHDR
         {
-            request.image.output.accepted = [best]
+            request.image.output.accepted = accepted
         } else {
             request.image.output.format = best
             request.image.output.quality =
@@ -99,6 +111,14 @@ extension RequestPlan {
         plan.request.image.output.format = format
         plan.request.image.output.quality =
             request.formatQualities[format] ?? request.image.output.quality
+        return plan
+    }
+
+    /// The same with one frame of an animation, which has too many of them.
+    func asStill() -> RequestPlan {
+        var plan = self
+        plan.framesMax = 1
+        plan.request.image.options.remove(.transformAnimatedImage)
         return plan
     }
 

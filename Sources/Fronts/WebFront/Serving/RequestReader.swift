@@ -23,6 +23,7 @@ package struct RequestReader: Sendable {
         do throws(GrammarError) {
             switch head.method {
             case "GET", "HEAD": return try read(head, now)
+            case "OPTIONS": return .answer(options(for: head))
             case "POST":
                 if let refusal = refusalOfBody(head) { return .answer(refusal) }
                 guard let uploads = settings.uploads else { break }
@@ -32,13 +33,40 @@ package struct RequestReader: Sendable {
             return .answer(refusalOfMethod)
         } catch {
             return .answer(
-                settings.answers.sentence(UInt16(clamping: error.status), error.message))
+                settings.answers.failure(
+                    UInt16(clamping: error.status), error.kind.name, error.message,
+                    asJSON: head.field("Accept").map { AcceptHeader($0).namesJSON } ?? false))
         }
+    }
+
+    /// What may be asked of a path, and by which pages (Fetch standard, section 3.2.2).
+    private func options(for head: IncomingRequest) -> TextAnswer {
+        var fields = [AnswerHead.Field("Allow", methods)]
+        if !settings.crossOrigin.isNone, head.field("Access-Control-Request-Method") != nil {
+            fields.append(AnswerHead.Field("Access-Control-Allow-Methods", methods))
+            fields.append(AnswerHead.Field("Access-Control-Max-Age", "86400"))
+            if let names = head.field("Access-Control-Request-Headers"), Self.areNames(names) {
+                fields.append(AnswerHead.Field("Access-Control-Allow-Headers", names))
+                fields.append(AnswerHead.Field("Vary", "Access-Control-Request-Headers"))
+            }
+        }
+        return TextAnswer(AnswerHead(204, fields), [])
+    }
+
+    /// Names of fields with commas between (RFC 9110 §5.6.1), as much as anybody needs.
+    private static func areNames(_ text: String) -> Bool {
+        text.utf8.count <= 1_024
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+                    || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
+                    || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ",")
+                    || byte == UInt8(ascii: " ")
+            }
     }
 
     /// Why the body of a request is not even read; `nil`: it is.
     package func refusalOfBody(_ head: IncomingRequest) -> TextAnswer? {
-        guard !["GET", "HEAD"].contains(head.method) else {
+        guard !["GET", "HEAD", "OPTIONS"].contains(head.method) else {
             return settings.answers.sentence(413, "a \(head.method) has no body here: leave it out")
         }
         guard let uploads = settings.uploads, head.method == "POST" else { return refusalOfMethod }
@@ -54,9 +82,12 @@ package struct RequestReader: Sendable {
         return nil
     }
 
+    private var methods: String {
+        settings.uploads == nil ? "GET, HEAD, OPTIONS" : "GET, HEAD, OPTIONS, POST"
+    }
+
     private var refusalOfMethod: TextAnswer {
-        let methods = settings.uploads == nil ? "GET, HEAD" : "GET, HEAD, POST"
-        return settings.answers.sentence(
+        settings.answers.sentence(
             405, "only \(methods) are answered", [AnswerHead.Field("Allow", methods)])
     }
 
@@ -65,7 +96,7 @@ package struct RequestReader: Sendable {
     private func read(_ head: IncomingRequest, _ now: Int) throws(GrammarError) -> Verdict {
         if let grammar = settings.infoGrammar, head.target.hasPrefix(Self.factsPrefix) {
             let rest = Array(head.target.utf8.dropFirst(Self.factsPrefix.utf8.count - 1))
-            return try load(facts(of: grammar.read(rest, now: now)), head)
+            return try load(facts(of: grammar.read(rest, now: now)), head, now)
         }
         let hints = settings.hints.map { ClientHints(head.field, $0) }
         let saving = hints?.savesData == true ? settings.hints?.savingGrammar : nil
@@ -76,7 +107,7 @@ package struct RequestReader: Sendable {
                 settings.answers.sentence(
                     303, "see \(path)", [AnswerHead.Field("Location", path)]))
         }
-        return try load(request, head, hints)
+        return try load(request, head, now, hints)
     }
 
     /// Facts are those of the source: what would change the image is refused, not left out.
@@ -95,12 +126,10 @@ package struct RequestReader: Sendable {
     }
 
     private func load(
-        _ request: WebRequest, _ head: IncomingRequest, _ hints: ClientHints? = nil
+        _ request: WebRequest, _ head: IncomingRequest, _ now: Int, _ hints: ClientHints? = nil
     ) throws(GrammarError) -> Verdict {
         var plan = RequestPlan(request)
-        plan.conditions = Conditions(
-            ifNoneMatch: head.field("If-None-Match"), ifRange: head.field("If-Range"),
-            range: head.field("Range"))
+        plan.conditions = Conditions(head.field, now: now)
         choose(&plan, head, hints)
         return settled(plan)
     }
@@ -124,10 +153,10 @@ package struct RequestReader: Sendable {
         _ plan: inout RequestPlan, _ head: IncomingRequest, _ hints: ClientHints?
     ) {
         plan.apply(settings)
+        plan.wantsJSON = head.field("Accept").map { AcceptHeader($0).namesJSON } ?? false
         if plan.request.kind == .facts {
-            let path = head.target.prefix { $0 != "?" }
             plan.facts = FactsPlan(
-                settings.facts, path: String(path), host: head.field("Host"),
+                settings.facts, path: String(head.path), host: head.field("Host"),
                 accept: head.field("Accept"))
             plan.varies = settings.facts.form.varies
             plan.request.image.facts = settings.facts.form.wanted

@@ -27,6 +27,8 @@ package final class WebFront: EventedHandler {
     private var lastNumber: UInt64 = 0
     /// Whether `/ready` says no: the process is about to end. Who asks all the same is answered.
     package var isEnding = false
+    /// Whether the log says of these settings that their fallback cannot be shown.
+    private var hasWarnedOfFallback = false
     /// Requests that were answered, and those whose peer left before.
     package var answered: Int { Int(clamping: requests.counters.answeredCount) }
     package var abandoned: Int { Int(clamping: requests.counters.abandoned) }
@@ -77,6 +79,7 @@ package final class WebFront: EventedHandler {
         self.settings = settings
         (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
         hot.forgetAll()
+        hasWarnedOfFallback = false
     }
 
     /// Readable when loads have ended.
@@ -107,6 +110,7 @@ package final class WebFront: EventedHandler {
         }
         if answersHealth(exchange) || answersFile(exchange) { return }
         let fields = FieldRecorder(exchange)
+        if settings.crossOrigin.varies { _ = fields.value("Origin") }
         let head = IncomingRequest(exchange.method, exchange.target) { fields.value($0) }
         let now = WallClock.nanoseconds()
         switch reader.verdict(on: head, now: Int(now / 1_000_000_000)) {
@@ -131,7 +135,7 @@ package final class WebFront: EventedHandler {
         case .load(let plan): begin(plan, exchange)
         case .text(let answer): reply(exchange, answer)
         case .image(let head):
-            var reply = reply(head, image.bytes)
+            var reply = reply(exchange, head, image.bytes)
             if [200, 304].contains(head.status), !isEnding, let voucher = image.voucher {
                 reply = hot.keep(
                     reply, to: (exchange.method, exchange.target), fields.looked,
@@ -144,7 +148,7 @@ package final class WebFront: EventedHandler {
 
     package func admitBody(of exchange: EventedExchange) -> BodyAdmission {
         if let refusal = reader.refusalOfBody(Self.head(of: exchange)) {
-            return .refuse(made(refusal))
+            return .refuse(made(refusal, for: exchange))
         }
         return .take(bytesMax: settings.uploads?.bytesMax ?? 0)
     }
@@ -199,9 +203,12 @@ package final class WebFront: EventedHandler {
     /// The paths that say whether the process is there and can answer.
     private func answersHealth(_ exchange: EventedExchange) -> Bool {
         guard ["GET", "HEAD"].contains(exchange.method) else { return false }
-        switch exchange.target {
+        let path = Self.head(of: exchange).path
+        switch path {
         case "/live", "/health": reply(exchange, settings.answers.sentence(200, "live"))
         case "/ready": isEnding ? readiness.answer(exchange, nil) : readiness.ask(exchange)
+        case _ where settings.healthPath.map { $0 == path } ?? false:
+            reply(exchange, settings.answers.sentence(200, "WORKING"))
         default: return false
         }
         return true
@@ -239,35 +246,55 @@ package final class WebFront: EventedHandler {
         }
     }
 
+    /// The fallback of the listener cannot be had: visitors are told of the first error, and the
+    /// operator of this one, once.
+    private func warnOfFallback(_ error: ImageError) {
+        guard !hasWarnedOfFallback else { return }
+        hasWarnedOfFallback = true
+        log.warning(
+            "the fallback cannot be shown: name another one with --fallback",
+            ["reason": .string("\(error.code): \(error.message)")])
+    }
+
     private func answer(_ load: Load, _ result: Result<ImageResponse, ImageError>) {
+        if load.plan.fallbackFor != nil, case .failure(let error) = result {
+            warnOfFallback(error)
+        }
         let move = maker.move(
             after: result.map { DeliveredFacts($0) }, of: load.plan,
             now: WallClock.nanoseconds() / 1_000_000)
         switch move {
         case .load(let plan): self.load(plan, load.exchange)
         case .text(let answer): reply(load.exchange, answer)
-        case .image(let head): load.exchange.answer(reply(head, (try? result.get())?.bytes))
+        case .image(let head):
+            load.exchange.answer(reply(load.exchange, head, (try? result.get())?.bytes))
         }
     }
 
-    private func reply(_ head: AnswerHead, _ bytes: ImageBytes?) -> HTTPReply {
-        guard let range = head.bytes, let bytes else { return made(head) }
+    private func reply(
+        _ exchange: EventedExchange, _ head: AnswerHead, _ bytes: ImageBytes?
+    ) -> HTTPReply {
+        guard let range = head.bytes, let bytes else { return made(head, for: exchange) }
         guard let all = bytes.lastingBytes else {
-            return made(head, .bytes(Array(bytes.array[range])))
+            return made(head, .bytes(Array(bytes.array[range])), for: exchange)
         }
         let part = UnsafeRawBufferPointer(rebasing: all[range])
-        return made(head, .memory(part, owner: bytes))
+        return made(head, .memory(part, owner: bytes), for: exchange)
     }
 
     private func reply(_ exchange: EventedExchange, _ answer: TextAnswer) {
-        exchange.answer(made(answer))
+        exchange.answer(made(answer, for: exchange))
     }
 
-    private func made(_ answer: TextAnswer) -> HTTPReply {
-        made(answer.head, .bytes(answer.body))
+    private func made(_ answer: TextAnswer, for exchange: EventedExchange) -> HTTPReply {
+        made(answer.head, .bytes(answer.body), for: exchange)
     }
 
-    private func made(_ head: AnswerHead, _ body: HTTPReply.Body = .bytes([])) -> HTTPReply {
+    private func made(
+        _ head: AnswerHead, _ body: HTTPReply.Body = .bytes([]), for exchange: EventedExchange
+    ) -> HTTPReply {
+        let access = settings.crossOrigin
+        let head = access.added(to: head, origin: access.varies ? exchange.header("Origin") : nil)
         var fields = head.fields.map { (name: $0.name, value: $0.value) }
         // Nobody asks once more on a connection that is about to end.
         if isEnding { fields.append(("Connection", "close")) }

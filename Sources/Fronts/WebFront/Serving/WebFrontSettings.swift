@@ -10,11 +10,18 @@ package struct WebFrontSettings: Sendable {
     package var infoGrammar: (any URLGrammar)?
     /// How facts are answered.
     package var facts = FactsSettings()
+    /// Which pages of other origins may read answers.
+    package var crossOrigin = CrossOriginAccess()
+    /// The path by which the server of the grammar is asked whether it is there, beside ours;
+    /// `nil`: it has none.
+    package var healthPath: String?
     /// How images are answered.
     package var answers = ImageAnswer()
     /// Formats that are offered where the client may choose, those that make the smallest files
     /// first. Empty: the format of the source.
     package var offered: [ImageFormat] = [.avif, .webp]
+    /// Frames of an animation that are kept at most; one with more comes as a still. 1: all do.
+    package var framesMax = Int.max
     /// What is looked at of what clients say of themselves; `nil`: nothing.
     package var hints: HintSettings?
     /// What is shown in the place of what cannot be had; `nil`: the error.
@@ -25,6 +32,8 @@ package struct WebFrontSettings: Sendable {
     /// the origin is asked, and a day more where that fails.
     package var assumedLifetime = AssumedLifetime(
         fresh: 3_600, whileRevalidate: 600, ifError: 86_400)
+    /// Milliseconds for which a source is not asked again that failed for good.
+    package var earlierFailureMilliseconds = 10_000
     /// The field in which a proxy that is trusted names its client; `nil`: whoever connects is one.
     package var visitorField: String?
     /// Milliseconds for which a request may take.

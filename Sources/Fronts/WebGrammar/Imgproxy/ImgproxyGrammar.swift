@@ -9,7 +9,7 @@ public struct ImgproxyGrammar: URLGrammar {
         public var keys: [SigningKey] = []
         /// Bytes of a signature, 8 to 32: the first ones of an HMAC-SHA256.
         public var signatureBytes = 32
-        /// Whether `unsafe` and `_` stand for a signature.
+        /// Whether any text may stand for a signature, such as `unsafe` and `_`.
         public var permitsUnsigned = false
         /// Named options; that of the name `default` is applied to every URL.
         public var presets = ImgproxyPresets()
@@ -73,9 +73,7 @@ public struct ImgproxyGrammar: URLGrammar {
             throw GrammarError(
                 .malformed, "the path has no signature and source: /SIGNATURE/OPTIONS/plain/URL")
         }
-        if settings.permitsUnsigned, Self.unsigned.contains(where: first.elementsEqual) {
-            return rest
-        }
+        if settings.permitsUnsigned { return rest }
         guard let code = Base64URL.decode(first) else { throw .notSigned(signature) }
         let slash = UInt8(ascii: "/")
         let isAsItCame = signature.verifies(code, of: [slash] + rest)
@@ -83,8 +81,6 @@ public struct ImgproxyGrammar: URLGrammar {
         guard isAsItCame || isRepaired else { throw .notSigned(signature) }
         return rest
     }
-
-    private static let unsigned: [[UInt8]] = [Array("unsafe".utf8), Array("_".utf8)]
 
     // MARK: - Options
 

@@ -14,6 +14,18 @@ public struct GrammarError: Error, Hashable, Sendable {
         case tooLong
         /// It says something that the grammar knows and this server does not do.
         case notOffered
+
+        /// What programs know it by.
+        public var name: String {
+            switch self {
+            case .malformed: "malformedURL"
+            case .signature: "notSigned"
+            case .nowhere: "notFound"
+            case .expired: "expired"
+            case .tooLong: "urlTooLong"
+            case .notOffered: "notOffered"
+            }
+        }
     }
 
     /// Which kind of reason it is.

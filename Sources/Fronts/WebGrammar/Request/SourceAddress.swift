@@ -20,7 +20,9 @@ public struct SourceSchemes: Hashable, Sendable {
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw GrammarError(.malformed, "the URL of the source has control characters")
         }
-        let text = PercentCoding.encode(bytes) { (0x21...0x7E).contains($0) }
+        let text = PercentCoding.encode(Self.withCodes(bytes)) {
+            (0x21...0x7E).contains($0) && !Self.excluded.contains($0)
+        }
         do throws(ImageError) {
             let url = try SourceURL(text)
             guard names.contains(url.scheme) else { throw Self.refused(url.scheme) }
@@ -28,6 +30,22 @@ public struct SourceSchemes: Hashable, Sendable {
             throw GrammarError(.malformed, "the source is refused: \(error.message)")
         }
         return text
+    }
+
+    /// Visible characters that no URL has (RFC 3986, appendix A).
+    private static let excluded = Set("\"<>\\^`{|}".utf8)
+
+    /// A percent sign that begins no code is encoded itself.
+    private static func withCodes(_ bytes: [UInt8]) -> [UInt8] {
+        let percent = UInt8(ascii: "%")
+        guard bytes.contains(percent) else { return bytes }
+        return bytes.indices.flatMap { index in
+            let code = bytes[(index + 1)...].prefix(2)
+            let isCode =
+                code.count == 2
+                && code.allSatisfy { Character(UnicodeScalar($0)).hexDigitValue != nil }
+            return bytes[index] == percent && !isCode ? Array("%25".utf8) : [bytes[index]]
+        }
     }
 
     private static func refused(_ scheme: String) -> ImageError {

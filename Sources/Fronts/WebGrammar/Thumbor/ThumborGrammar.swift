@@ -54,17 +54,20 @@ public struct ThumborGrammar: URLGrammar {
         if settings.permitsUnsigned, first.elementsEqual("unsafe".utf8) { return rest }
         // Some clients encode the padding.
         guard let text = try? PercentText.bytes(String(decoding: first, as: UTF8.self)),
-            let code = Base64URL.decode(text), signature.verifies(code, of: rest)
+            let code = Base64URL.decode(text),
+            signature.verifies(code, of: rest)
+                || signature.verifies(code, of: ThumborPath.withBrackets(rest))
         else { throw .notSigned(signature) }
         return rest
     }
 
-    /// A source that names its scheme is taken as it is; another one was encoded as a whole, or
-    /// has the usual scheme.
+    /// A source is decoded once; one that names no scheme then has the usual one. The codes of a
+    /// `data:` URL are its own.
     private func url(of source: String) throws(GrammarError) -> String {
+        if source.hasPrefix("data:") { return try settings.schemes.url(Array(source.utf8)) }
         let decoded = try PercentText.bytes(source)
-        if Self.namesScheme(source.utf8) { return try settings.schemes.url(Array(source.utf8)) }
         if Self.namesScheme(decoded) { return try settings.schemes.url(decoded) }
+        if let slip = ThumborPath.slip(in: source) { throw slip }
         guard !settings.usualScheme.isEmpty else {
             throw GrammarError(.malformed, "the source has no scheme: write https:// before it")
         }

@@ -59,6 +59,37 @@ struct ThumborPath {
         source = reader.rest
     }
 
+    /// Clients and proxies encode the brackets of filters. Both are undone.
+    static func withBrackets(_ path: [UInt8]) -> [UInt8] {
+        var text = String(decoding: path, as: UTF8.self)
+        for (code, bracket) in [("%28", "("), ("%29", ")")] {
+            text = text.replacing(code, with: bracket)
+        }
+        return Array(text.utf8)
+    }
+
+    /// What is wrong with what seems to be a source, where an option that is none stands before it;
+    /// `nil` where it may be one.
+    static func slip(in source: String) -> GrammarError? {
+        let parts = source.split("/")
+        guard let first = parts.first, parts.count > 1 else { return nil }
+        if first == "stretch" {
+            return .notOffered("stretch", "it is imagor's: write filters:stretch() behind the size")
+        }
+        if first == "params" {
+            return .notOffered("params", "it is imagor's: use thumbor's meta for facts")
+        }
+        if isSize(first) || isCrop(first) || Fit(rawValue: first) != nil {
+            return .notOffered(
+                String(first.prefix(40)),
+                "it is none of thumbor's here: the order is meta/trim/crop/fit-in/size")
+        }
+        let namesScheme = parts.dropFirst().contains { $0.hasSuffix(":") }
+        guard namesScheme, !first.contains("."), !first.contains(":") else { return nil }
+        return .malformed(
+            String(first.prefix(40)), "it is no option, and no host of a source: leave it out")
+    }
+
     /// What counts most, of those that are places or found by looking; a focus is said by filters.
     var gravity: Gravity {
         if isSmart { return .attention }
@@ -153,6 +184,9 @@ private struct SegmentReader {
     /// Takes what stands between `filters:` and the first bracket that a slash follows.
     mutating func takeFilters() throws(GrammarError) -> String? {
         guard rest.hasPrefix("filters:") else { return nil }
+        if rest.firstRange(of: ")/") == nil {
+            rest = String(decoding: ThumborPath.withBrackets(Array(rest.utf8)), as: UTF8.self)
+        }
         guard let end = rest.firstRange(of: ")/") else {
             throw .malformed("filters", "a bracket and a slash are missing behind the last one: )/")
         }

@@ -106,7 +106,8 @@ struct WriteBehind {
         return dropQueued(key)
     }
 
-    /// Gives what waits under a key another expiry, if it is of the same bytes.
+    /// What the origin says of caching holds for what waits under a key, if that is of the same
+    /// bytes.
     mutating func renew(_ key: String, _ renewal: Validity) {
         latest[key]?.metadata.renew(renewal)
         if let place = queued(key) { queue[place].metadata.renew(renewal) }

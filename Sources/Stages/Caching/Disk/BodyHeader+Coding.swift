@@ -10,7 +10,8 @@ extension BodyHeader {
     /// The bytes as they stand in the file, `nil` where a text or the image is over its limit.
     func encoded() -> [UInt8]? {
         let texts = [
-            metadata.contentType, metadata.etag, metadata.lastModified, metadata.cacheControl,
+            metadata.contentType, metadata.etag, metadata.lastModified,
+            metadata.caching?.cacheControl.field,
         ]
         guard key.utf8.count <= MessageLimits.keyBytesMax,
             texts.allSatisfy({ ($0?.utf8.count ?? 0) <= MessageLimits.originHeaderBytesMax }),
@@ -19,14 +20,14 @@ extension BodyHeader {
             let pages = UInt32(exactly: metadata.info.pages),
             let stillOf = UInt32(exactly: metadata.info.stillOf ?? 0)
         else { return nil }
-        let expiry = metadata.expiry?.storedText
+        let caching = metadata.caching?.storedText
         let extended = metadata.extendedData
         let parts = [metadata.tagsText, extended?.mediaType]
         guard metadata.tags.count <= CacheTag.entryMax,
             metadata.tags.allSatisfy({ CacheTag.isTag($0) })
         else { return nil }
         if let extended, (try? extended.check()) == nil { return nil }
-        let strings = [key] + (texts + [expiry] + parts).compactMap { $0 }
+        let strings = [key] + (texts + [caching] + parts).compactMap { $0 }
         let length =
             Self.writtenFixedLength + strings.reduce(0) { $0 + $1.utf8.count }
             + (extended?.bytes.count ?? 0)
@@ -48,7 +49,7 @@ extension BodyHeader {
         bytes.append(UInt32(key.utf8.count))
         for text in texts { bytes.append(text.map { UInt16($0.utf8.count) } ?? Self.absent) }
         bytes.append(stillOf)
-        bytes.append(expiry.map { UInt16($0.utf8.count) } ?? Self.absent)
+        bytes.append(caching.map { UInt16($0.utf8.count) } ?? Self.absent)
         bytes.append(UInt16(0))
         for part in parts { bytes.append(part.map { UInt16($0.utf8.count) } ?? Self.absent) }
         bytes.append(extended.map { UInt16($0.bytes.count) } ?? Self.absent)
@@ -90,7 +91,7 @@ extension BodyHeader {
             let keyLength = reader.next(UInt32.self),
             let lengths = reader.next(UInt16.self, count: 4),
             let stillOf = reader.next(UInt32.self),
-            let expiryLengths =
+            let cachingLengths =
                 version > 1 ? reader.next(UInt16.self, count: 2) : [Self.absent],
             let parts = version > 2 ? Parts(&reader) : Parts(),
             let info = ImageInfo(
@@ -98,15 +99,15 @@ extension BodyHeader {
                 pages: Int64(pages), alpha: Int64(alpha & 0xFF), stillOf: Int64(stillOf),
                 samples: Int64(alpha >> 8)),
             let key = reader.text(Int(keyLength)),
-            let texts = Self.texts(lengths + expiryLengths.prefix(1), from: &reader),
-            let expiry = Self.expiry(texts[4]),
+            let texts = Self.texts(lengths + cachingLengths.prefix(1), from: &reader),
+            let caching = Self.caching(texts[4], control: texts[3]),
             let tags = Self.tags(parts, &reader), let extended = Self.extended(parts, &reader),
             reader.isAtEnd,
-            expiryLengths.dropFirst().allSatisfy({ $0 == 0 })
+            cachingLengths.dropFirst().allSatisfy({ $0 == 0 })
         else { return nil }
         var metadata = StoredMetadata(
             info: info, contentType: texts[0], etag: texts[1], lastModified: texts[2],
-            cacheControl: texts[3], expiry: expiry.value)
+            caching: caching.value)
         (metadata.tags, metadata.extendedData) = (tags, extended.value)
         metadata.digest = parts.digest
         self.init(
@@ -149,9 +150,11 @@ extension BodyHeader {
         return (try? data.check()) == nil ? nil : (data, ())
     }
 
-    private static func expiry(_ text: String?) -> (value: HTTPExpiry?, Void)? {
+    private static func caching(
+        _ text: String?, control: String?
+    ) -> (value: OriginCaching?, Void)? {
         guard let text else { return (nil, ()) }
-        return HTTPExpiry(storedText: text).map { ($0, ()) }
+        return OriginCaching(storedText: text, control: control).map { ($0, ()) }
     }
 
     private static func texts(_ lengths: [UInt16], from reader: inout ByteReader) -> [String?]? {

@@ -20,17 +20,17 @@ internal import Messages
 ///     76  2  content type   78 2 ETag   80 2 Last-Modified   82 2 Cache-Control: lengths,
 ///            65535 for absent
 ///     84  4  of a still: frames of its source; 0 for any other image
-///     88  2  length of the expiry, 65535 for absent   90 2  zero
+///     88  2  length of `OriginCaching.storedText`, 65535 for absent   90 2  zero
 ///     92  2  length of the tags   94 2  of the media type of the extended data: 65535 for absent
 ///     96  2  length of the extended data, 65535 for absent
 ///     98  2  1 where there is a digest, else 0
 ///     100 32 SHA-256 of the body, or zeros
-///     132 …  key, content type, ETag, Last-Modified, Cache-Control, expiry
-///            (`HTTPExpiry.storedText`), tags with spaces between, media type, in UTF-8; extended
+///     132 …  key, content type, ETag, Last-Modified, Cache-Control,
+///            `OriginCaching.storedText`, tags with spaces between, media type, in UTF-8; extended
 ///            data
 ///
-/// Version 1 has no expiry: its texts begin at 88. In version 2 they begin at 92, and there are no
-/// tags, no extended data and no digest.
+/// Version 1 has no `OriginCaching`: its texts begin at 88. In version 2 they begin at 92, and
+/// there are no tags, no extended data and no digest.
 struct BodyHeader: Hashable, Sendable {
     var key: String
     var bodyLength: Int
@@ -45,10 +45,10 @@ struct BodyHeader: Hashable, Sendable {
     static let fixedLengths: [UInt32: Int] = [1: fixedLength, 2: 92, version: writtenFixedLength]
     /// That of the shortest header that is read, and that of those that are written.
     static let (fixedLength, writtenFixedLength) = (88, 132)
-    /// The longest header: the longest key, four of the longest origin headers, the expiry, the
-    /// tags, and the extended data.
+    /// The longest header: the longest key, four of the longest origin headers, what is said of
+    /// caching, the tags, and the extended data.
     static let lengthMax =
-        writtenFixedLength + HTTPExpiry.storedBytesMax + MessageLimits.keyBytesMax
+        writtenFixedLength + OriginCaching.storedBytesMax + MessageLimits.keyBytesMax
         + 4 * MessageLimits.originHeaderBytesMax + StoredMetadata.tagsBytesMax
         + ExtendedData.mediaTypeBytesMax + ExtendedData.bytesMax
 }

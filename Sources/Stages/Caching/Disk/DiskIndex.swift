@@ -16,7 +16,7 @@ final class DiskIndex {
     private var insertTag: Statement
     private var deleteRow: Statement
     private var setAccessed: Statement
-    private var setExpiry: Statement
+    private var setCaching: Statement
     private var selectOldest: Statement
     private var selectTotals: Statement
     private var selectNumber: Statement
@@ -56,9 +56,9 @@ final class DiskIndex {
             deleteRow = try connection.prepare("DELETE FROM entries WHERE number = ?")
             setAccessed = try connection.prepare(
                 "UPDATE entries SET accessed = max(accessed, ?) WHERE key = ?")
-            setExpiry = try connection.prepare(
+            setCaching = try connection.prepare(
                 """
-                UPDATE entries SET expiry = ?
+                UPDATE entries SET expiry = ?, cache_control = ?
                 WHERE key = ? AND etag IS ? AND last_modified IS ?
                 """)
             selectOldest = try connection.prepare(
@@ -262,14 +262,15 @@ final class DiskIndex {
         }
     }
 
-    /// Gives the entry of a key another expiry, if its origin knows it by that.
+    /// Gives the entry of a key what its origin says of caching, if that knows it by these marks.
     func renew(_ key: String, _ renewal: Validity) throws(DiskError) {
         try onIndex { () throws(SQLiteError) in
-            try setExpiry.bind(renewal.expiry?.storedText, 0)
-            try setExpiry.bind(key, 1)
-            try setExpiry.bind(renewal.etag, 2)
-            try setExpiry.bind(renewal.lastModified, 3)
-            try setExpiry.run()
+            try setCaching.bind(renewal.caching?.storedText, 0)
+            try setCaching.bind(renewal.caching?.cacheControl.field, 1)
+            try setCaching.bind(key, 2)
+            try setCaching.bind(renewal.etag, 3)
+            try setCaching.bind(renewal.lastModified, 4)
+            try setCaching.run()
         }
     }
 
@@ -322,10 +323,10 @@ final class DiskIndex {
         try insertRow.bind(row.metadata.contentType, 11)
         try insertRow.bind(row.metadata.etag, 12)
         try insertRow.bind(row.metadata.lastModified, 13)
-        try insertRow.bind(row.metadata.cacheControl, 14)
+        try insertRow.bind(row.metadata.caching?.cacheControl.field, 14)
         try insertRow.bind(Int64(info.stillOf ?? 0), 15)
         try insertRow.bind(Int64(StoredSamples(info).number), 16)
-        try insertRow.bind(row.metadata.expiry?.storedText, 17)
+        try insertRow.bind(row.metadata.caching?.storedText, 17)
     }
 }
 

@@ -10,8 +10,8 @@ extension DiskTier {
         } ?? false
     }
 
-    /// Gives the entry of a key another expiry, if it is of the same bytes. The file of a large
-    /// body keeps the old one, which only counts where the index is lost.
+    /// What the origin says of caching holds for the entry of a key, if that is of the same bytes.
+    /// The file of a large body keeps what it said before, which counts if the index is lost.
     func renew(_ key: String, _ renewal: Validity, _ now: UnixTime) {
         _ = attempt(now) { (index) throws(DiskError) in try index.renew(key, renewal) }
     }

@@ -71,12 +71,13 @@ extension IndexRow {
                 format: format, storedWidth: width, height: height, pages: pages, alpha: alpha,
                 stillOf: stillOf, samples: samples),
             let type = text(row, 11), let etag = text(row, 12), let modified = text(row, 13),
-            let control = text(row, 14), let expiry = expiry(row, 17),
+            let control = text(row, 14),
+            let caching = caching(row, 17, control: control.value),
             let digest = digest(row, 18), let extended = extended(row, 19), let tags = tags(row, 21)
         else { return nil }
         var metadata = StoredMetadata(
             info: info, contentType: type.value, etag: etag.value, lastModified: modified.value,
-            cacheControl: control.value, expiry: expiry.value)
+            caching: caching.value)
         metadata.digest = digest.value
         metadata.extendedData = extended.value
         metadata.tags = tags
@@ -113,13 +114,15 @@ extension IndexRow {
         row.blob(column).withUnsafeBytes { Array($0) }
     }
 
-    /// Until when it may be used, or that it is not known; `nil` for what is neither.
-    private static func expiry(_ row: borrowing Row, _ column: Int) -> (value: HTTPExpiry?, Void)? {
+    /// What the origin says of caching, or that it is not known; `nil` for what is neither.
+    private static func caching(
+        _ row: borrowing Row, _ column: Int, control: String?
+    ) -> (value: OriginCaching?, Void)? {
         if row.isNull(column) { return (nil, ()) }
-        guard let text = row.storedText(column), let expiry = HTTPExpiry(storedText: text) else {
-            return nil
-        }
-        return (expiry, ())
+        guard let text = row.storedText(column),
+            let caching = OriginCaching(storedText: text, control: control)
+        else { return nil }
+        return (caching, ())
     }
 
     /// A text of the origin, or that there is none; `nil` for what is neither.

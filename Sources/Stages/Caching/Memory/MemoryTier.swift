@@ -165,7 +165,7 @@ public struct MemoryTier: Sendable {
         held.compactMap { $0 }.filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
     }
 
-    /// Gives the entry of a key another expiry, if it is of the same bytes.
+    /// What the origin says of caching holds for the entry of a key, if that is of the same bytes.
     mutating func renew(_ key: String, _ renewal: Validity) {
         if let slot = slotOfKey[key] { held[Int(slot)]?.metadata.renew(renewal) }
     }

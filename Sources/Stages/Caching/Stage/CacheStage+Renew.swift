@@ -3,8 +3,9 @@ internal import Messages
 
 // Entries that their origins have confirmed (SEMANTICS §6.7).
 extension CacheStage {
-    /// The entry of a key has another expiry from now on, wherever it is, if it is still of the
-    /// same bytes. Nobody waits for the disk: what is lost there costs one question to the origin.
+    /// What the origin says of caching holds from now on for the entry of a key, wherever it is, if
+    /// it is still of the same bytes. Nobody waits for the disk: what is lost there costs one
+    /// question to the origin.
     func renew(_ job: CacheJob, _ work: EntryWork, _ now: UnixTime) {
         guard let renewal = work.renewal else { return answer(job, .entry(.none)) }
         memory.renew(work.key, renewal)
@@ -17,9 +18,9 @@ extension CacheStage {
 }
 
 extension StoredMetadata {
-    /// Takes the expiry where it is of the same bytes.
+    /// Takes what the origin says of caching where it is of the same bytes.
     mutating func renew(_ renewal: Validity) {
         guard etag == renewal.etag, lastModified == renewal.lastModified else { return }
-        expiry = renewal.expiry
+        caching = renewal.caching
     }
 }

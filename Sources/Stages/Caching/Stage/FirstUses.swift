@@ -39,7 +39,8 @@ struct FirstUses {
         withheld.isEmpty ? nil : withheld.removeValue(forKey: block)
     }
 
-    /// Gives what is withheld of a key another expiry, if it is of the same bytes.
+    /// What the origin says of caching holds for what is withheld of a key, if that is of the same
+    /// bytes.
     mutating func renew(_ key: String, _ renewal: Validity) {
         for (block, entry) in withheld where entry.key == key {
             withheld[block]?.metadata.renew(renewal)

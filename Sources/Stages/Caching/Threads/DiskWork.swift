@@ -24,7 +24,7 @@ enum DiskWork: Sendable {
     /// Store these in one transaction.
     case write([PendingWrite])
     case remove(String)
-    /// Give the entry of a key another expiry, if it is of the same bytes.
+    /// What the origin says of caching holds for the entry of a key, if that is of the same bytes.
     case renew(String, Validity)
     /// Whether there is an entry of a key.
     case find(String)

@@ -22,8 +22,7 @@ enum FileReading {
         guard status.size > 0 else { throw .emptyBody }
         let marks = FileMarks(status)
         guard !marks.isKnown(from: task.validators) else {
-            let now = WallClock.nanoseconds() / 1_000_000
-            throw .notModified(CacheControl(nil), ResponseAge(bornMilliseconds: now))
+            throw .notModified(OriginCaching(CacheControl(nil), LocalBody.age))
         }
         let block = try copy(file, status.size, task, into: space)
         do throws(DownloadFailure) {

@@ -1,4 +1,5 @@
 import ImageModel
+import Linux
 import Messages
 import StageContract
 
@@ -41,9 +42,16 @@ struct LocalBody: Sendable {
 
     /// As an outcome says it. Such bytes may be kept by everybody, for any time.
     func fetched(from url: String) -> FetchedBody {
-        FetchedBody(
+        var body = FetchedBody(
             reference: block.reference(length: count), httpStatus: 200, contentType: contentType,
             etag: etag, lastModified: lastModified, effectiveURL: url,
             format: block.format(length: count))
+        body.age = Self.age
+        return body
+    }
+
+    /// That of bytes which are read now.
+    static var age: ResponseAge {
+        ResponseAge(bornMilliseconds: WallClock.nanoseconds() / 1_000_000)
     }
 }

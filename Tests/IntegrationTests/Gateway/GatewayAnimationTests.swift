@@ -1,0 +1,96 @@
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Animations over HTTP (WEB.md): as stills, or with all their frames. Pillow counts them.
+    @Suite struct GatewayAnimationTests {
+        private let bench = GatewayBench()
+        private static let browser =
+            "Accept: image/avif,image/webp,image/apng,image/*;q=0.8,*/*;q=0.5\r\n"
+        private static let frames = 5
+
+        init() throws {
+            let script = """
+                import sys; from PIL import Image, ImageDraw
+                frames = []
+                for place in range(5):
+                    frame = Image.new("RGB", (60, 40), (9, 9, 9))
+                    ImageDraw.Draw(frame).rectangle((place * 9, 4, place * 9 + 9, 30), (200, 50, 9))
+                    frames.append(frame)
+                frames[0].save(
+                    sys.stdout.buffer, sys.argv[1], save_all=True, append_images=frames[1:],
+                    duration=80, loop=0, lossless=True)
+                """
+            for (path, format) in [("/a.gif", "GIF"), ("/a.png", "PNG"), ("/a.webp", "WEBP")] {
+                bench.origin.route(path, .bytes(try Tool.run(["python3", "-c", script, format])))
+            }
+        }
+
+        /// Format and frames, as Pillow sees them.
+        private func seen(_ answer: RawClient.Response) throws -> String {
+            let script = """
+                import io, sys; from PIL import Image
+                image = Image.open(io.BytesIO(sys.stdin.buffer.read()))
+                print(image.format, getattr(image, "n_frames", 1), end="")
+                """
+            let said = try Tool.run(["python3", "-c", script], input: answer.body)
+            return String(decoding: said, as: UTF8.self)
+        }
+
+        /// A still stays in the format of its source where the URL names none, and says what it is.
+        @Test(
+            arguments: [
+                ("/a.gif", "", "GIF 1"), ("/a.png", "", "PNG 1"), ("/a.webp", "", "WEBP 1"),
+                ("/a.gif", "@webp", "WEBP 1"), ("/a.gif", "@gif", "GIF 1"),
+            ])
+        func imgproxyShowsStills(name: String, ending: String, expected: String) async throws {
+            try await bench.run { gateway, _ in
+                let target = bench.path(name, "rs:fit:30:30", ending)
+                let answer = try gateway.get(target, Self.browser)
+                #expect(try seen(answer) == expected, "\(answer.head)")
+                #expect(answer.field("X-Imagebus-Still-Of") == "\(Self.frames)")
+            }
+        }
+
+        /// Where frames are kept they are, in a format that holds them, however the client prefers
+        /// others; and what has more of them is a still.
+        @Test(
+            arguments: [
+                ("5", "/a.gif", "", "WEBP 5"), ("9", "/a.png", "", "WEBP 5"),
+                ("5", "/a.gif", "@gif", "GIF 5"), ("5", "/a.gif", "@png", "PNG 5"),
+                ("5", "/a.gif", "@jpg", "JPEG 1"), ("4", "/a.gif", "", "GIF 1"),
+            ])
+        func imgproxyKeepsAsManyFramesAsItIsTold(
+            most: String, name: String, ending: String, expected: String
+        ) async throws {
+            try await bench.run(["--max-animation-frames", most]) { gateway, _ in
+                let target = bench.path(name, "rs:fit:30:30", ending)
+                let answer = try gateway.get(target, Self.browser)
+                #expect(try seen(answer) == expected, "\(answer.head)")
+            }
+        }
+
+        @Test func thumborKeepsAllFrames() async throws {
+            try await bench.run(["--grammar", "thumbor"]) { gateway, _ in
+                let target = "/unsafe/30x20/\(bench.origin.url("/a.gif"))"
+                for (accept, expected) in [
+                    (Self.browser, "WEBP 5"), ("Accept: image/avif,image/*\r\n", "GIF 5"),
+                    ("", "GIF 5"),
+                ] {
+                    let answer = try gateway.get(target, accept)
+                    #expect(try seen(answer) == expected, "\(answer.head)")
+                }
+            }
+        }
+
+        /// An animation beyond the limits of the stack is no error.
+        @Test func whatIsTooMuchIsAStill() async throws {
+            let arguments = ["--grammar", "thumbor"]
+            try await bench.run(arguments, stack: ["--pixel-limit", "6000"]) { gateway, _ in
+                let target = "/unsafe/30x20/\(bench.origin.url("/a.gif"))"
+                let answer = try gateway.get(target)
+                #expect(try seen(answer) == "GIF 1", "\(answer.head)")
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What caches may do with the answers of a gateway (RFC 9111): the table of `Proto/WEB.md`
+    /// (5.4), judged by nginx with `proxy_cache`.
+    @Suite struct GatewayCachingTests {
+        private let bench = GatewayBench()
+
+        private struct Row: CustomTestStringConvertible {
+            /// Fields of the origin's answer.
+            var origin: [(String, String)] = []
+            /// `Cache-Control` of the gateway's; up to ten of the seconds may have passed.
+            let answer: String
+            /// Whether nginx answers the second request by itself.
+            let isKept: Bool
+            var testDescription: String { "\(origin) → \(answer)" }
+        }
+
+        private static func control(_ text: String, _ answer: String, _ isKept: Bool) -> Row {
+            Row(origin: [("Cache-Control", text)], answer: answer, isKept: isKept)
+        }
+
+        private static let rows = [
+            control("max-age=600", "max-age=600", true),
+            control("public, max-age=600", "public, max-age=600", true),
+            control("private, max-age=600", "private, max-age=600", false),
+            control("no-store", "no-store", false),
+            control("no-cache, max-age=600", "no-cache", false),
+            control("max-age=60, s-maxage=600", "max-age=60, s-maxage=600", true),
+            control("s-maxage=600", "max-age=0, s-maxage=600", true),
+            control(
+                "max-age=600, must-revalidate, proxy-revalidate",
+                "max-age=600, must-revalidate, proxy-revalidate", true),
+            control("max-age=600, immutable", "max-age=600, immutable", true),
+            control(
+                "max-age=600, stale-while-revalidate=30, stale-if-error=40",
+                "max-age=600, stale-while-revalidate=30, stale-if-error=40", true),
+            Row(
+                origin: [("Cache-Control", "max-age=600"), ("Vary", "*")], answer: "max-age=600",
+                isKept: false),
+            Row(
+                origin: [("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")],
+                answer: "max-age=31536000", isKept: true),
+            Row(
+                answer: "public, max-age=3600, stale-while-revalidate=600, stale-if-error=86400",
+                isKept: true),
+        ]
+
+        /// Every row for an image, the bytes as they came, and what is known of them.
+        @Test(arguments: rows)
+        private func nginxKeepsWhatTheOriginPermits(row: Row) async throws {
+            try await run([]) { gateway, proxy in
+                for (place, target) in targets.enumerated() {
+                    try route(row.origin, "/\(place).jpg")
+                    try expect(row.answer, row.isKept, target, proxy)
+                }
+            }
+        }
+
+        private var targets: [String] {
+            let urls = (0..<3).map { "plain/\(bench.origin.url("/\($0).jpg"))" }
+            return [
+                "/unsafe/rs:fit:40:40/\(urls[0])", "/unsafe/raw:1/\(urls[1])",
+                "/info/unsafe/\(urls[2])",
+            ]
+        }
+
+        private func expect(
+            _ answer: String, _ isKept: Bool, _ target: String, _ proxy: NginxProxy
+        ) throws {
+            let first = try proxy.get(target)
+            #expect(first.status == 200, "\(target): \(first.head)")
+            let said = first.field("Cache-Control") ?? ""
+            #expect(Self.isNearly(said, answer), "\(target): \(said)")
+            let second = try proxy.get(target)
+            #expect(second.field("X-Cache") == (isKept ? "HIT" : "MISS"), "\(second.head)")
+            #expect(second.body == first.body)
+        }
+
+        /// Whether the texts are the same, but for seconds that have passed.
+        private static func isNearly(_ said: String, _ expected: String) -> Bool {
+            let (said, expected) = (said.split(separator: ", "), expected.split(separator: ", "))
+            return said.count == expected.count
+                && zip(said, expected).allSatisfy { one, other in
+                    let (left, right) = (one.split(separator: "="), other.split(separator: "="))
+                    guard left.count == 2, right.count == 2, left[0] == right[0],
+                        let seconds = Int(left[1]), let most = Int(right[1])
+                    else { return one == other }
+                    return (max(0, most - 10)...most).contains(seconds)
+                }
+        }
+
+        private func route(_ fields: [(String, String)], _ path: String) throws {
+            let bytes = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            var behaviour = OriginBehaviour.revalidated(
+                bytes, etag: "\"1\"", contentType: "image/jpeg")
+            for (name, value) in fields { behaviour = behaviour.with(header: name, value) }
+            bench.origin.route(path, behaviour)
+        }
+
+        private func run(
+            _ arguments: [String], rules: String? = nil,
+            _ body: (GatewayProcess, NginxProxy) throws -> Void
+        ) async throws {
+            let folder = TestKit.TemporaryDirectory()
+            let flags = rules.map { rules in
+                let file = "profiles: {default: {rules: [{match: '*', \(rules)}]}}"
+                return ["--config", folder.write(Array(file.utf8), to: "a.yaml")]
+            }
+            try await bench.run(arguments, stack: flags ?? []) { gateway, _ in
+                try body(gateway, try NginxProxy(before: [gateway.port], keeps: true))
+            }
+        }
+
+        // MARK: - Overrides
+
+        @Test func theOperatorMayAssumeNothing() async throws {
+            let none = ["fresh", "stale-while-revalidate", "stale-if-error"].flatMap {
+                ["--assume-\($0)", "0"]
+            }
+            try await run(none) { _, proxy in
+                try route([], "/0.jpg")
+                try expect("no-cache", false, targets[0], proxy)
+            }
+        }
+
+        /// thumbor's `max_age` says how long, and not for whom.
+        @Test(
+            arguments: [
+                ("no-cache", "max-age=60", true), ("private", "private, max-age=60", false),
+            ])
+        func aURLMaySayHowLong(origin: String, answer: String, isKept: Bool) async throws {
+            try await run(["--grammar", "thumbor"]) { _, proxy in
+                try route([("Cache-Control", origin)], "/0.jpg")
+                let url = bench.origin.url("/0.jpg")
+                try expect(answer, isKept, "/unsafe/40x40/filters:max_age(60)/\(url)", proxy)
+            }
+        }
+
+        @Test func aRuleMayIgnoreTheOrigin() async throws {
+            try await run([], rules: "ignore-cache-control: yes") { _, proxy in
+                try route([("Cache-Control", "private, max-age=600")], "/0.jpg")
+                try expect("public, max-age=3600", true, targets[0], proxy)
+            }
+        }
+    }
+}
