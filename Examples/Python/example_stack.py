@@ -204,7 +204,8 @@ class Stack:
 
 
 class ExampleTests(unittest.IsolatedAsyncioTestCase):
-    options: tuple[str, ...] = ()  # of `serve`
+    # Of `serve`: a picture that a test holds back is not too slow, however busy a machine is.
+    options: tuple[str, ...] = ("--low-speed", "0")
     origin: Origin
     stack: Stack
 

@@ -10,6 +10,8 @@ extension Conformance {
     /// What is told and shown while bytes arrive (SEMANTICS §2.11).
     @Suite struct ProgressiveCases {
         private let origin = OriginServer()
+        /// A busy machine takes its time for each look, and rests three times as long.
+        private static let timeoutMilliseconds = 120_000
 
         private func serve(_ path: String, _ bytes: [UInt8]) -> Arrival {
             Arrival(of: bytes, at: path, from: origin)
@@ -23,8 +25,7 @@ extension Conformance {
         ) async throws -> Story {
             var request = request
             request.options.insert(.progressiveLoad)
-            // A busy machine takes its time for each look, and rests three times as long.
-            request.timeoutMilliseconds = 120_000
+            request.timeoutMilliseconds = Self.timeoutMilliseconds
             arrival.letCome(percent: percent)
             let task = try SharedStack.current.client().load(request, wantsInfo: true)
             var story = Story()
@@ -111,6 +112,7 @@ extension Conformance {
                         var request = ImageRequest(url, fit: side)
                         request.output.format = .webp
                         request.options = .progressiveLoad
+                        request.timeoutMilliseconds = Self.timeoutMilliseconds
                         var story = Story()
                         for await event in client.load(request).events {
                             story.take(event)
@@ -167,6 +169,7 @@ extension Conformance {
             arrival.letCome(percent: 50)
             var request = ImageRequest(arrival.url, fit: 300)
             request.options = .progressiveLoad
+            request.timeoutMilliseconds = Self.timeoutMilliseconds
             let task = try stack.client().load(request)
             var story = Story()
             for await event in task.events {
@@ -192,7 +195,7 @@ extension Conformance {
             let stack = try SharedStack.current
             let run = try stack.startGet([
                 url, "--partials", folder.file("so-far"), "--resize", "200x200", "--json", "-o",
-                folder.file("whole.jpg"),
+                folder.file("whole.jpg"), "--timeout", "\(Self.timeoutMilliseconds)ms",
             ])
             for number in 1...3 {
                 arrival.letCome(percent: 28)

@@ -182,12 +182,14 @@ import Testing
     }
 
     @Test func aCancelEndsTheDecodingOfBytesThatAreHere() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
+        let gate = Gate()
+        let bench = try DownloadBench(gate: gate) { $0.progressIntervalMilliseconds = 0 }
         let bytes = try PackedBodies.zeros(mebibytes: 900)
         bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
         bench.start("/a")
         #expect(await bench.progress.wait(until: { $0.received > 0 }))
         bench.downloader.cancel(JobID(1))
+        gate.open()
         let failure = try #require(await bench.failure())
         #expect(failure.code == .cancelled)
         #expect(bench.space.liveCount == 0)

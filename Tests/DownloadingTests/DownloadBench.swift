@@ -11,8 +11,9 @@ final class DownloadBench: Sendable {
     let progress = Recorder<JobProgress>()
     let downloader: Downloader
 
+    /// With `gate` the downloader stands at the report of bytes until it opens.
     init(
-        bytesMax: Int = 1 << 30, origin: OriginServer = OriginServer(),
+        bytesMax: Int = 1 << 30, origin: OriginServer = OriginServer(), gate: Gate? = nil,
         change: (inout DownloadConfiguration) -> Void = { _ in }
     ) throws {
         self.origin = origin
@@ -25,8 +26,11 @@ final class DownloadBench: Sendable {
         change(&configuration)
         space = HeapSpace(bytesMax: bytesMax)
         downloader = try Downloader(
-            configuration, into: space, onProgress: { [progress] in progress.append($0) },
-            onOutcome: { [outcomes] in outcomes.append($0) })
+            configuration, into: space,
+            onProgress: { [progress] report in
+                progress.append(report)
+                if let gate, report.received > 0 { _ = gate.wait(timeout: defaultTimeout) }
+            }, onOutcome: { [outcomes] in outcomes.append($0) })
     }
 
     /// Starts a job for a path of the origin, or for a whole URL.

@@ -70,8 +70,10 @@ extension RealProcesses {
                 let others = (0..<5).map { client.load(origin.url("/\($0).png")) }
                 others[4].reprioritise(.high)
                 _ = try await stack.awaitStatus("all to wait") {
-                    $0.counter("requests") ?? 0 >= 6
+                    $0.counter("queued.fetch") == 5
                 }
+                // What one client says is heard in its order: the priority before this.
+                _ = try await client.status()
                 gate.open()
                 _ = try await first.response
                 for other in others { _ = try await other.response }

@@ -44,7 +44,7 @@ extension RealProcesses {
         @Test func whatIsNamedIsUsedWhoeverOwnsIt() throws {
             let trap = try Trap(at: "/dev/shm/imagebus-\(Self.user)", owner: Self.stranger)
             let end = try CommandLineRun(
-                ["get", "http://127.0.0.1:9/a.png", "--timeout", "100ms"]
+                ["get", "http://127.0.0.1:9/a.png", "--timeout", "1s"]
                     + ["--runtime-dir", trap.root], asUser: Self.user
             ).end()
             #expect(end.exitStatus == 124, "\(end)")

@@ -97,7 +97,7 @@ extension RealProcesses {
                 let client = try stack.client()
                 var request = ImageRequest(origin.url("/h.svg"), fit: 100, format: .png)
                 // Its seconds are those of the processors, which others may use.
-                request.timeoutMilliseconds = 120_000
+                request.timeoutMilliseconds = 600_000
                 let hangs = client.load(request)
                 _ = try await stack.awaitStatus("it is drawn") { report in
                     report.processes.contains { $0.pool.text == "vector" && $0.jobs == 1 }

@@ -13,6 +13,13 @@ extension StatusReport {
         ["liveRequests", "liveJobs", "liveBlocks"].allSatisfy { counter($0) == 0 }
     }
 
+    /// How often processes were started again.
+    public var restarts: Int { processes.reduce(0) { $0 + Int($1.restarts) } }
+
+    /// How many processes ended since they had not heeded a cancel within the grace (SEMANTICS
+    /// §8.3), as happens on a busy machine. Each counts once its successor is there.
+    public var hardCancels: Int { cancellations.reduce(0) { $0 + Int($1.hard) } }
+
     /// What the stack holds and its processes, in one line.
     public var outline: String {
         let held = counters.filter {
@@ -30,6 +37,13 @@ extension StackHarness {
     @discardableResult
     public func awaitIdle(timeout: Duration = defaultTimeout) async throws -> StatusReport {
         try await awaitStatus("an idle stack", timeout: timeout) { $0.isIdle }
+    }
+
+    /// The same with so many processes: the heirs of those that ended are there too.
+    public func awaitIdle(processes: Int) async throws -> StatusReport {
+        try await awaitStatus("an idle stack of \(processes) processes") {
+            $0.isIdle && $0.processes.count == processes
+        }
     }
 
     /// What the stack holds at the moment, for messages.

@@ -80,10 +80,12 @@ class Stack:
         self.runtime = self.folder / "run"
         self._programs: list[Program] = []
         try:
+            # An origin that a test holds back is not too slow, however long a busy machine takes.
             self._start(
                 PROGRAMS / "imagebus", "serve", "--decode", "1", "--transform", "1",
                 "--allow-private-networks", "--runtime-dir", self.runtime,
-                "--cache-dir", self.folder / "cache", *arguments, said="^ready ",
+                "--cache-dir", self.folder / "cache", "--low-speed", "0", *arguments,
+                said="^ready ",
             )  # fmt: skip
             gateway = self._start(
                 PROGRAMS / "imagebus-gateway", "--runtime-dir", self.runtime,

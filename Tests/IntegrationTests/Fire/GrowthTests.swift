@@ -40,8 +40,8 @@ extension RealProcesses {
                     #expect(
                         first.descriptors(of: process) == last.descriptors(of: process), "\(what)")
                 }
-                let gone = Set(first.names.keys).subtracting(last.names.keys)
-                #expect(try gone.count == recycled(in: stack))
+                let ended = try recycled(in: stack) + last.report.hardCancels
+                #expect(last.report.restarts == ended, "\(last.report.outline)")
                 print("  segments: \(first.segments), then \(last.segments)")
                 #expect(first.report.counter("liveBlocks") == 0)
                 #expect(last.report.counter("liveBlocks") == 0)
@@ -100,7 +100,7 @@ private struct Snapshot {
     }
 
     init(_ stack: StackHarness, _ origin: OriginServer) async throws {
-        report = try await stack.awaitIdle()
+        report = try await stack.awaitIdle(processes: 7)
         var names = [stack.processID: "serve"]
         for child in stack.children { names[child.processID] = child.name }
         var figures: [Int32: ProcessFigures] = [:]

@@ -7,7 +7,7 @@ import Testing
 
 extension RealProcesses {
     /// Animations that say what nobody can do: each way to ask for one ends with an image or with a
-    /// typed error. No process ends, except a decoder that did not heed a cancel within the grace
+    /// typed error. No process ends, except a worker that did not heed a cancel within the grace
     /// (SEMANTICS §8.3), as happens to a cancelled preview on a busy machine.
     @Suite struct HostileAnimationTests {
         /// A way to ask for an animation.
@@ -80,21 +80,18 @@ extension RealProcesses {
             try await withStack(decoders: 1) { stack in
                 let client = try stack.client()
                 let status = try stack.client(asOperator: true)
-                var before = Set(stack.children.map(\.processID))
-                var unheeded: UInt64 = 0
+                var before = try await stack.awaitIdle(processes: 5)
                 for file in files {
                     for ask in Self.asks {
                         var request = ImageRequest(url: origin.url("/\(file.name)?\(ask.name)"))
                         ask.change(&request)
                         Self.expect(await Self.end(client.load(request)), file.name, ask.name)
                     }
-                    let after = Set(stack.children.map(\.processID))
-                    let report = try await status.status()
-                    let hard = report.cancellations.first { $0.stage == "decode" }?.hard ?? 0
-                    let ended = before.subtracting(after).count
+                    let after = try await stack.awaitIdle(processes: 5)
+                    let ended = after.restarts - before.restarts
                     let what = "\(file.name): \(LogTail.text(stack.logFile))"
-                    #expect(ended == hard - unheeded, "\(what)")
-                    (before, unheeded) = (after, hard)
+                    #expect(ended == after.hardCancels - before.hardCancels, "\(what)")
+                    before = after
                 }
                 let decoder = try #require(try await status.status().processes(.decode).first)
                 let peak = try ProcessMemory.peakBytes(of: Int32(decoder.pid))

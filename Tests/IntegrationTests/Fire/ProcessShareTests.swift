@@ -28,12 +28,15 @@ extension RealProcesses {
                     .slow(Self.body, chunk: 150, every: .milliseconds(100), until: gate))
                 origin.route("/at-once.jpg", .bytes(source, contentType: "image/jpeg"))
             }
-            try await withStack(["--allow-private-networks"]) { stack in
+            // Drips of a busy machine are slower still.
+            try await withStack(["--allow-private-networks", "--low-speed", "0"]) { stack in
                 let wires = try (0..<Self.connections).map { _ in try WireClient(stack) }
                 for number in 0..<Self.connections * Self.loadsOfEach {
                     var image = ImageRequest(
                         url: slow[number % Self.hosts].url("/drip.jpg?\(number)"))
                     image.options = .fromLoaderOnly
+                    // One that ended would let another transfer begin.
+                    image.timeoutMilliseconds = 300_000
                     try wires[number % Self.connections].send(
                         .load(LoadRequest(token: Token(.random), image: image)))
                 }

@@ -28,7 +28,8 @@ extension RealProcesses {
                     .slow(Self.body, chunk: Self.chunk, every: Self.pause, until: gate))
                 origin.route("/at-once.jpg", .bytes(image, contentType: "image/jpeg"))
             }
-            try await withStack(["--allow-private-networks"]) { stack in
+            // Drips of a busy machine are slower still.
+            try await withStack(["--allow-private-networks", "--low-speed", "0"]) { stack in
                 let busy = try stack.client()
                 let tasks = (0..<Self.transfers).map { number in
                     busy.load(request(slow[number % Self.hosts].url("/drip.jpg?\(number)")))
@@ -62,6 +63,8 @@ extension RealProcesses {
         private func request(_ url: String) -> ImageRequest {
             var request = ImageRequest(url, fit: 100)
             request.options = .fromLoaderOnly
+            // One that ended would let another transfer begin.
+            request.timeoutMilliseconds = 300_000
             return request
         }
     }

@@ -82,15 +82,5 @@ extension RealProcesses {
                 }
             }
         }
-
-        /// An animation beyond the limits of the stack is no error.
-        @Test func whatIsTooMuchIsAStill() async throws {
-            let arguments = ["--grammar", "thumbor"]
-            try await bench.run(arguments, stack: ["--pixel-limit", "6000"]) { gateway, _ in
-                let target = "/unsafe/30x20/\(bench.origin.url("/a.gif"))"
-                let answer = try gateway.get(target)
-                #expect(try seen(answer) == "GIF 1", "\(answer.head)")
-            }
-        }
     }
 }

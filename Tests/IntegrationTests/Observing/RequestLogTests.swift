@@ -84,7 +84,12 @@ extension RealProcesses {
             let all = try await lines(["--log-requests", "all"])
             #expect(all.map { $0["cache"]?.text } == ["none", "memory", "memory", "memory", nil])
             let slow = try await lines(["--log-requests", "slow"])
-            #expect(slow.map { $0["outcome"]?.text } == ["error"])
+            // On a busy machine an image may be slow too.
+            let fast = slow.filter {
+                guard case .number(let total) = $0["totalMilliseconds"] else { return true }
+                return total < 1_000
+            }
+            #expect(fast.map { $0["outcome"]?.text } == ["error"])
             #expect(try await lines(["--log-requests", "none"]).isEmpty)
         }
     }

@@ -2,7 +2,8 @@ import Linux
 
 /// What a process uses at one moment.
 public struct ProcessFigures: Sendable, CustomStringConvertible {
-    /// Bytes in memory without segments of the arena (`Pss` less `Pss_Shmem`).
+    /// Bytes in memory that are of no file and no segment of the arena (`Pss_Anon`): its share of a
+    /// program and of libraries depends on how many other processes run them.
     public let bytes: Int
     /// Bytes of segments that it has mapped and touched, its share of them (`Pss_Shmem`).
     public let sharedBytes: Int
@@ -11,9 +12,12 @@ public struct ProcessFigures: Sendable, CustomStringConvertible {
 
     /// Looks at a process; throws where it has ended.
     public init(of process: Int32) throws {
-        let memory = try ProcessMemory.proportional(of: process)
-        bytes = Int(memory.total) - Int(memory.shared)
-        sharedBytes = Int(memory.shared)
+        sharedBytes = Int(try ProcessMemory.proportional(of: process).shared)
+        let rollup = FileBytes.text("/proc/\(process)/smaps_rollup") ?? ""
+        let line = rollup.split(separator: "\n").first { $0.hasPrefix("Pss_Anon:") }
+        guard let kilobytes = line?.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { throw StackFailure("process \(process) does not say what it has in memory") }
+        bytes = kilobytes << 10
         descriptors = DirectoryEntries.names("/proc/\(process)/fd").count
     }
 
