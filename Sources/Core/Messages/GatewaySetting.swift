@@ -151,7 +151,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .offer: "formats where the client may choose (avif,webp)"
         case .maxAnimationFrames:
             "frames of an animation that are kept; one with more comes as a still\n"
-                + "(imgproxy: 1; thumbor, iiif: all within the limits of the stack)"
+                + "(imgproxy: 1; thumbor, iiif: all)"
         case .visitorField:
             "the field in which a proxy that is trusted names its client, whose\n"
                 + "requests take turns with those of others"

@@ -73,8 +73,6 @@ package struct AnswerMaker: Sendable {
 
     /// A fallback that cannot be had either says nothing: the first failure is told.
     private func failed(_ error: ImageError, _ plan: RequestPlan) -> NextMove {
-        // Too many frames, or too many pixels in all of them: one is no trouble.
-        if plan.framesMax > 1, error.code == .limitExceeded { return .load(plan.asStill()) }
         let told = plan.fallbackFor ?? error
         if let fallback = settings.fallback, plan.fallbackFor == nil, plan.upload == nil,
             plan.request.kind == .image, fallback.causes.contain(error)
