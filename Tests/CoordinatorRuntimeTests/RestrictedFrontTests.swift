@@ -37,6 +37,7 @@ import Testing
             load { $0.image.context.tags = ["a"] },
             load { $0.image.options = .refreshCached },
             load { $0.image.options = .fromLoaderOnly },
+            load { $0.image.options = .retryFailed },
         ]
         for load in refused {
             let error = #expect(throws: ImageError.self) {

@@ -16,8 +16,8 @@ extension StatusReport {
     /// How often processes were started again.
     public var restarts: Int { processes.reduce(0) { $0 + Int($1.restarts) } }
 
-    /// How many processes ended since they had not heeded a cancel within the grace (SEMANTICS
-    /// §8.3), as happens on a busy machine. Each counts once its successor is there.
+    /// How many processes ended since they had not heeded a cancel within the grace
+    /// (SEMANTICS §8.3), as happens on a busy machine. Each counts once its successor is there.
     public var hardCancels: Int { cancellations.reduce(0) { $0 + Int($1.hard) } }
 
     /// What the stack holds and its processes, in one line.

@@ -8,6 +8,7 @@
 @_exported public import struct ImageModel.AssumedLifetime
 @_exported public import enum ImageModel.BaseKey
 @_exported public import enum ImageModel.BlendMode
+@_exported public import struct ImageModel.CacheControl
 @_exported public import struct ImageModel.CacheTypes
 @_exported public import enum ImageModel.ChromaSubsampling
 @_exported public import struct ImageModel.Colour
@@ -34,6 +35,7 @@
 @_exported public import enum ImageModel.MarginFill
 @_exported public import struct ImageModel.Margins
 @_exported public import enum ImageModel.MetadataChoice
+@_exported public import struct ImageModel.OriginCaching
 @_exported public import struct ImageModel.OutputOptions
 @_exported public import struct ImageModel.Overlay
 @_exported public import struct ImageModel.PixelRect
@@ -43,6 +45,7 @@
 @_exported public import struct ImageModel.RequestContext
 @_exported public import struct ImageModel.RequestOptions
 @_exported public import enum ImageModel.ResizeMode
+@_exported public import struct ImageModel.ResponseAge
 @_exported public import struct ImageModel.Rotation
 @_exported public import enum ImageModel.Serializer
 @_exported public import struct ImageModel.Thumbnail

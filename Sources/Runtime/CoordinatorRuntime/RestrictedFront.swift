@@ -32,10 +32,11 @@ enum RestrictedFront {
             !permitted.headers.contains($0.name.lowercased())
         }
         try refuse(!headers.isEmpty, "these headers for the origin (headers)")
-        let refreshes = load.image.options.intersection([.refreshCached, .fromLoaderOnly])
+        let asking: RequestOptions = [.refreshCached, .fromLoaderOnly, .retryFailed]
         try refuse(
-            !permitted.refreshes && !refreshes.isEmpty && load.uploadBytes == 0,
-            "the origin to be asked about what is fresh (refresh)")
+            !permitted.refreshes && load.uploadBytes == 0
+                && !load.image.options.isDisjoint(with: asking),
+            "the origin to be asked about what is fresh, or has failed (refresh)")
         let tags = context.tags.filter { tag in
             !(permitted.tagPrefix.map { tag.hasPrefix($0) } ?? false)
         }
