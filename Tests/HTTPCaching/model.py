@@ -26,7 +26,7 @@ def directives(field):
 
 
 def seconds(text):
-    """RFC 9111 section 1.2.2; what is no number is stale."""
+    """RFC 9111 section 1.2.2; anything but a number counts as stale."""
     return min(int(text), 2**31) if text.isdigit() else 0
 
 

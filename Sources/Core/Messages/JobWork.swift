@@ -230,8 +230,8 @@ public struct StoreWork: Hashable, Sendable {
     public var waitsForDisk: Bool
     /// Facts stored with the bytes.
     public var metadata: StoredMetadata
-    /// Milliseconds since 1970 from which on its origin has to be asked; `nil` where it does not
-    /// say. For caches of others, which may keep it no longer.
+    /// Until when an external cache may keep it, in milliseconds since 1970: the origin has to be
+    /// asked from then on. `nil` if the origin does not say.
     public var expires: Int64?
     /// Bytes in the cache's own arena; where the store keeps and delivers nothing, the outcome says
     /// whether the source has the same.

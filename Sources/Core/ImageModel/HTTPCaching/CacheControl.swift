@@ -15,7 +15,7 @@ public struct CacheControl: Hashable, Sendable {
     public var proxyRevalidate = false
     /// Its bytes do not change while it is fresh.
     public var isImmutable = false
-    /// Whoever passes it on leaves it as it is.
+    /// Intermediaries must not transform it.
     public var forbidsTransforming = false
     /// Seconds for which it is fresh; 0 where the origin says what is no number, or two different
     /// ones (RFC 9111 §4.2.1).

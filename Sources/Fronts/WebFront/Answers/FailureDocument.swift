@@ -1,6 +1,6 @@
 import JSON
 
-/// Why there is no image, as an object for programs.
+/// An error as a JSON object.
 struct FailureDocument: Encodable {
     let status: Int
     /// The name of the error.

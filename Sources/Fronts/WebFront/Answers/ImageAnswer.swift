@@ -126,10 +126,10 @@ package struct ImageAnswer: Sendable {
         return TextAnswer(AnswerHead(200, fields), text)
     }
 
-    /// An answer that says why there is no image: the name of the error, and a sentence for people.
+    /// An answer that reports an error by its name and a sentence.
     ///
     /// - Parameters:
-    ///   - asJSON: whether the body is an object for programs, and not a sentence.
+    ///   - asJSON: whether the body is a JSON object instead of a sentence.
     ///   - varies: names of request fields on which it depends.
     package func failure(
         _ status: UInt16, _ name: String, _ message: String, asJSON: Bool = false,

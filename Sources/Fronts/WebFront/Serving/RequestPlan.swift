@@ -56,7 +56,7 @@ extension RequestPlan {
         guard request.negotiatesFormat else { return }
         varies.append("Accept")
         var header = AcceptHeader(field)
-        // Who wants errors as JSON, and says no more, takes images as they come.
+        // A client that accepts nothing but JSON wants errors in that form, and any image.
         if header.namesJSON, !header.acceptsImages { header = AcceptHeader(nil) }
         accept = header
         let chosen = header.better(of: offered)

@@ -87,7 +87,7 @@ struct ThumborPath {
         let namesScheme = parts.dropFirst().contains { $0.hasSuffix(":") }
         guard namesScheme, !first.contains("."), !first.contains(":") else { return nil }
         return .malformed(
-            String(first.prefix(40)), "it is no option, and no host of a source: leave it out")
+            String(first.prefix(40)), "this is neither an option nor the host of a source")
     }
 
     /// What counts most, of those that are places or found by looking; a focus is said by filters.
