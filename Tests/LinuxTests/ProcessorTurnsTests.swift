@@ -92,7 +92,7 @@ import Testing
         func figures() throws -> (waited: UInt64, ran: UInt64, passed: UInt64) {
             let before = try turns()
             try pass(milliseconds: 500)
-            // All of one look: who looks twice may have to wait for a processor in between.
+            // Both figures are of one reading: a test may lose its processor between two.
             let after = try turns()
             return (
                 after.waited(since: before), Self.ran(after) - Self.ran(before),

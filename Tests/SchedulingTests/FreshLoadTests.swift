@@ -169,8 +169,8 @@ struct FreshLoadTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
-    /// Who asks assumes a lifetime of what another one had stored, whose origin leaves it open: the
-    /// origin is asked once, and what it says is kept for the next life of the coordinator.
+    /// A client without an assumption stored the image, and the origin gives no lifetime. A client
+    /// that assumes one has the origin asked once; the answer is kept for the next coordinator.
     @Test func whatAnotherOneHadStoredIsAskedAboutOnce() throws {
         var terms = LoadTerms()
         terms.assumedLifetime = AssumedLifetime(fresh: 3_600)

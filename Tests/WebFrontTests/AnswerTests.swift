@@ -103,8 +103,7 @@ import WebGrammar
         #expect(head.field("Cache-Control") == text)
     }
 
-    /// Of an answer that is ten seconds old; who asks assumes a minute of one whose origin leaves
-    /// the lifetime open.
+    /// Of a response that is ten seconds old. A minute is assumed if the origin gives no lifetime.
     private static func validity(_ control: String?) -> Validity {
         let caching = OriginCaching(CacheControl(control), ResponseAge(bornMilliseconds: 0))
         let limits = HTTPExpiry.Limits().assuming(

@@ -168,7 +168,7 @@ import Testing
         }
         for _ in 0..<300 { for message in messages { draw(message) } }
         #expect(log.properties.count > 100)
-        // What is drawn there is no directive, and changes nothing.
+        // Random text contains no directive, so it leaves the property as it is.
         let silent = ["OriginCaching.cacheControl"]
         #expect(log.properties.filter { !$0.value }.keys.sorted() == silent)
     }
