@@ -1,13 +1,14 @@
 import CommandLineInterface
+import StackAccess
 
 extension Command {
     /// What this version does.
     static let all: [Command] = [
         .serve, .get, .animate, .prefetch, .status, .health, .doctor, .cache, .blacklist,
         .downloads,
-        .cancel, .drain, .config, .completion, .manual,
+        .cancel, .drain, .config, .url, .completion, .manual,
     ]
 
-    /// These, and those that are programs of their own.
-    static let documented = all + NeighbourCommand.all.map(\.command)
+    /// These, and what another program reads.
+    static let documented = all + [.bench]
 }

@@ -21,8 +21,8 @@ enum CommandLineTool {
             return Terminal.finish(name, HelpText.version)
         default: break
         }
-        if let neighbour = NeighbourCommand.all.first(where: { $0.name == name }) {
-            return neighbour.run(Array(arguments.dropFirst()))
+        if name == NeighbourProgram.bench.command {
+            return NeighbourProgram.bench.run(Array(arguments.dropFirst()))
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
             let names = Command.documented.map(\.name)
@@ -78,6 +78,8 @@ enum CommandLineTool {
             return DownloadsTool.run(try DownloadsOptions(read, environment: environment))
         case Command.config.name:
             return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
+        case Command.url.name:
+            return URLCommand.run(try URLOptions(read, environment: environment))
         case Command.completion.name: return try DocumentationCommand.printScript(read)
         case Command.manual.name: return try DocumentationCommand.printManual(read)
         default:

@@ -16,6 +16,7 @@ enum GatewayProgram {
             }
             return ProgramExit.success
         }
+        if words.first == "url" { return URLProgram.run(Array(words.dropFirst())) }
         do {
             let arguments = try ProgramArguments(
                 words, valued: Bootstrap.valued.union(GatewayOptions.valued),

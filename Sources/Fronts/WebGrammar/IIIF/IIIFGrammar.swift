@@ -50,6 +50,23 @@ public struct IIIFGrammar: URLGrammar {
         return try request.checked()
     }
 
+    /// The identifier before the parameters; without any, that of the whole image as a JPEG. See
+    /// `URLGrammar`.
+    public func path(options: String, source: String) -> String {
+        let parameters = options.isEmpty ? "full/max/0/default.jpg" : options
+        let identifier = PercentCoding.encode(source.utf8) { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "-._~".utf8.contains(byte)
+            }
+        }
+        return (settings.prefix.isEmpty ? "" : "\(settings.prefix)/")
+            + "\(identifier)/\(parameters)"
+    }
+
+    /// There are no signatures; see `URLGrammar`.
+    public func target(ofPath path: String) throws(GrammarError) -> String { "/\(path)" }
+
     private func withoutPrefix(_ text: String) throws(GrammarError) -> String {
         if settings.prefix.isEmpty { return text }
         guard text.hasPrefix("\(settings.prefix)/") else {

@@ -82,6 +82,18 @@ public struct ImgproxyGrammar: URLGrammar {
         return rest
     }
 
+    /// The source in plain text; see `URLGrammar`.
+    public func path(options: String, source: String) -> String {
+        (options.isEmpty ? "" : "\(options)/") + "plain/\(PercentText.source(source))"
+    }
+
+    /// Signed with the slash that it begins with; see `URLGrammar`.
+    public func target(ofPath path: String) throws(GrammarError) -> String {
+        if let text = signature.text(for: Array("/\(path)".utf8)) { return "/\(text)/\(path)" }
+        guard settings.permitsUnsigned else { throw .notSigned(signature) }
+        return "/unsafe/\(path)"
+    }
+
     // MARK: - Options
 
     /// Takes the options of a path; what is left names the source.

@@ -6,6 +6,16 @@ public protocol URLGrammar: Sendable {
     ///
     /// - Parameter now: seconds since 1970, for targets that expire.
     func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest
+
+    /// What stands behind the signature of a target: options as the grammar writes them, without
+    /// slashes around them, and the source, or for IIIF its identifier.
+    func path(options: String, source: String) -> String
+
+    /// The target of such a path: with a signature by the first key, or, without keys, with the
+    /// word that stands for one.
+    ///
+    /// - Throws: `signature` where neither keys nor unsigned paths are known.
+    func target(ofPath path: String) throws(GrammarError) -> String
 }
 
 /// Limits of a request target, whatever its grammar.

@@ -7,6 +7,14 @@ struct PathSignature: Hashable, Sendable {
     /// Bytes of a signature: the first ones of the code.
     let byteCount: Int
 
+    /// The signature of a path by the first key, in Base64 (RFC 4648, section 5) without padding;
+    /// `nil` without keys.
+    func text(for path: [UInt8]) -> String? {
+        guard let key = keys.first else { return nil }
+        let code = algorithm.code(of: [key.salt, path], key: key.key)
+        return Base64URL.encode(code.prefix(byteCount))
+    }
+
     /// Whether some bytes are the signature of a path, by any of the keys. All keys are tried,
     /// whichever it is, and each is compared in the same time whatever it says.
     func verifies(_ signature: [UInt8], of path: [UInt8]) -> Bool {

@@ -14,6 +14,14 @@ enum PercentText {
         return bytes
     }
 
+    /// The URL of a source as a part of a path in which it is decoded once: what ends a path, or
+    /// means something else there, is encoded.
+    static func source(_ url: String) -> String {
+        PercentCoding.encode(url.utf8) { (0x21...0x7E).contains($0) && !ending.contains($0) }
+    }
+
+    private static let ending = Set("%?#@\"<>\\^`{|}".utf8)
+
     /// The same as text without control characters; throws for bytes that are no UTF-8.
     static func text(_ text: some StringProtocol, of option: String) throws(GrammarError) -> String
     {

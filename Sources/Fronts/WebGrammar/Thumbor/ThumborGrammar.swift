@@ -47,6 +47,21 @@ public struct ThumborGrammar: URLGrammar {
         return try plan.request(for: url(of: parts.source))
     }
 
+    /// The source behind the options; see `URLGrammar`.
+    public func path(options: String, source: String) -> String {
+        (options.isEmpty ? "" : "\(options)/") + PercentText.source(source)
+    }
+
+    /// Signed without the slash before it, with the padding that thumbor's has; see `URLGrammar`.
+    public func target(ofPath path: String) throws(GrammarError) -> String {
+        if let text = signature.text(for: Array(path.utf8)) {
+            let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+            return "/\(text)\(padding)/\(path)"
+        }
+        guard settings.permitsUnsigned else { throw .notSigned(signature) }
+        return "/unsafe/\(path)"
+    }
+
     private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard let (first, rest) = RequestTarget.split(path) else {
             throw GrammarError(.malformed, "the path has no signature and source: /SIGNATURE/…/URL")

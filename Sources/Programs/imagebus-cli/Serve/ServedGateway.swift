@@ -25,16 +25,23 @@ struct ServedGateway: Hashable {
             throw UsageError("--\(Self.name(of: orphan)): there is no gateway without --gateway")
         }
         self.place = place
+        arguments = try Self.settings(read)
+    }
+
+    /// What is set of a gateway, as its program reads it.
+    static func settings(_ read: ReadOptions) throws(UsageError) -> [String] {
+        var arguments: [String] = []
         for setting in GatewaySetting.allCases {
             if setting.placeholder == nil {
-                if read.isSet(Self.name(of: setting)) { arguments.append("--\(setting.rawValue)") }
+                if read.isSet(name(of: setting)) { arguments.append("--\(setting.rawValue)") }
                 continue
             }
-            let text = try read.parsed(Self.name(of: setting), as: setting.expected) {
+            let text = try read.parsed(name(of: setting), as: setting.expected) {
                 setting.accepts($0) ? $0 : nil
             }
             if let text { arguments += ["--\(setting.rawValue)", text] }
         }
+        return arguments
     }
 
     private static let name = "gateway"
@@ -54,9 +61,12 @@ struct ServedGateway: Hashable {
                 "answer images over HTTP there (imagebus-gateway); its URL is printed\n"
                     + "behind the ready line. \":8080\" is every address of this machine")
         ]
-        + GatewaySetting.allCases.map { setting in
-            OptionDefinition(
-                Self.name(of: setting), value: setting.placeholder,
-                of: setting == .grammar ? .words(grammars) : nil, setting.help)
-        }
+        + settingDefinitions
+
+    /// Its settings alone.
+    static let settingDefinitions = GatewaySetting.allCases.map { setting in
+        OptionDefinition(
+            Self.name(of: setting), value: setting.placeholder,
+            of: setting == .grammar ? .words(grammars) : nil, setting.help)
+    }
 }

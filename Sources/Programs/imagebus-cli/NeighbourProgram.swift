@@ -3,20 +3,18 @@ import ImageModel
 import Linux
 import StackAccess
 
-/// A command that is a program of its own, installed beside this one: this one links none of the
+/// A program that is installed beside this one and does a command: this one links none of the
 /// libraries that it needs.
-struct NeighbourCommand: Sendable {
-    /// What it reads, and what is told of it here.
-    let command: Command
-
-    static let all = [NeighbourCommand(command: .bench)]
-
-    var name: String { command.name }
+struct NeighbourProgram: Sendable {
+    /// What it is called.
+    let name: String
+    /// The command that it does.
+    let command: String
 
     /// Becomes that program, with these arguments; returns the exit status where there is none.
     func run(_ arguments: [String]) -> Int32 {
         do throws(Errno) {
-            let path = try ProgramNeighbour.path("imagebus-\(name)")
+            let path = try ProgramNeighbour.path(name)
             let error = CurrentProcess.become(path, arguments)
             return refuse("\(path) cannot be started (\(error))")
         } catch {
@@ -27,9 +25,13 @@ struct NeighbourCommand: Sendable {
     private func refuse(_ reason: String) -> Int32 {
         let error = ImageError(
             .unavailable,
-            "\(reason): this command is a program of its own; install imagebus-\(name) beside "
-                + "imagebus")
-        Terminal.complain(name, error)
+            "\(reason): this command is a program of its own; install \(name) beside imagebus")
+        Terminal.complain(command, error)
         return error.exitStatus
     }
+}
+
+extension NeighbourProgram {
+    /// It reads its options and prints its help itself.
+    static let bench = NeighbourProgram(name: "imagebus-bench", command: Command.bench.name)
 }

@@ -1,0 +1,103 @@
+import Bootstrap
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import SharedArena
+import WebFront
+import WebGrammar
+
+/// `imagebus url`: makes and explains targets as a listener with these settings reads them, and
+/// listens nowhere.
+enum URLProgram {
+    private static let valued = ["operand", "accept", "runtime-dir"]
+    private static let flags = ["build", "sign", "explain", "json"]
+
+    /// Takes the words behind `url`; returns the exit status.
+    static func run(_ words: [String]) -> Int32 {
+        do {
+            let arguments = try ProgramArguments(
+                words, valued: GatewayOptions.valued.union(valued),
+                flags: GatewayOptions.flags.union(flags))
+            let options = try GatewayOptions(arguments)
+            let operands = arguments.all("operand")
+            if arguments.has("explain") { return explain(operands, options, arguments) }
+            return try make(operands, options)
+        } catch let error as GrammarError {
+            return complain(error.message)
+        } catch {
+            return complain("\(error)")
+        }
+    }
+
+    private static func make(_ operands: [String], _ options: GatewayOptions) throws -> Int32 {
+        let front = options.front
+        let path =
+            operands.count == 2
+            ? front.grammar.path(options: operands[0], source: operands[1])
+            : String(operands[0].drop { $0 == "/" })
+        let target = try front.grammar.target(ofPath: path)
+        // What would be refused is said now, and not by the server.
+        _ = try front.grammar.read(Array(target.utf8), now: now)
+        print("\(front.facts.publicURL ?? "")\(target)\n")
+        return ProgramExit.success
+    }
+
+    // MARK: - Explaining
+
+    /// The status of a target that is refused.
+    private static let refusedStatus: Int32 = 1
+
+    private static func explain(
+        _ operands: [String], _ options: GatewayOptions, _ arguments: ProgramArguments
+    ) -> Int32 {
+        let accept = arguments.value("accept")
+        let head = IncomingRequest("GET", operands[0]) { name in
+            name.lowercased() == "accept" ? accept : nil
+        }
+        let verdict = RequestReader(options.front).verdict(on: head, now: now)
+        var explanation = TargetExplanation(verdict)
+        if case .load(let plan) = verdict {
+            explanation.cached = tier(of: plan.request.image, arguments.value("runtime-dir"))
+        }
+        print(arguments.has("json") ? explanation.json : explanation.text)
+        return explanation.status ?? 0 >= 400 ? refusedStatus : ProgramExit.success
+    }
+
+    /// Where the stack of a runtime directory has the result; `nil` where none runs there.
+    private static func tier(of image: ImageRequest, _ directory: String?) -> String? {
+        guard let directory, let paths = try? RuntimePaths(resolving: directory),
+            (try? FileDescriptor.status(path: paths.webSocket)) != nil
+        else { return nil }
+        var image = image
+        image.options.insert(.fromCacheOnly)
+        (image.originalQueryCacheTypes, image.storeCacheTypes) = (.none, .none)
+        image.originalStoreCacheTypes = .none
+        let configuration = ClientConfiguration(
+            endpoint: paths.webSocket, resultsDirectory: paths.resultsDirectory,
+            connectTimeoutMilliseconds: connectMilliseconds)
+        do {
+            let response = try ImagebusClient(configuration).load(image).waitForResponse()
+            return response.status == .miss ? "no" : response.cacheType.name
+        } catch {
+            return nil
+        }
+    }
+
+    private static let connectMilliseconds = 1_000
+
+    // MARK: - Output
+
+    private static var now: Int { Int(WallClock.seconds()) }
+
+    private static func print(_ text: String) {
+        Array(text.utf8).withUnsafeBytes { try? FileDescriptor.writeAll($0, to: 1) }
+    }
+
+    private static func complain(_ reason: String) -> Int32 {
+        Array("imagebus url: \(reason)\n".utf8).withUnsafeBytes {
+            try? FileDescriptor.writeAll($0, to: 2)
+        }
+        return ProgramExit.usage
+    }
+}
