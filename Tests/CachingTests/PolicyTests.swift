@@ -36,6 +36,17 @@ import Testing
         #expect(!all.usesMemory && !all.usesDisk && !all.writesBehind)
         #expect(!all.writesFirstUse)
         #expect(policy([.maxAge: "never"]).disk.ageMax < 0)
+        #expect(policy([.diskLimit: "none"]).disk.bytesMax == 0)
+    }
+
+    @Test func aDiskTierTakesATenthOfItsFileSystemAndTenGibibytesAtMost() {
+        let gibibyte: UInt64 = 1 << 30
+        for (total, limit) in [
+            (0, 10 * gibibyte), (1 << 20, 1 << 20), (20 * gibibyte, 2 * gibibyte),
+            (100 * gibibyte, 10 * gibibyte), (.max, 10 * gibibyte),
+        ] {
+            #expect(CacheSetting.usualDiskLimit(ofFileSystem: total) == limit, "\(total)")
+        }
     }
 
     @Test func theWordsOfTheExpireTypeAreUpstreamsNumbers() {

@@ -52,6 +52,14 @@ import Testing
         #expect(semantics.contains("| \(setting.rawValue) |"))
     }
 
+    @Test func onlyTheDiskMayHaveNoLimit() {
+        #expect(CacheSetting.diskLimit.value(of: "none") == 0)
+        #expect(CacheSetting.diskLimit.text(of: 0) == "none")
+        #expect(CacheSetting.diskLimit.permits(0))
+        #expect(CacheSetting.memoryLimit.value(of: "none") == nil)
+        #expect(CacheSetting.diskLimit.value(of: "0") == nil)
+    }
+
     @Test func aTextOfASettingIsItsValueAgain() {
         for setting in CacheSetting.allCases {
             let value = setting.value(of: Self.examples[setting] ?? "")

@@ -37,6 +37,12 @@ import Testing
         #expect(report.text(coloured: false).hasSuffix("\nall is ok\n"))
     }
 
+    @Test func theLimitOfTheDiskTierIsSaid() {
+        let report = DoctorReport(findings: MachineFindings(facts: facts()).all)
+        let cache = report.findings.first { $0.name == "cache directory" }
+        #expect(cache?.says.hasSuffix("the disk tier takes 819.2 MB at most") == true, "\(report)")
+    }
+
     private static let faults:
         [(String, DoctorFinding.State, @Sendable (inout MachineFacts) -> Void)] = [
             ("kernel", .missing, { $0.hasMemoryFiles = false }),

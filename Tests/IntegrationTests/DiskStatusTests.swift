@@ -40,6 +40,18 @@ extension RealProcesses {
             }
         }
 
+        @Test(
+            .enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"),
+            arguments: [([], UInt64(64 << 20) / 10), (["--disk-limit", "none"], 0)])
+        func aDiskTierTakesATenthOfItsFileSystem(
+            unlessTold arguments: [String], limit: UInt64
+        ) async throws {
+            try await withStack(arguments, cacheMount: PrivateMount(bytes: 64 << 20)) { stack in
+                let report = try await stack.awaitStatus("the cache") { !$0.caches.isEmpty }
+                #expect(report.caches[0].diskBytesMax == limit)
+            }
+        }
+
         @Test(.enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"))
         func aFullDiskIsSaidAndSoIsItsEnd() async throws {
             let origin = OriginServer()

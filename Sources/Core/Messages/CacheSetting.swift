@@ -7,7 +7,7 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     case memoryLimit = "memory-limit"
     /// Entries of the memory tier; 0 is no limit.
     case memoryEntries = "memory-entries"
-    /// Bytes of the disk tier.
+    /// Bytes of the disk tier; 0 is no limit.
     case diskLimit = "disk-limit"
     /// Entries of the disk tier; 0 is no limit.
     case diskEntries = "disk-entries"
@@ -30,6 +30,8 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     enum Values {
         /// Bytes, at least so many.
         case bytes(atLeast: Int64)
+        /// The same, or `none`, which is 0.
+        case bytesOrNone(atLeast: Int64)
         case number(ClosedRange<Int64>)
         /// A duration in whole seconds, or `never`, which is -1.
         case age
@@ -45,9 +47,17 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     /// The smallest limit of bytes: any image fits into so many.
     public static let bytesMin: Int64 = 1 << 20
 
+    /// The limit of a disk tier where nobody says one: a tenth of its file system, and 10 GiB at
+    /// most. A file system of 0 bytes is one whose size is not known.
+    public static func usualDiskLimit(ofFileSystem totalBytes: UInt64) -> Int64 {
+        guard totalBytes > 0 else { return 10 << 30 }
+        return min(max(Int64(clamping: totalBytes / 10), bytesMin), 10 << 30)
+    }
+
     var values: Values {
         switch self {
-        case .memoryLimit, .diskLimit: .bytes(atLeast: Self.bytesMin)
+        case .memoryLimit: .bytes(atLeast: Self.bytesMin)
+        case .diskLimit: .bytesOrNone(atLeast: Self.bytesMin)
         case .memoryEntries, .diskEntries: .number(0...1_000_000_000)
         case .maxAge: .age
         case .expireType: .word(Self.expireTypes)
@@ -56,11 +66,16 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether it is a number of bytes.
+    public var countsBytes: Bool {
+        switch values {
+        case .bytes, .bytesOrNone: true
+        case .number, .age, .word, .yesOrNo: false
+        }
+    }
+
     /// Whether it is yes or no: 1 or 0.
     public var isYesOrNo: Bool { if case .yesOrNo = values { true } else { false } }
-
-    /// Whether it is a number of bytes.
-    public var countsBytes: Bool { if case .bytes = values { true } else { false } }
 
     /// Whether a change in the configuration takes effect with the next process of the cache only
     /// where it is larger than before: the segments of the memory tier are measured at the start.
@@ -69,7 +84,7 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     /// What stands for its value in the help.
     public var placeholder: String {
         switch values {
-        case .bytes: "BYTES"
+        case .bytes, .bytesOrNone: "BYTES"
         case .number(let range): range.upperBound == 100 ? "PERCENT" : "N"
         case .age: "TIME"
         case .word: "WORD"
@@ -86,8 +101,9 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
                 + "a limit)"
         case .memoryEntries: "entries of the memory tier (0: no limit)"
         case .diskLimit:
-            "the disk tier, such as 10G: bodies in whole blocks, the index, its\n"
-                + "log, and damaged indexes that were kept; at least 1M (no limit)"
+            "the disk tier, such as 20G: bodies in whole blocks, the index, its\n"
+                + "log, and damaged indexes that were kept; at least 1M, or none\n"
+                + "(10G, or a tenth of the file system where that is less)"
         case .diskEntries: "entries of the disk tier (0: no limit)"
         case .maxAge:
             "age from which an entry is removed and not answered any more,\n"
@@ -111,7 +127,8 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     /// The value of a text; `nil` for anything else.
     public func value(of text: String) -> Int64? {
         switch values {
-        case .bytes(let least):
+        case .bytesOrNone where text == Self.none: 0
+        case .bytes(let least), .bytesOrNone(let least):
             PlainNumber.scaled(text, by: 1_024).flatMap { $0 >= least ? Int64($0) : nil }
         case .number(let range):
             PlainNumber.integer(text).flatMap { range.contains(Int64($0)) ? Int64($0) : nil }
@@ -121,10 +138,13 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    private static let none = "none"
+
     /// The text of a value.
     public func text(of value: Int64) -> String {
         switch values {
-        case .bytes, .number: "\(value)"
+        case .bytesOrNone where value == 0: Self.none
+        case .bytes, .bytesOrNone, .number: "\(value)"
         case .age: value < 0 ? "never" : "\(value)"
         case .word(let words):
             words.indices.contains(Int(value)) ? words[Int(value)] : "\(value)"
@@ -138,15 +158,18 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     /// What a text of it is, for errors.
     public var expected: String {
         switch values {
-        case .bytes(let least):
-            "a number of bytes, such as 268435456 or 256M; at least \(least >> 20)M "
-                + "(\(least) bytes)"
+        case .bytes(let least): Self.expectedBytes(atLeast: least)
+        case .bytesOrNone(let least): "\(Self.expectedBytes(atLeast: least)), or \(Self.none)"
         case .number(let range):
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .age: "\(DurationText.expected), or never"
         case .word(let words): "one of \(words.joined(separator: ", "))"
         case .yesOrNo: "yes or no"
         }
+    }
+
+    private static func expectedBytes(atLeast least: Int64) -> String {
+        "a number of bytes, such as 268435456 or 256M; at least \(least >> 20)M (\(least) bytes)"
     }
 }
 

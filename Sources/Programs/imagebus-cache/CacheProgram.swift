@@ -16,7 +16,8 @@ enum CacheProgram {
         ) { parts in
             let settings = try self.settings(parts.arguments)
             let files = MemoryFiles(parts.arguments.value("memory-files"))
-            let policy = self.policy(settings, files.supply)
+            let disk = try CacheDisk(parts)
+            let policy = self.policy(settings, files.supply, disk.directory)
             let staging = try parts.stageArena()
             // What waits to be released or written lies there too, beside the memory tier.
             let results = try Arena(
@@ -24,7 +25,7 @@ enum CacheProgram {
                 incarnation: parts.incarnation,
                 totalBytesMax: policy.memoryBytesMax + max(64 << 20, policy.memoryBytesMax / 2))
             let executor = try CacheExecutor(
-                policy: policy, disk: try CacheDisk(parts), results: results,
+                policy: policy, disk: disk, results: results,
                 staging: staging, memory: files, directories: parts.directories,
                 reporter: parts.reporter,
                 log: parts.log)
@@ -32,9 +33,15 @@ enum CacheProgram {
         }
     }
 
-    private static func policy(_ settings: CacheSettings, _ supply: MemorySupply) -> CachePolicy {
+    private static func policy(
+        _ settings: CacheSettings, _ supply: MemorySupply, _ directory: CacheDirectory?
+    ) -> CachePolicy {
         var policy = CachePolicy()
         policy.memoryBytesMax = CachePolicy.memoryBytes(ofLimit: supply.limitBytes)
+        if let directory {
+            policy.disk.bytesMax = Int(
+                CacheSetting.usualDiskLimit(ofFileSystem: directory.fileSystemBytes))
+        }
         policy.take(settings)
         return policy
     }

@@ -17,18 +17,6 @@ package enum OptionValue {
         return number
     }
 
-    /// A limit of a cache: bytes, and so many that entries fit into it.
-    package static func cacheLimit(_ text: String) throws(UsageError) -> Int {
-        let count = try bytes(text)
-        guard count >= CacheSetting.bytesMin else {
-            let meant = PlainNumber.integer(text).map { "; did you mean \($0)M?" } ?? ""
-            throw UsageError(
-                "'\(text)' is \(ByteText.text(UInt64(count))), too little for any image: it is 1M "
-                    + "(\(CacheSetting.bytesMin) bytes) at least\(meant)")
-        }
-        return count
-    }
-
     /// Bytes: a number, or one with K, M, G or T (1024 each).
     package static func bytes(_ text: String) throws(UsageError) -> Int {
         if let bytes = PlainNumber.scaled(text, by: 1_024), bytes > 0 { return bytes }

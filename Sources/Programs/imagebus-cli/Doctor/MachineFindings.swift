@@ -1,4 +1,5 @@
 import Linux
+import Messages
 import Reporting
 
 /// What follows from the facts of a machine. No look at the machine itself.
@@ -154,7 +155,10 @@ struct MachineFindings {
                 "\(place.path) cannot be written: \(place.nearest) is not this "
                     + "user's", mend: "imagebus serve --cache-dir DIRECTORY of yours, or chown it")
         }
-        let says = "\(place.path): \(Self.text(place.availableBytes)) free"
+        let limit = CacheSetting.usualDiskLimit(ofFileSystem: place.totalBytes)
+        let says =
+            "\(place.path): \(Self.text(place.availableBytes)) free; without --disk-limit the "
+            + "disk tier takes \(Self.text(UInt64(limit))) at most"
         guard place.availableBytes < Self.cacheBytes else { return .ok("cache directory", says) }
         let mend = "imagebus cache trim, serve --disk-limit, or --cache-dir on a larger disk"
         return place.availableBytes < Self.cacheBytesMin

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import ImageModel
 import Messages
 
 extension CacheSettings {
@@ -13,11 +14,22 @@ extension CacheSettings {
     init(_ read: ReadOptions) throws(UsageError) {
         self.init()
         for setting in CacheSetting.allCases {
-            self[setting] =
-                setting.countsBytes
-                ? try read.parsed(setting.rawValue, OptionValue.cacheLimit).map { Int64($0) }
-                : try read.parsed(setting.rawValue, as: setting.expected) { setting.value(of: $0) }
+            self[setting] = try read.parsed(setting.rawValue) { (text) throws(UsageError) in
+                guard let value = setting.value(of: text) else {
+                    throw UsageError(
+                        "'\(text)' is not \(setting.expected)\(Self.advice(setting, text))")
+                }
+                return value
+            }
         }
+    }
+
+    /// A limit of a few bytes lacks its unit.
+    private static func advice(_ setting: CacheSetting, _ text: String) -> String {
+        guard setting.countsBytes, let count = PlainNumber.integer(text),
+            (1..<Int(CacheSetting.bytesMin)).contains(count)
+        else { return "" }
+        return "; did you mean \(count)M?"
     }
 
     /// For the process of the cache.

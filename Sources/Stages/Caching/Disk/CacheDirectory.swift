@@ -37,6 +37,9 @@ public final class CacheDirectory: Sendable {
     /// The path of a file in it that leads through the open directory, whatever is at its path now.
     func filePath(_ name: String) -> String { "/proc/self/fd/\(root.number)/\(name)" }
 
+    /// The size of its file system in bytes; 0 where the kernel does not say it.
+    public var fileSystemBytes: UInt64 { (try? root.fileSystemStatus().totalBytes) ?? 0 }
+
     /// Bytes of a file in it; 0 where it is missing.
     func bytes(of name: String) -> Int { (try? root.status(of: name).size) ?? 0 }
 
