@@ -117,7 +117,8 @@ extension RealProcesses {
             GoldenStep("o.png --blur 3", "-blur 0x3", most: 3),
             GoldenStep("a.png --blur 3", "-blur 0x3", most: 4),
             GoldenStep("o.png --sharpen 2", "-unsharp 0x2+1+0", mean: 1, most: 6),
-            GoldenStep("o.png --pixelate 10", "-scale 10% -scale 1000%"),
+            // Without an alpha channel its -scale leaves that of PNG32 undefined.
+            GoldenStep("o.png --pixelate 10", "-alpha set -scale 10% -scale 1000%"),
             GoldenStep(
                 "o.png --vignette 50", "-fx u*(1-0.25*(((2*i+1)/w-1)^2+((2*j+1)/h-1)^2))"),
             GoldenStep(
