@@ -161,6 +161,27 @@ extension RealProcesses {
             }
         }
 
+        /// The example of the page is a target that would be loaded.
+        @Test(arguments: [
+            ["--unsigned"], ["--grammar", "thumbor", "--unsigned"],
+            ["--grammar", "iiif", "--iiif-source", "https://example.com/{id}"],
+        ])
+        func theRootIsAPage(arguments: [String]) async throws {
+            try await withGateway(arguments) { gateway, _ in
+                let page = try gateway.get("/")
+                #expect(page.status == 200, "\(page.head)")
+                let text = String(decoding: page.body, as: UTF8.self)
+                let example = try #require(text.split(separator: "<pre>").last)
+                    .prefix { $0 != "<" }
+                let settings = arguments.map {
+                    $0.hasPrefix("--") ? "--gateway" + $0.dropFirst() : $0
+                }
+                let end = try CommandLineRun(["url", "explain", String(example)] + settings).end()
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(end.outputText.contains("https://example.com/photo.jpg"))
+            }
+        }
+
         @Test func aURLHasItsLimit() async throws {
             try await withGateway(["--unsigned", "--url-limit", "100"]) { gateway, _ in
                 for (count, isTooLong) in [(100, false), (101, true)] {

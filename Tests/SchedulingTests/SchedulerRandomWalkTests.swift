@@ -5,11 +5,15 @@ import Testing
 
 /// Random walks with the invariants of the scheduler checked on the way. A failure names its seed;
 /// `IMAGEBUS_WALK_SEED=N` walks that seed alone and audits every step, `IMAGEBUS_WALK_SEEDS` and
-/// `IMAGEBUS_WALK_STEPS` make the walks more or longer.
+/// `IMAGEBUS_WALK_STEPS` make the walks more or longer, and so does `IMAGEBUS_LONG=1`.
 ///
 /// The first seeds are the same in each run, the last ones are drawn anew and printed; one of
 /// these is audited after every step, the others after every sixteenth.
 struct SchedulerRandomWalkTests {
+    private static let isLong = setting("IMAGEBUS_LONG") == 1
+    /// Seeds that are the same in each run.
+    private static let seeds = setting("IMAGEBUS_WALK_SEEDS") ?? (isLong ? 800 : 80)
+
     private static func setting(_ name: String) -> Int? {
         getenv(name).flatMap { Int(String(cString: $0)) }
     }
@@ -21,8 +25,7 @@ struct SchedulerRandomWalkTests {
             if part == 0 { walk(seed: seed, steps: steps, auditEvery: 1) }
             return
         }
-        let seeds = Self.setting("IMAGEBUS_WALK_SEEDS") ?? 200
-        for seed in stride(from: part, to: seeds, by: 8) {
+        for seed in stride(from: part, to: Self.seeds, by: 8) {
             walk(seed: seed, steps: steps, auditEvery: 16)
         }
         let drawn = Int.random(in: 1_000_000...Int(Int32.max))
@@ -32,7 +35,7 @@ struct SchedulerRandomWalkTests {
 
     @Test(arguments: 0..<4)
     func withAnHonestCacheNoURLIsFetchedTwice(part: Int) {
-        for seed in stride(from: part, to: Self.setting("IMAGEBUS_WALK_SEEDS") ?? 100, by: 4) {
+        for seed in stride(from: part, to: Self.seeds / 2, by: 4) {
             var walk = HonestWalk(seed: UInt64(seed))
             for _ in 0..<300 { walk.step() }
             walk.comeToRest()

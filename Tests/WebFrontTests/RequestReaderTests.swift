@@ -47,6 +47,26 @@ import WebGrammar
 
     private static let image = "/_/w:100/plain/http://h/a.jpg"
 
+    // MARK: - The path /
+
+    @Test func theRootShowsAnExampleWhereAnybodyMayAsk() throws {
+        let page = try #require(
+            try answer("/") { $0.root = RootPage(grammar: "imgproxy", example: "/_/w:1/<&") })
+        #expect(page.head.status == 200)
+        #expect(page.head.field("Content-Type") == "text/html; charset=utf-8")
+        #expect(page.head.field("Content-Security-Policy") == "default-src 'none'")
+        #expect(String(decoding: page.body, as: UTF8.self).contains("<pre>/_/w:1/&lt;&amp;</pre>"))
+    }
+
+    @Test func theRootNamesTheDocumentationWherePathsAreSigned() throws {
+        let page = try #require(
+            try answer("/?a=1") { $0.root = RootPage(grammar: "thumbor", example: nil) })
+        #expect(page.head.status == 404)
+        #expect(page.head.field("X-Imagebus-Error") == "notFound")
+        #expect(String(decoding: page.body, as: UTF8.self).contains("Proto/WEB.md"))
+        #expect(try answer("/")?.head.status == 400, "nothing is set")
+    }
+
     // MARK: - Freshness
 
     @Test func whatOriginsDoNotSayIsAssumed() throws {

@@ -64,7 +64,7 @@ public struct HTTPHeader: Hashable, Sendable {
     }
 
     /// Whether a text is a token (RFC 9110 §5.6.2).
-    static func isToken(_ text: some StringProtocol) -> Bool {
+    package static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 

@@ -35,6 +35,7 @@ struct GatewayOptions {
         metricsPlace = arguments.value("metrics-listen").flatMap { ListenPlace($0) }
         front = WebFrontSettings(try Self.grammar(arguments))
         try Self.checkGrammar(arguments)
+        front.root = rootPage
         if let text = arguments.value("offer") { front.offered = try Self.formats(text) }
         // imgproxy makes stills of animations, unless it is told not to.
         if arguments.value("grammar") ?? "imgproxy" == "imgproxy" { front.framesMax = 1 }
@@ -74,6 +75,20 @@ struct GatewayOptions {
         for option in ["presets", "save-data-preset"]
         where grammar != "imgproxy" && arguments.value(option) != nil {
             throw ConfigurationError("--\(option): only --grammar imgproxy has presets")
+        }
+    }
+
+    private var rootPage: RootPage {
+        let source = "https://example.com/photo.jpg"
+        switch arguments.value("grammar") ?? "imgproxy" {
+        case "iiif":
+            let path = front.grammar.path(options: "full/300,/0/default.jpg", source: "photo.jpg")
+            return RootPage(grammar: "IIIF", example: "/\(path)")
+        case let grammar:
+            let options = grammar == "thumbor" ? "300x200/smart" : "rs:fit:300:200"
+            let path = front.grammar.path(options: options, source: source)
+            let isOpen = arguments.has("unsigned") && !arguments.has("only-presets")
+            return RootPage(grammar: grammar, example: isOpen ? "/unsafe/\(path)" : nil)
         }
     }
 

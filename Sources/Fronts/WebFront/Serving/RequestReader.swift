@@ -22,7 +22,11 @@ package struct RequestReader: Sendable {
     package func verdict(on head: IncomingRequest, now: Int) -> Verdict {
         do throws(GrammarError) {
             switch head.method {
-            case "GET", "HEAD": return try read(head, now)
+            case "GET", "HEAD":
+                if head.path == "/", let root = settings.root {
+                    return .answer(root.answer(settings.answers, asJSON: wantsJSON(head)))
+                }
+                return try read(head, now)
             case "OPTIONS": return .answer(options(for: head))
             case "POST":
                 if let refusal = refusalOfBody(head) { return .answer(refusal) }
@@ -35,8 +39,12 @@ package struct RequestReader: Sendable {
             return .answer(
                 settings.answers.failure(
                     UInt16(clamping: error.status), error.kind.name, error.message,
-                    asJSON: head.field("Accept").map { AcceptHeader($0).namesJSON } ?? false))
+                    asJSON: wantsJSON(head)))
         }
+    }
+
+    private func wantsJSON(_ head: IncomingRequest) -> Bool {
+        head.field("Accept").map { AcceptHeader($0).namesJSON } ?? false
     }
 
     /// What may be asked of a path, and by which pages (Fetch standard, section 3.2.2).
@@ -56,12 +64,7 @@ package struct RequestReader: Sendable {
     /// Names of fields with commas between (RFC 9110 §5.6.1), as much as anybody needs.
     private static func areNames(_ text: String) -> Bool {
         text.utf8.count <= 1_024
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                    || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
-                    || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ",")
-                    || byte == UInt8(ascii: " ")
-            }
+            && text.split(separator: ",").allSatisfy { HTTPHeader.isToken($0.trimmedOfBlanks) }
     }
 
     /// Why the body of a request is not even read; `nil`: it is.
@@ -153,7 +156,7 @@ package struct RequestReader: Sendable {
         _ plan: inout RequestPlan, _ head: IncomingRequest, _ hints: ClientHints?
     ) {
         plan.apply(settings)
-        plan.wantsJSON = head.field("Accept").map { AcceptHeader($0).namesJSON } ?? false
+        plan.wantsJSON = wantsJSON(head)
         if plan.request.kind == .facts {
             plan.facts = FactsPlan(
                 settings.facts, path: String(head.path), host: head.field("Host"),

@@ -15,6 +15,8 @@ package struct WebFrontSettings: Sendable {
     /// The path by which the server of the grammar is asked whether it is there, beside ours;
     /// `nil`: it has none.
     package var healthPath: String?
+    /// What `/` is answered with; `nil`: as any other target.
+    package var root: RootPage?
     /// How images are answered.
     package var answers = ImageAnswer()
     /// Formats that are offered where the client may choose, those that make the smallest files
