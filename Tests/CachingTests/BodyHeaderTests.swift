@@ -43,7 +43,7 @@ private let header = BodyHeader(
     func theVersionsBeforeAreRead(version: UInt8, textsAt: Int) throws {
         var old = header
         old.metadata = originalFacts
-        if version == 1 { old.metadata.caching = nil }
+        if version == 1 { (old.metadata.caching, old.metadata.revision) = (nil, 0) }
         var bytes = try #require(old.encoded())
         bytes.removeSubrange(textsAt..<132)
         bytes[8] = version

@@ -90,11 +90,16 @@ import Vips
         #expect(failure(bytes, limits: ImageLimits(sideMax: 99))?.code == .limitExceeded)
     }
 
-    @Test func pagesAreLimitedAndCountAsPixels() {
+    /// They count together unless the first one alone is decoded.
+    @Test func pagesAreLimitedAndCountAsPixels() throws {
         #expect(
             failure(twoFrameGIF, limits: ImageLimits(pagesMax: 1))?.details["limit"] == "pagesMax")
         #expect(
-            failure(twoFrameGIF, limits: ImageLimits(pixelsMax: 3))?.details["limit"]
+            failure(twoFrameGIF, .header, limits: ImageLimits(pixelsMax: 3))?.details["limit"]
+                == "pixelsMax")
+        #expect(try decode(twoFrameGIF, limits: ImageLimits(pixelsMax: 3)).image.info.pages == 2)
+        #expect(
+            failure(twoFrameGIF, limits: ImageLimits(pixelsMax: 1))?.details["limit"]
                 == "pixelsMax")
     }
 

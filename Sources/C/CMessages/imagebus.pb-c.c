@@ -2482,6 +2482,51 @@ void   imagebus__v1__decode__free_unpacked
   assert(message->base.descriptor == &imagebus__v1__decode__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   imagebus__v1__passing__init
+                     (Imagebus__V1__Passing         *message)
+{
+  static const Imagebus__V1__Passing init_value = IMAGEBUS__V1__PASSING__INIT;
+  *message = init_value;
+}
+size_t imagebus__v1__passing__get_packed_size
+                     (const Imagebus__V1__Passing *message)
+{
+  assert(message->base.descriptor == &imagebus__v1__passing__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t imagebus__v1__passing__pack
+                     (const Imagebus__V1__Passing *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &imagebus__v1__passing__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t imagebus__v1__passing__pack_to_buffer
+                     (const Imagebus__V1__Passing *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &imagebus__v1__passing__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Imagebus__V1__Passing *
+       imagebus__v1__passing__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Imagebus__V1__Passing *)
+     protobuf_c_message_unpack (&imagebus__v1__passing__descriptor,
+                                allocator, len, data);
+}
+void   imagebus__v1__passing__free_unpacked
+                     (Imagebus__V1__Passing *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &imagebus__v1__passing__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   imagebus__v1__overlay_input__init
                      (Imagebus__V1__OverlayInput         *message)
 {
@@ -8361,7 +8406,7 @@ const ProtobufCMessageDescriptor imagebus__v1__foreign_failure__descriptor =
   (ProtobufCMessageInit) imagebus__v1__foreign_failure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[10] =
 {
   {
     "info",
@@ -8471,6 +8516,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__metadata__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "revision",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Metadata, revision),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__metadata__field_indices_by_name[] = {
   8,   /* field[8] = caching */
@@ -8480,6 +8537,7 @@ static const unsigned imagebus__v1__metadata__field_indices_by_name[] = {
   6,   /* field[6] = extended_data */
   0,   /* field[0] = info */
   3,   /* field[3] = last_modified */
+  9,   /* field[9] = revision */
   5,   /* field[5] = tags */
   4,   /* field[4] = vary */
 };
@@ -8488,7 +8546,7 @@ static const ProtobufCIntRange imagebus__v1__metadata__number_ranges[3 + 1] =
   { 1, 0 },
   { 6, 4 },
   { 8, 5 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
 {
@@ -8498,7 +8556,7 @@ const ProtobufCMessageDescriptor imagebus__v1__metadata__descriptor =
   "Imagebus__V1__Metadata",
   "imagebus.v1",
   sizeof(Imagebus__V1__Metadata),
-  9,
+  10,
   imagebus__v1__metadata__field_descriptors,
   imagebus__v1__metadata__field_indices_by_name,
   3,  imagebus__v1__metadata__number_ranges,
@@ -10283,7 +10341,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   (ProtobufCMessageInit) imagebus__v1__need__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[10] =
 {
   {
     "source",
@@ -10393,6 +10451,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[9]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "passing",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Decode, passing),
+    &imagebus__v1__passing__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
   7,   /* field[7] = all_frames */
@@ -10403,12 +10473,13 @@ static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
   5,   /* field[5] = keeps */
   2,   /* field[2] = limits */
   1,   /* field[1] = need */
+  9,   /* field[9] = passing */
   0,   /* field[0] = source */
 };
 static const ProtobufCIntRange imagebus__v1__decode__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
 {
@@ -10418,11 +10489,75 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   "Imagebus__V1__Decode",
   "imagebus.v1",
   sizeof(Imagebus__V1__Decode),
-  9,
+  10,
   imagebus__v1__decode__field_descriptors,
   imagebus__v1__decode__field_indices_by_name,
   1,  imagebus__v1__decode__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__decode__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor imagebus__v1__passing__field_descriptors[3] =
+{
+  {
+    "formats",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Passing, formats),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_unchanged",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Passing, is_unchanged),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "metadata",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Passing, metadata),
+    &imagebus__v1__metadata_choice__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned imagebus__v1__passing__field_indices_by_name[] = {
+  0,   /* field[0] = formats */
+  1,   /* field[1] = is_unchanged */
+  2,   /* field[2] = metadata */
+};
+static const ProtobufCIntRange imagebus__v1__passing__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor imagebus__v1__passing__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "imagebus.v1.Passing",
+  "Passing",
+  "Imagebus__V1__Passing",
+  "imagebus.v1",
+  sizeof(Imagebus__V1__Passing),
+  3,
+  imagebus__v1__passing__field_descriptors,
+  imagebus__v1__passing__field_indices_by_name,
+  1,  imagebus__v1__passing__number_ranges,
+  (ProtobufCMessageInit) imagebus__v1__passing__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor imagebus__v1__overlay_input__field_descriptors[3] =
@@ -11544,7 +11679,7 @@ const ProtobufCMessageDescriptor imagebus__v1__frame__descriptor =
   (ProtobufCMessageInit) imagebus__v1__frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descriptors[3] =
+static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descriptors[4] =
 {
   {
     "info",
@@ -11582,16 +11717,29 @@ static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "file",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DecodedImage, file),
+    &imagebus__v1__reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decoded_image__field_indices_by_name[] = {
   2,   /* field[2] = facts */
+  3,   /* field[3] = file */
   1,   /* field[1] = frames */
   0,   /* field[0] = info */
 };
 static const ProtobufCIntRange imagebus__v1__decoded_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor =
 {
@@ -11601,7 +11749,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor =
   "Imagebus__V1__DecodedImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DecodedImage),
-  3,
+  4,
   imagebus__v1__decoded_image__field_descriptors,
   imagebus__v1__decoded_image__field_indices_by_name,
   1,  imagebus__v1__decoded_image__number_ranges,
@@ -18163,6 +18311,36 @@ const ProtobufCEnumDescriptor imagebus__v1__credential_method__descriptor =
   imagebus__v1__credential_method__enum_values_by_name,
   1,
   imagebus__v1__credential_method__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__metadata_choice__enum_values_by_number[3] =
+{
+  { "METADATA_CHOICE_NONE", "IMAGEBUS__V1__METADATA_CHOICE__METADATA_CHOICE_NONE", 0 },
+  { "METADATA_CHOICE_COPYRIGHT", "IMAGEBUS__V1__METADATA_CHOICE__METADATA_CHOICE_COPYRIGHT", 1 },
+  { "METADATA_CHOICE_ALL", "IMAGEBUS__V1__METADATA_CHOICE__METADATA_CHOICE_ALL", 2 },
+};
+static const ProtobufCIntRange imagebus__v1__metadata_choice__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__metadata_choice__enum_values_by_name[3] =
+{
+  { "METADATA_CHOICE_ALL", 2 },
+  { "METADATA_CHOICE_COPYRIGHT", 1 },
+  { "METADATA_CHOICE_NONE", 0 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__metadata_choice__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.MetadataChoice",
+  "MetadataChoice",
+  "Imagebus__V1__MetadataChoice",
+  "imagebus.v1",
+  3,
+  imagebus__v1__metadata_choice__enum_values_by_number,
+  3,
+  imagebus__v1__metadata_choice__enum_values_by_name,
+  1,
+  imagebus__v1__metadata_choice__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue imagebus__v1__download_command__enum_values_by_number[2] =

@@ -107,6 +107,7 @@ extension Deriver {
             limits: (key.isOverlay ? limits.overlay : limits.image).narrowed(by: key.limits),
             framesMax: key.isOverlay ? 1 : limits.framesMax)
         work.wantsAllFrames = key.wantsAllFrames
+        work.passing = key.passing
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
             decodes[node].consumers.urgency,

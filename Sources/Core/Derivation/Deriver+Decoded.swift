@@ -20,6 +20,7 @@ extension Deriver {
         if let pixels = DecodeNode.Pixels(image, for: need, in: blocks) {
             keep(pixels, of: node)
         } else {
+            decodes[node].file = DecodeNode.File(image, in: blocks)
             decodes[node].decoded(nil)
         }
         if decodes.contains(node) {

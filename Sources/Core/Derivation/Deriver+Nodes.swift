@@ -79,6 +79,7 @@ extension Deriver {
         case .pixels(let pixels, let holder):
             if let holder { overlayBytes.release(pixels.byteCount, of: holder) }
             dispatcher.drop(pixels.blocks)
+        case .file(let block): dispatcher.drop(block)
         case .result(let overlays, let product, let original, let partial):
             if let partial { endPartial(partial) }
             for need in overlays { leaveOverlay(need) }

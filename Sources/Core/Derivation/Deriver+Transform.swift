@@ -36,6 +36,7 @@ extension Deriver {
         let decoded = decodes[decode].provenance
         results[node].isMade(of: provenance(of: node, decoded))
         results[node].timings += decodes[decode].timings
+        if let file = decodes[decode].file { return useFile(node, file) }
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
         let key = results[node].name.key
@@ -124,18 +125,34 @@ extension Deriver {
         let chain = results[node].chain
         if let chain, !chain.isLast { return goOn(node, with: image, in: block, chain) }
         results[node].transformed = image.account
-        let mark = results[node].provenance.mark
         let source = chain?.source ?? results[node].decode.flatMap { decodes[$0].pixels?.info }
-        var metadata = StoredMetadata(
-            info: image.info.made(of: source),
-            etag: mark.etag, lastModified: mark.lastModified,
-            caching: results[node].provenance.caching)
-        metadata.tags = CacheTag.union(
-            results[node].policy.tags, results[node].provenance.tags)
+        let metadata = metadata(of: node, image.info.made(of: source))
         transcodePixels(of: node, metadata)
+        made(node, ResultNode.Product(block, image.reference, metadata))
+    }
+
+    /// The file that the decoder handed over is the result.
+    private mutating func useFile(_ node: ResultNode.ID, _ file: DecodeNode.File) {
+        let metadata = metadata(of: node, file.info)
+        dispatcher.hold(file.block)
+        made(node, ResultNode.Product(file.block, file.reference, metadata))
+    }
+
+    /// What is stored of a result beside its bytes.
+    private func metadata(of node: ResultNode.ID, _ info: ImageInfo) -> StoredMetadata {
+        let provenance = results[node].provenance
+        var metadata = StoredMetadata(
+            info: info, etag: provenance.mark.etag, lastModified: provenance.mark.lastModified,
+            caching: provenance.caching)
+        metadata.tags = CacheTag.union(results[node].policy.tags, provenance.tags)
+        return metadata
+    }
+
+    /// The result exists: what it was made of is no longer needed.
+    private mutating func made(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         leaveProvider(of: node)
         leaveOverlays(of: node)
         for waiter in results[node].consumers.members { leaveOverlays(waiter.id) }
-        deliver(node, ResultNode.Product(block, image.reference, metadata))
+        deliver(node, product)
     }
 }

@@ -55,9 +55,12 @@ extension Dispatcher {
 
     /// The failure of a decode that found a format which its pool is not granted.
     func misnamed(_ result: JobResult, of job: ActiveJob) -> ImageError? {
-        guard case .decoded(let image) = result,
-            !mayDecode(image.info.format, job.pool)
-        else { return nil }
+        guard case .decoded(let image) = result, !mayDecode(image.info.format, job.pool) else {
+            return nil
+        }
+        if image.info.format == .svg, case .decode(let work) = job.work, work.takesDrawingsUndrawn {
+            return nil
+        }
         return ImageError(
             .badImageData,
             "the bytes are \(image.info.format.name), and were said to be another format")

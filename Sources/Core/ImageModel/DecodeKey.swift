@@ -10,6 +10,8 @@ public struct DecodeKey: Hashable, Sendable {
     public let need: DecodeNeed
     /// What comes with them, for results that keep it.
     public let keeps: KeptParts
+    /// Which files need not be decoded, since they are the result; `nil`: none.
+    public let passing: Passing?
     /// Facts that come with them.
     public let facts: WantedFacts
     /// Whether they are laid over others: such images are smaller, or refused.
@@ -33,6 +35,7 @@ public struct DecodeKey: Hashable, Sendable {
         wantsAllFrames = request.animates
         need = DecodeNeed(request)
         keeps = need == .header ? [] : KeptParts(request)
+        passing = Passing(request)
         facts = request.wantsFacts ? request.facts : WantedFacts()
         isOverlay = false
         self.limits = limits.ofPixels
@@ -46,6 +49,7 @@ public struct DecodeKey: Hashable, Sendable {
         wantsAllFrames = false
         need = .full
         keeps = []
+        passing = nil
         facts = WantedFacts()
         isOverlay = true
         self.limits = limits.ofPixels

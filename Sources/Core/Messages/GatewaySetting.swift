@@ -19,6 +19,10 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case offer
     /// Frames of an animation that are kept.
     case maxAnimationFrames = "max-animation-frames"
+    /// What of EXIF, XMP and IPTC answers have.
+    case metadata
+    /// Formats whose sources are answered as they are.
+    case skipProcessingFormats = "skip-processing-formats"
     /// Where a proxy names its client.
     case visitorField = "visitor-field"
     /// Another name of `assumeFresh`.
@@ -102,7 +106,8 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .fallbackStatus: .text("STATUS")
         case .hintWidths: .text("WIDTHS")
         case .saveDataPreset: .text("NAME")
-        case .offer: .text("FORMATS")
+        case .offer, .skipProcessingFormats: .text("FORMATS")
+        case .metadata: .word(["none", "copyright", "all"])
         case .visitorField: .text("NAME")
         case .allowOrigin: .text("ORIGINS")
         case .metricsListen: .place
@@ -152,6 +157,12 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .maxAnimationFrames:
             "frames of an animation that are kept; one with more comes as a still\n"
                 + "(imgproxy: 1; thumbor, iiif: all)"
+        case .metadata:
+            "EXIF, XMP and IPTC of images: none, copyright, or all, the place too\n"
+                + "(copyright)"
+        case .skipProcessingFormats:
+            "answer sources of these formats as they are, without steps: jpeg,\n"
+                + "png, gif, webp, svg; with --metadata all also avif, heic, tiff"
         case .visitorField:
             "the field in which a proxy that is trusted names its client, whose\n"
                 + "requests take turns with those of others"

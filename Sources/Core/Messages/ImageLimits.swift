@@ -75,13 +75,13 @@ public struct ImageLimits: Hashable, Sendable {
 extension ImageLimits {
     /// Whether an image may be what a decoder says that it is: what is decoded of it for a need is
     /// within the limits, or all of it where nothing is.
-    package func permit(_ info: ImageInfo, for need: DecodeNeed) -> Bool {
+    package func permit(_ info: ImageInfo, for need: DecodeNeed, frames: Int? = nil) -> Bool {
         guard info.size.isPositive, max(info.size.width, info.size.height) <= Int(Int32.max),
             info.pages > 0, info.pages <= pagesMax
         else { return false }
         let size = need.decodedSize(of: info)
         guard max(size.width, size.height) <= sideMax, let area = size.area else { return false }
-        let (all, overflow) = area.multipliedReportingOverflow(by: info.frames)
+        let (all, overflow) = area.multipliedReportingOverflow(by: frames ?? info.frames)
         return !overflow && all <= pixelsMax
     }
 }

@@ -149,6 +149,8 @@ public struct DecodedImage: Hashable, Sendable {
     public var frames: [Frame]
     /// Facts that were asked for.
     public var facts: ImageFacts?
+    /// A file that is the result, in the place of frames.
+    public var file: BlockReference?
 
     /// The pixels of one frame.
     public struct Frame: Hashable, Sendable {

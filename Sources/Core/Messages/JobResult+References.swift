@@ -5,7 +5,9 @@ extension JobResult {
         case .fetched(let body): ShortList(body.reference)
         case .hit(let hit): ShortList(hit.reference)
         case .stored(let report): ShortList(report.delivered)
-        case .decoded(let image): ShortList(contentsOf: image.frames.lazy.map(\.reference))
+        case .decoded(let image):
+            image.file.map { ShortList($0) }
+                ?? ShortList(contentsOf: image.frames.lazy.map(\.reference))
         case .transformed(let image): ShortList(image.reference)
         case .miss, .entry, .entries, .failed: ShortList()
         }
@@ -24,6 +26,9 @@ extension JobResult {
         case .stored(var report):
             report.delivered = first
             return .stored(report)
+        case .decoded(var image) where image.file != nil:
+            image.file = first
+            return .decoded(image)
         case .decoded(var image):
             for index in references.indices { image.frames[index].reference = references[index] }
             return .decoded(image)

@@ -276,6 +276,8 @@ public struct StoredMetadata: Hashable, Sendable {
     public var extendedData: ExtendedData?
     /// Of the bytes that are kept; the cache computes it as it stores them.
     public var digest: ContentDigest?
+    /// Of the pipeline by which they came to be; 0: of one before these were counted.
+    public var revision = PipelineRevision.current
 
     /// Facts; a result has no more of the origin's words than its validators and `caching`.
     public init(
@@ -288,6 +290,11 @@ public struct StoredMetadata: Hashable, Sendable {
         self.contentType = contentType
         self.etag = etag
         self.lastModified = lastModified
+    }
+
+    /// Whether bytes under that text are a result of another revision, which is made anew.
+    package func isOutdated(under text: String) -> Bool {
+        revision != PipelineRevision.current && CacheKey.mayBeDerived(text)
     }
 }
 
@@ -305,6 +312,8 @@ public struct DecodeWork: Hashable, Sendable {
     public var keeps: KeptParts
     /// Facts that are wanted as well.
     public var facts: WantedFacts
+    /// Which files are handed over instead of pixels, since they are the result; `nil`: none.
+    public var passing: Passing?
     /// Limits, checked on the header before any pixel.
     public var limits: ImageLimits
     /// Frames that the outcome may have, of a source with several of them.
@@ -331,6 +340,28 @@ public struct DecodeWork: Hashable, Sendable {
 
     /// Whether all that it asks for can be had together.
     package var isPossible: Bool { !isPartial || (!wantsAllFrames && facts.kinds.isEmpty) }
+
+    /// Whether no frame but the first one is decoded, so that others do not count (SEMANTICS §9.8).
+    package var decodesOneFrame: Bool {
+        need != .header && frame == nil && !wantsAllFrames && !isPartial
+    }
+
+    /// Whether an SVG is answered without drawing it: as a file, or by what its first element
+    /// says. Any decoder of ours can do so.
+    package var takesDrawingsUndrawn: Bool {
+        !isPartial && (passing?.passesDrawings ?? (need == .header && facts.kinds.isEmpty))
+    }
+
+    /// Bytes of a file at most that is handed over: that of the source, with what was kept of its
+    /// metadata written anew, or inflated.
+    package var passedBytesMax: UInt64 {
+        max(source.length + Self.keptBytesMax, Self.inflatedBytesMax)
+    }
+
+    /// Bytes at most that a file grows by what is written anew of its metadata.
+    package static let keptBytesMax: UInt64 = 256 << 10
+    /// Bytes at most of an SVG that came compressed.
+    package static let inflatedBytesMax: UInt64 = 16 << 20
 }
 
 /// Transform pixels and encode them.

@@ -37,8 +37,11 @@ struct GatewayOptions {
         try Self.checkGrammar(arguments)
         front.root = rootPage
         if let text = arguments.value("offer") { front.offered = try Self.formats(text) }
-        // imgproxy makes stills of animations, unless it is told not to.
-        if arguments.value("grammar") ?? "imgproxy" == "imgproxy" { front.framesMax = 1 }
+        // imgproxy makes stills of animations, unless it is told not to, and passes SVG through.
+        if arguments.value("grammar") ?? "imgproxy" == "imgproxy" {
+            (front.framesMax, front.passesDrawings) = (1, true)
+        }
+        try takeParts(arguments)
         Self.set(&front.framesMax, .maxAnimationFrames, arguments)
         if arguments.has("no-component") { front.files = nil }
         front.visitorField = arguments.value("visitor-field")
@@ -140,6 +143,27 @@ struct GatewayOptions {
         guard let number = arguments.value(setting.rawValue).flatMap({ setting.number(of: $0) })
         else { return }
         value = Number(number) * factor
+    }
+
+    /// What is kept of sources, and which are answered as they are.
+    private mutating func takeParts(_ arguments: ProgramArguments) throws(ConfigurationError) {
+        switch arguments.value("metadata") {
+        case "none"?: front.metadata = .nothing
+        case "all"?: front.metadata = .all
+        default: front.metadata = .copyright
+        }
+        guard let text = arguments.value("skip-processing-formats") else { return }
+        front.skippedFormats = try text.split(separator: ",").map {
+            (word) throws(ConfigurationError) in
+            guard let format = ImageFormat(name: String(word)),
+                OutputOptions.passable.contains(format)
+            else {
+                throw ConfigurationError(
+                    "--skip-processing-formats: '\(word)' cannot be passed through: use some of "
+                        + OutputOptions.passable.map(\.name).joined(separator: ", "))
+            }
+            return format
+        }
     }
 
     private static func formats(_ text: String) throws(ConfigurationError) -> [ImageFormat] {

@@ -23,6 +23,19 @@ extension DecodeWork: WireMessage {
             if: &wire.pointee.maybe_frame_case, 7, "Decode.frame")
         map.flag(&wantsAllFrames, &wire.pointee.all_frames, "Decode.all_frames")
         map.flag(&isPartial, &wire.pointee.is_partial, "Decode.is_partial")
+        try map.maybe(&passing, &wire.pointee.passing, "Decode.passing")
         guard isPossible else { throw .field("Decode.is_partial", .outOfRange) }
+    }
+}
+
+extension Passing: WireMessage {
+    typealias Form = Imagebus__V1__Passing
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__passing__init }
+    static var blank: Self { Self(isUnchanged: false, metadata: .nothing) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.number(&formatBits, &wire.pointee.formats, "Passing.formats")
+        map.flag(&isUnchanged, &wire.pointee.is_unchanged, "Passing.is_unchanged")
+        try map.word(&metadata, &wire.pointee.metadata, "Passing.metadata")
     }
 }

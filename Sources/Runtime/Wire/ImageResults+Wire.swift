@@ -13,6 +13,7 @@ extension DecodedImage: WireMessage {
             &frames, &wire.pointee.n_frames, &wire.pointee.frames, "DecodedImage.frames",
             limit: MessageLimits.blocksPerOutcomeMax)
         try map.maybe(&facts, &wire.pointee.facts, "DecodedImage.facts")
+        try map.maybe(&file, &wire.pointee.file, "DecodedImage.file")
     }
 }
 

@@ -5,7 +5,11 @@ import Messages
 extension StoredMetadata: WireMessage {
     typealias Form = Imagebus__V1__Metadata
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__metadata__init }
-    static var blank: Self { Self(info: .blank) }
+    static var blank: Self {
+        var blank = Self(info: .blank)
+        blank.revision = 0
+        return blank
+    }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         let limit = MessageLimits.originHeaderBytesMax
@@ -28,5 +32,8 @@ extension StoredMetadata: WireMessage {
             limit: CacheTag.entryMax)
         try map.maybe(&extendedData, &wire.pointee.extended_data, "Metadata.extended_data")
         try map.digest(&digest, &wire.pointee.digest, "Metadata.digest")
+        try map.number(
+            &revision, within: PipelineRevision.range, &wire.pointee.revision,
+            "Metadata.revision")
     }
 }

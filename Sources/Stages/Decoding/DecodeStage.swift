@@ -1,3 +1,4 @@
+import Deflate
 public import ImageModel
 public import Messages
 public import StageContract
@@ -64,8 +65,13 @@ public struct DecodeStage: Sendable {
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {
-        let decoder = try decoders.decoder(of: input)
         let limits = work.limits.held(to: .of(decoders.family))
+        if decoders.family == .raster || work.passing != nil || GzipDecompressor.isGzip(input),
+            let drawing = try undrawn(work, input, limits, to: output)
+        {
+            return drawing
+        }
+        let decoder = try decoders.decoder(of: input)
         try limits.checkPages(of: input, decoder.format)
         if work.isPartial {
             return try PartialImage(work, of: input, by: decoder, limits, cancellation)
@@ -73,7 +79,8 @@ public struct DecodeStage: Sendable {
         }
         let source = try SourceImage(input, by: decoder)
         let scale = source.scale(for: work.need)
-        try limits.check(source, at: scale)
+        try limits.check(source, at: scale, frames: work.decodesOneFrame ? 1 : nil)
+        if let image = try passed(work, source, limits, to: output) { return image }
         let facts = try facts(of: source, work, limits, cancellation)
         guard work.need != .header else {
             return DecodedImage(info: source.info, frames: [], facts: facts)

@@ -24,8 +24,11 @@ extension ImageLimits {
     }
 
     /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8). What counts
-    /// is what is decoded: the whole image where its format cannot be reduced, or where nothing is.
-    func check(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
+    /// is what is decoded: the whole image where its format cannot be reduced, or where nothing is;
+    /// all frames, unless fewer are named.
+    func check(
+        _ source: SourceImage, at scale: DecodeScale, frames: Int? = nil
+    ) throws(ImageError) {
         let size = scale.size(source.storedSize)
         guard source.storedSize.isPositive else { throw .notAnImage }
         let format = source.decoder.format
@@ -36,7 +39,7 @@ extension ImageLimits {
         try check(
             source.metadataBytes, within: \.metadataBytesMax, "metadataBytesMax", .metadata,
             "bytes of metadata", format)
-        let frames = source.info.frames
+        let frames = frames ?? source.info.frames
         try check(
             Self.product(size.area, frames), within: \.pixelsMax, "pixelsMax", .pixels,
             "pixels (\(size)\(frames == 1 ? "" : " in \(frames) frames"))", format)

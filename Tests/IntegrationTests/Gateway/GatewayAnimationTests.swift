@@ -70,6 +70,43 @@ extension RealProcesses {
             }
         }
 
+        /// A URL says itself how many frames it keeps, and only `raw` keeps those of an animation
+        /// that nothing else is done to.
+        @Test(
+            arguments: [
+                ("", "GIF 1"), ("f:gif", "GIF 1"), ("f:webp", "WEBP 1"), ("maf:9", "WEBP 5"),
+                ("maf:9/f:gif", "GIF 5"), ("maf:4", "GIF 1"), ("raw:1", "GIF 5"),
+                ("skp:gif/w:20", "GIF 5"),
+            ])
+        func imgproxyURLsSayWhatIsKept(options: String, expected: String) async throws {
+            try await bench.run { gateway, _ in
+                let answer = try gateway.get(bench.path("/a.gif", options), Self.browser)
+                #expect(try seen(answer) == expected, "\(options) \(answer.head)")
+            }
+        }
+
+        /// An animation that has too many pixels together is a still; what is too large by itself
+        /// is refused.
+        @Test func anAnimationBeyondTheLimitsIsAStill() async throws {
+            for (limit, expected) in [("12000", "GIF 5"), ("11999", "GIF 1"), ("2400", "GIF 1")] {
+                try await bench.run(
+                    ["--grammar", "thumbor"], stack: ["--pixel-limit", limit]
+                ) { gateway, _ in
+                    for options in ["fit-in/30x30/", ""] {
+                        let url = bench.origin.url("/a.gif")
+                        let answer = try gateway.get("/unsafe/\(options)\(url)")
+                        #expect(try seen(answer) == expected, "\(limit) \(answer.head)")
+                    }
+                }
+            }
+            try await bench.run(
+                ["--grammar", "thumbor"], stack: ["--pixel-limit", "2399"]
+            ) { gateway, _ in
+                let answer = try gateway.get("/unsafe/\(bench.origin.url("/a.gif"))")
+                #expect(answer.status == 422, "\(answer.head)")
+            }
+        }
+
         @Test func thumborKeepsAllFrames() async throws {
             try await bench.run(["--grammar", "thumbor"]) { gateway, _ in
                 let target = "/unsafe/30x20/\(bench.origin.url("/a.gif"))"

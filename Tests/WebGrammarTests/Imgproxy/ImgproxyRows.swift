@@ -226,6 +226,10 @@ enum ImgproxyRows {
             $0.image.output.keepsHDR = true
         },
         GoodRow("preserve_hdr:0") { _ in },
+        GoodRow("skp:jpg:svg") { $0.skippedFormats = [.jpeg, .svg] },
+        GoodRow("skip_processing:gif/skp:png") { $0.skippedFormats = [.png] },
+        GoodRow("maf:9") { $0.framesMax = 9 },
+        GoodRow("max_animation_frames:1") { $0.framesMax = 1 },
     ]
 
     private static let answers = [
@@ -316,6 +320,8 @@ enum ImgproxyRows {
         BadRow("kcr:2", 400, "kcr"), BadRow("keep_copyright:", 400, "keep_copyright"),
         BadRow("scp:2", 400, "scp"), BadRow("strip_color_profile:", 400, "strip_color_profile"),
         BadRow("ph:2", 400, "ph"), BadRow("preserve_hdr:", 400, "preserve_hdr"),
+        BadRow("skp:blob", 400, "skp"), BadRow("skip_processing:psd", 501, "skip_processing"),
+        BadRow("maf:0", 400, "maf"), BadRow("max_animation_frames:x", 400, "max_animation_frames"),
     ]
 
     private static let badAnswers = [
@@ -327,7 +333,7 @@ enum ImgproxyRows {
         BadRow("fn:a%2Fb", 400, "fn"), BadRow("filename:a%0Ab", 400, "filename"),
         BadRow("fn:a%zz", 400, "fn"), BadRow("fn:%25:1", 400, "fn"), BadRow("fn:%FF", 400, "fn"),
         BadRow("att:2", 400, "att"), BadRow("return_attachment:", 400, "return_attachment"),
-        BadRow("eth:1", 501, "eth"), BadRow("skp:png", 501, "skp"), BadRow("msr:1", 501, "msr"),
+        BadRow("eth:1", 501, "eth"), BadRow("msr:1", 501, "msr"),
         BadRow("brightness:5", 501, "brightness"), BadRow("width_:5", 400, "width_"),
     ]
 }

@@ -70,6 +70,7 @@ typedef struct Imagebus__V1__Entry Imagebus__V1__Entry;
 typedef struct Imagebus__V1__EntrySelection Imagebus__V1__EntrySelection;
 typedef struct Imagebus__V1__Need Imagebus__V1__Need;
 typedef struct Imagebus__V1__Decode Imagebus__V1__Decode;
+typedef struct Imagebus__V1__Passing Imagebus__V1__Passing;
 typedef struct Imagebus__V1__OverlayInput Imagebus__V1__OverlayInput;
 typedef struct Imagebus__V1__Transform Imagebus__V1__Transform;
 typedef struct Imagebus__V1__Paint Imagebus__V1__Paint;
@@ -338,6 +339,12 @@ typedef enum _Imagebus__V1__CredentialMethod {
   IMAGEBUS__V1__CREDENTIAL_METHOD__CREDENTIAL_METHOD_DIGEST = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CREDENTIAL_METHOD)
 } Imagebus__V1__CredentialMethod;
+typedef enum _Imagebus__V1__MetadataChoice {
+  IMAGEBUS__V1__METADATA_CHOICE__METADATA_CHOICE_NONE = 0,
+  IMAGEBUS__V1__METADATA_CHOICE__METADATA_CHOICE_COPYRIGHT = 1,
+  IMAGEBUS__V1__METADATA_CHOICE__METADATA_CHOICE_ALL = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__METADATA_CHOICE)
+} Imagebus__V1__MetadataChoice;
 typedef enum _Imagebus__V1__DownloadCommand {
   IMAGEBUS__V1__DOWNLOAD_COMMAND__DOWNLOAD_COMMAND_SUSPEND = 0,
   IMAGEBUS__V1__DOWNLOAD_COMMAND__DOWNLOAD_COMMAND_RESUME = 1
@@ -1332,6 +1339,10 @@ struct  Imagebus__V1__Metadata
    * SHA-256, 32 bytes; absent: not known
    */
   ProtobufCBinaryData digest;
+  /*
+   * of the pipeline; 0: of one before these were counted
+   */
+  uint32_t revision;
   Imagebus__V1__Metadata__MaybeContentTypeCase maybe_content_type_case;
   union {
     char *content_type;
@@ -1351,7 +1362,7 @@ struct  Imagebus__V1__Metadata
 };
 #define IMAGEBUS__V1__METADATA__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__metadata__descriptor) \
-    , NULL, NULL, 0,NULL, NULL, {0,NULL}, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
+    , NULL, NULL, 0,NULL, NULL, {0,NULL}, 0, IMAGEBUS__V1__METADATA__MAYBE_CONTENT_TYPE__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_LAST_MODIFIED__NOT_SET, {0}, IMAGEBUS__V1__METADATA__MAYBE_VARY__NOT_SET, {0} }
 
 
 /*
@@ -1969,9 +1980,13 @@ struct  Imagebus__V1__Decode
    */
   protobuf_c_boolean all_frames;
   /*
-   * the source is the beginning of a file; without all_frames and facts
+   * the source is the beginning of a file; without all_frames, facts, passing
    */
   protobuf_c_boolean is_partial;
+  /*
+   * absent: none
+   */
+  Imagebus__V1__Passing *passing;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
   union {
     /*
@@ -1989,7 +2004,31 @@ struct  Imagebus__V1__Decode
 };
 #define IMAGEBUS__V1__DECODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode__descriptor) \
-    , NULL, NULL, NULL, NULL, 0, 0, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
+    , NULL, NULL, NULL, NULL, 0, 0, 0, NULL, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
+
+
+/*
+ * Which sources are handed over as files in the place of pixels.
+ */
+struct  Imagebus__V1__Passing
+{
+  ProtobufCMessage base;
+  /*
+   * 1 jpeg, 2 png, 4 gif, 8 webp, 16 avif, 32 heic, 64 heif, 128 tiff, 256 bmp,
+   */
+  uint32_t formats;
+  /*
+   * 512 ico, 1024 jxl, 2048 svg: whatever else is asked
+   */
+  /*
+   * nothing else is asked: any format
+   */
+  protobuf_c_boolean is_unchanged;
+  Imagebus__V1__MetadataChoice metadata;
+};
+#define IMAGEBUS__V1__PASSING__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__passing__descriptor) \
+    , 0, 0, IMAGEBUS__V1__METADATA_CHOICE__METADATA_CHOICE_NONE }
 
 
 struct  Imagebus__V1__OverlayInput
@@ -2304,10 +2343,14 @@ struct  Imagebus__V1__DecodedImage
    * those that were asked for; absent where none were
    */
   Imagebus__V1__ImageFacts *facts;
+  /*
+   * in the place of frames: the result; absent: none
+   */
+  Imagebus__V1__Reference *file;
 };
 #define IMAGEBUS__V1__DECODED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decoded_image__descriptor) \
-    , NULL, 0,NULL, NULL }
+    , NULL, 0,NULL, NULL, NULL }
 
 
 typedef enum {
@@ -4983,6 +5026,25 @@ Imagebus__V1__Decode *
 void   imagebus__v1__decode__free_unpacked
                      (Imagebus__V1__Decode *message,
                       ProtobufCAllocator *allocator);
+/* Imagebus__V1__Passing methods */
+void   imagebus__v1__passing__init
+                     (Imagebus__V1__Passing         *message);
+size_t imagebus__v1__passing__get_packed_size
+                     (const Imagebus__V1__Passing   *message);
+size_t imagebus__v1__passing__pack
+                     (const Imagebus__V1__Passing   *message,
+                      uint8_t             *out);
+size_t imagebus__v1__passing__pack_to_buffer
+                     (const Imagebus__V1__Passing   *message,
+                      ProtobufCBuffer     *buffer);
+Imagebus__V1__Passing *
+       imagebus__v1__passing__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   imagebus__v1__passing__free_unpacked
+                     (Imagebus__V1__Passing *message,
+                      ProtobufCAllocator *allocator);
 /* Imagebus__V1__OverlayInput methods */
 void   imagebus__v1__overlay_input__init
                      (Imagebus__V1__OverlayInput         *message);
@@ -6493,6 +6555,9 @@ typedef void (*Imagebus__V1__Need_Closure)
 typedef void (*Imagebus__V1__Decode_Closure)
                  (const Imagebus__V1__Decode *message,
                   void *closure_data);
+typedef void (*Imagebus__V1__Passing_Closure)
+                 (const Imagebus__V1__Passing *message,
+                  void *closure_data);
 typedef void (*Imagebus__V1__OverlayInput_Closure)
                  (const Imagebus__V1__OverlayInput *message,
                   void *closure_data);
@@ -6770,6 +6835,7 @@ extern const ProtobufCEnumDescriptor    imagebus__v1__primaries__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__transfer__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__decryptor_kind__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__credential_method__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__metadata_choice__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__download_command__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__unit__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__size__descriptor;
@@ -6826,6 +6892,7 @@ extern const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__entry_selection__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__need__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor;
+extern const ProtobufCMessageDescriptor imagebus__v1__passing__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__overlay_input__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__transform__descriptor;
 extern const ProtobufCMessageDescriptor imagebus__v1__paint__descriptor;

@@ -187,7 +187,10 @@ extension Deriver {
             if !part.asks, let text = part.text { errands.believe(text) }
             errands.count(cache.pool, result.figure)
             if case .hit(let hit) = result, let block {
-                found(hit, block, part, of: id)
+                let isOutdated = part.text.map { hit.metadata.isOutdated(under: $0) } ?? false
+                guard isOutdated else { return found(hit, block, part, of: id) }
+                dispatcher.drop(block)
+                if errands[id]?.note(.miss, of: part) == true { finishFound(id) }
             } else if errands[id]?.note(result, of: part) == true {
                 finishFound(id)
             }

@@ -41,6 +41,20 @@ struct DecodeNode: ClosableNode {
         }
     }
 
+    /// A file that is the result of everybody who waits for pixels; they use it in the event that
+    /// brought it.
+    struct File: Sendable {
+        let block: BlockHandle
+        let reference: BlockReference
+        let info: ImageInfo
+
+        /// `nil` where pixels came, or nothing.
+        init?(_ image: DecodedImage, in blocks: ShortList<BlockHandle>) {
+            guard let reference = image.file, let block = blocks.first else { return nil }
+            (self.block, self.reference, info) = (block, reference, image.info)
+        }
+    }
+
     private(set) var name: Sourced<DecodeKey>
     var key: Sourced<DecodeKey> { name }
     /// Of the request that began it.
@@ -63,6 +77,8 @@ struct DecodeNode: ClosableNode {
     var timings = StageTimings()
     /// What the decoder said beside the pixels, as far as it was asked.
     var facts: ImageFacts?
+    /// What came in the place of pixels.
+    var file: File?
 
     init(name: Sourced<DecodeKey>, trace: TraceContext?) {
         self.name = name
@@ -96,7 +112,10 @@ struct DecodeNode: ClosableNode {
 
     mutating func decoded(_ pixels: Pixels?) { state = .decoded(pixels) }
 
-    var remains: Remains { pixels.map { .pixels($0, for: holder) } ?? .nothing }
+    var remains: Remains {
+        if let file { return .file(file.block) }
+        return pixels.map { .pixels($0, for: holder) } ?? .nothing
+    }
 }
 
 /// A consumer of the pixels of a decode.

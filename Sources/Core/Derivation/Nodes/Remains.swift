@@ -5,6 +5,8 @@ enum Remains: Sendable {
     case nothing
     /// Pixels, and the flow that they count for where they are an overlay's.
     case pixels(DecodeNode.Pixels, for: FlowID?)
+    /// A file that is the result.
+    case file(BlockHandle)
     /// The overlays of a result, and its bytes, or the source whose bytes it delivered; and the
     /// partial image that is made for its waiters.
     case result(

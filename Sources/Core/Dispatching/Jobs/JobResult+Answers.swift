@@ -55,9 +55,12 @@ extension DecodedImage {
     /// wanted, no more than were asked for, and further facts likewise.
     /// Each lies in its block as it says.
     fileprivate func answers(_ work: DecodeWork) -> Bool {
-        guard work.limits.permit(info, for: work.need), info.stillOf == nil,
-            hasFrames(for: work), (facts == nil) == work.facts.kinds.isEmpty
-        else { return false }
+        guard info.stillOf == nil, (facts == nil) == work.facts.kinds.isEmpty else { return false }
+        if let file { return frames.isEmpty && answers(work, by: file) }
+        let counted = work.decodesOneFrame ? 1 : info.frames
+        guard work.limits.permit(info, for: work.need, frames: counted), hasFrames(for: work) else {
+            return false
+        }
         var bytesLeft = work.limits.pixelBytesMax
         for frame in frames {
             guard let bytes = frame.layout.byteCount, UInt64(bytes) <= frame.reference.length,
@@ -69,6 +72,16 @@ extension DecodedImage {
             bytesLeft -= pixelBytes
         }
         return true
+    }
+
+    /// Whether a file may stand in the place of pixels.
+    private func answers(_ work: DecodeWork, by file: BlockReference) -> Bool {
+        guard let passing = work.passing, work.limits.permit(info, for: .header) else {
+            return false
+        }
+        return (1...work.passedBytesMax).contains(file.length)
+            && passing.passes(
+                info.format, isAnimation: info.pages > 1, keepsFrames: work.wantsAllFrames)
     }
 
     /// The beginning of a file need not have anything to show yet.

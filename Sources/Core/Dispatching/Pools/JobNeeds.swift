@@ -10,6 +10,8 @@ struct JobNeeds: Hashable, Sendable {
     private var steps: [String] = []
     /// Whether workers of somebody else transform, and none of ours.
     let isForeign: Bool
+    /// Whether any decoder will do for an SVG.
+    private var takesDrawingsUndrawn = false
 
     /// `input` is what the bytes that it reads are said to be.
     init(_ work: JobWork, input: ImageFormat?, isForeign: Bool = false) {
@@ -17,7 +19,9 @@ struct JobNeeds: Hashable, Sendable {
         self.isForeign = isForeign
         switch work {
         case .fetch(let work): scheme = Self.scheme(of: work.url)
-        case .decode: formatIn = input
+        case .decode(let work):
+            formatIn = input
+            takesDrawingsUndrawn = input == .svg && work.takesDrawingsUndrawn
         case .transform(let work):
             let formats = [false, true].map { work.resultFormat(hasAlpha: $0).name }
             formatsOut = formats[0] == formats[1] ? [formats[0]] : formats
@@ -29,6 +33,14 @@ struct JobNeeds: Hashable, Sendable {
 
     private static func scheme(of url: String) -> String {
         String(decoding: url.utf8.prefix { $0 != 0x3A }, as: UTF8.self).lowercased()
+    }
+
+    /// The same where nothing has to be drawn; `nil`: it has.
+    var undrawn: JobNeeds? {
+        guard takesDrawingsUndrawn else { return nil }
+        var needs = self
+        (needs.formatIn, needs.takesDrawingsUndrawn) = (nil, false)
+        return needs
     }
 
     /// Whether a worker that can do that can do the job.

@@ -7,6 +7,10 @@ extension WorkerPools {
     /// granted, or else another one.
     func pool(of kind: WorkerKind, for needs: JobNeeds) throws(ImageError) -> PoolID {
         if let pool = first(of: pools(of: kind), for: needs) { return pool }
+        if let undrawn = needs.undrawn {
+            let own = pools(of: kind).filter { all[$0.index].trust == .own }
+            if let pool = first(of: own, for: undrawn) { return pool }
+        }
         throw refusal(of: kind, needs)
     }
 

@@ -15,6 +15,27 @@ struct MarkupStart {
         return start.root()
     }
 
+    /// What stands in the tag of that element behind its name; `nil` where it does not stand in
+    /// the bytes whole.
+    static func rootTag(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        var start = MarkupStart(bytes: bytes)
+        guard start.root() != nil else { return nil }
+        let first = start.place
+        var quote: UInt8?
+        while start.place < bytes.count {
+            let byte = bytes[start.place]
+            if let open = quote {
+                if byte == open { quote = nil }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if byte == UInt8(ascii: ">") {
+                return bytes[first..<start.place]
+            }
+            start.place += 1
+        }
+        return nil
+    }
+
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private mutating func root() -> String? {

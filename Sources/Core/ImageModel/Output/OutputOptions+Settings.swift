@@ -38,6 +38,21 @@ extension OutputOptions {
     /// What `accepted` may have, the smallest files first.
     public static let acceptable: [ImageFormat] = [.avif, .webp, .jxl]
 
+    /// Formats of which a source is delivered as a file, whatever the steps and the format are
+    /// (SEMANTICS §11.37). Others than `passable` are left out.
+    public var passed: [ImageFormat] {
+        get { self[.pass].map { OutputSetting.formats(of: $0, among: Self.passable) } ?? [] }
+        set {
+            let bits = Self.passable.indices.filter { newValue.contains(Self.passable[$0]) }
+            self[.pass] = bits.isEmpty ? nil : bits.reduce(0) { $0 | 1 << $1 }
+        }
+    }
+
+    /// What `passed` may have.
+    public static let passable: [ImageFormat] = [
+        .jpeg, .png, .gif, .webp, .avif, .heic, .heif, .tiff, .bmp, .ico, .jxl, .svg,
+    ]
+
     /// Whether no setting is said.
     var isUsual: Bool { settings.isEmpty }
 

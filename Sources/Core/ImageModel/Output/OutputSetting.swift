@@ -3,7 +3,7 @@
 /// The name is the word for it on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
-    case sharpYUV, background, maxBytes, accept, icc, metadata, embedThumbnail, depth, hdr
+    case sharpYUV, background, maxBytes, accept, icc, metadata, embedThumbnail, depth, hdr, pass
 
     /// What values it takes.
     package enum Values: Hashable, Sendable {
@@ -118,6 +118,14 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 name: "hdr", values: .flag, formats: ImageFormat.encodable,
                 help: "PQ and HLG stay as they are, with their bits, where --format is\n"
                     + Self.rangeHolders + "; else they become sRGB")
+        case .pass:
+            Row(
+                name: "pass", values: .formats(OutputOptions.passable),
+                formats: ImageFormat.encodable,
+                help: "deliver sources of these formats as files, without steps:\n"
+                    + OutputOptions.passable.prefix(6).map(\.name).joined(separator: ", ")
+                    + ",\n"
+                    + OutputOptions.passable.dropFirst(6).map(\.name).joined(separator: ", "))
         }
     }
 

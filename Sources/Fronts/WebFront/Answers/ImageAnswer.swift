@@ -20,7 +20,9 @@ package struct ImageAnswer: Sendable {
     private static let guards = [
         AnswerHead.Field("X-Content-Type-Options", "nosniff"),
         AnswerHead.Field(
-            "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+            "Content-Security-Policy",
+            "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; "
+                + "sandbox"),
         AnswerHead.Field("Cross-Origin-Resource-Policy", "cross-origin"),
     ]
 
@@ -49,6 +51,7 @@ package struct ImageAnswer: Sendable {
         }
         fields.append(
             AnswerHead.Field("Content-Type", image.format?.mimeType ?? "application/octet-stream"))
+        if image.isGzipped { fields.append(AnswerHead.Field("Content-Encoding", "gzip")) }
         fields.append(
             AnswerHead.Field(
                 "Content-Disposition",

@@ -73,6 +73,8 @@ package struct AnswerMaker: Sendable {
 
     /// A fallback that cannot be had either says nothing: the first failure is told.
     private func failed(_ error: ImageError, _ plan: RequestPlan) -> NextMove {
+        // A still of an animation that is too large may be none of that (SEMANTICS §9.8).
+        if error.code == .limitExceeded, plan.keepsFrames { return .load(plan.asStill()) }
         let told = plan.fallbackFor ?? error
         if let fallback = settings.fallback, plan.fallbackFor == nil, plan.upload == nil,
             plan.request.kind == .image, fallback.causes.contain(error)

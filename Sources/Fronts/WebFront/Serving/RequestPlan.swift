@@ -20,6 +20,8 @@ package struct RequestPlan: Hashable, Sendable {
     package var fallbackFor: ImageError?
     /// Frames of an animation that are kept at most.
     package var framesMax = 1
+    /// What of EXIF, XMP and IPTC the image has; `nil`: what the request of the stack says.
+    var metadata: MetadataChoice?
 
     /// Bytes that the stack does not have to fetch.
     package enum Upload: Hashable, Sendable {
@@ -41,14 +43,47 @@ extension RequestPlan {
     /// As the listener loads everything.
     mutating func apply(_ settings: WebFrontSettings) {
         request.image.timeoutMilliseconds = settings.timeoutMilliseconds
-        if request.kind == .image, settings.framesMax > 1 {
-            framesMax = settings.framesMax
-            request.image.options.insert(.transformAnimatedImage)
+        if request.kind == .image {
+            keepFrames(request.framesMax ?? settings.framesMax)
+            keepMetadata(settings.metadata)
+            pass(settings)
         }
         guard upload == nil else { return }
         request.image.options.insert(.respectCacheControl)
         request.image.assumedLifetime = settings.assumedLifetime
         request.image.earlierFailureMilliseconds = settings.earlierFailureMilliseconds
+    }
+
+    private mutating func keepFrames(_ most: Int) {
+        guard most > 1 else { return }
+        framesMax = most
+        request.image.options.insert(.transformAnimatedImage)
+    }
+
+    /// As the path says, or else the listener.
+    private mutating func keepMetadata(_ usual: MetadataChoice) {
+        let choice = request.image.output.metadata ?? usual
+        (metadata, request.image.output.metadata) = (choice, choice)
+    }
+
+    /// Which sources are answered as files. One of another format than the path names is decoded.
+    private mutating func pass(_ settings: WebFrontSettings) {
+        let named = request.image.output.format
+        var formats = (settings.skippedFormats + request.skippedFormats).filter {
+            named == nil || named == $0
+        }
+        if named == nil, settings.passesDrawings || request.image.steps.isEmpty {
+            formats.append(.svg)
+        }
+        request.image.output.passed = formats
+    }
+
+    /// Where nothing is done to an image that keeps all of its metadata, it is its source.
+    mutating func settle() {
+        guard metadata == .all, request.image.steps.isEmpty else { return }
+        var rest = request.image.output
+        (rest.metadata, rest.passed) = (nil, [])
+        if rest.isDefault { request.image.output.metadata = nil }
     }
 
     /// The format, by the field `Accept`.
@@ -108,11 +143,16 @@ extension RequestPlan {
         var plan = self
         plan.accept = nil
         plan.request.image.output.accepted = []
+        plan.request.image.output.metadata = metadata
+        plan.request.image.output.passed.removeAll { $0 != format }
         plan.request.image.output.format = format
         plan.request.image.output.quality =
             request.formatQualities[format] ?? request.image.output.quality
         return plan
     }
+
+    /// Whether more frames of an animation than one are wanted.
+    var keepsFrames: Bool { request.image.options.contains(.transformAnimatedImage) }
 
     /// The same with one frame of an animation, which has too many of them.
     func asStill() -> RequestPlan {

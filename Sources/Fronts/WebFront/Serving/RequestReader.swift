@@ -166,6 +166,7 @@ package struct RequestReader: Sendable {
         }
         plan.negotiate(head.field("Accept"), offered: settings.offered)
         if let hints, let looked = settings.hints { plan.heed(hints, looked) }
+        plan.settle()
     }
 
     private func settled(_ plan: RequestPlan) -> Verdict {

@@ -321,5 +321,11 @@ extension DeliveredFacts {
         self.init(
             image.info, facts: image.facts, byteCount: image.bytes?.count, digest: image.digest,
             validity: image.validity, timings: image.timings, fallbackFor: image.fallbackFor)
+        isGzipped = image.info?.format == .svg && image.bytes.map(Self.beginsAsGzip) ?? false
+    }
+
+    /// RFC 1952, 2.3.1.
+    private static func beginsAsGzip(_ bytes: ImageBytes) -> Bool {
+        bytes.withUnsafeBytes { $0.starts(with: [0x1F, 0x8B]) }
     }
 }

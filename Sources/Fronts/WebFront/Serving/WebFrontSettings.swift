@@ -24,6 +24,12 @@ package struct WebFrontSettings: Sendable {
     package var offered: [ImageFormat] = [.avif, .webp]
     /// Frames of an animation that are kept at most; one with more comes as a still. 1: all do.
     package var framesMax = Int.max
+    /// What of EXIF, XMP and IPTC images have, unless their path says it.
+    package var metadata = MetadataChoice.copyright
+    /// Formats whose sources are answered as they are where the path names no other format.
+    package var skippedFormats: [ImageFormat] = []
+    /// Whether an SVG is answered as it is whatever the steps are, where the path names no format.
+    package var passesDrawings = false
     /// What is looked at of what clients say of themselves; `nil`: nothing.
     package var hints: HintSettings?
     /// What is shown in the place of what cannot be had; `nil`: the error.

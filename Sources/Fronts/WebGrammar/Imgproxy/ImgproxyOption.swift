@@ -1,3 +1,5 @@
+import ImageModel
+
 /// One option of imgproxy's: its names, and what it says.
 struct ImgproxyOption: Sendable {
     /// The long one first.
@@ -143,6 +145,13 @@ struct ImgproxyOption: Sendable {
         ImgproxyOption("preserve_hdr", "ph") { options, said throws(GrammarError) in
             options.keepsHDR = try said.onlyFlag()
         },
+        ImgproxyOption("skip_processing", "skp") { options, said throws(GrammarError) in
+            try options.takeSkipped(said)
+        },
+        ImgproxyOption("max_animation_frames", "maf") { options, said throws(GrammarError) in
+            try said.atMost(1)
+            options.framesMax = try said.needed(said.whole(0, in: 1...RequestLimits.framesMax))
+        },
     ]
 
     private static let answers = [
@@ -178,9 +187,9 @@ struct ImgproxyOption: Sendable {
         "avifo", "page", "pg", "pages", "pgs", "disable_animation", "da",
         "video_thumbnail_second", "vts", "video_thumbnail_keyframes", "vtk",
         "video_thumbnail_tile", "vtt", "video_thumbnail_animation", "vta",
-        "fallback_image_url", "fiu", "skip_processing", "skp", "bypass_cache", "bc",
+        "fallback_image_url", "fiu", "bypass_cache", "bc",
         "cache_tags", "ct", "hashsum", "hs", "max_src_resolution", "msr", "max_src_file_size",
-        "msfs", "max_animation_frames", "maf", "max_animation_frame_resolution", "mafr",
+        "msfs", "max_animation_frame_resolution", "mafr",
         "max_result_dimension", "mrd",
     ]
 }

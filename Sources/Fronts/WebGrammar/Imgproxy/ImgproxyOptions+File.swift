@@ -18,6 +18,24 @@ extension ImgproxyOptions {
         }
     }
 
+    /// `FORMAT:FORMAT:…`
+    mutating func takeSkipped(_ said: OptionArguments) throws(GrammarError) {
+        skippedFormats = []
+        for word in said.values {
+            guard let format = ImageFormat(name: word) else {
+                throw .malformed(
+                    said.option, "\(said.shown(word)) is not a format: use jpg, png, gif, …")
+            }
+            guard OutputOptions.passable.contains(format) else {
+                throw .notOffered(
+                    said.option,
+                    "\(format.name) cannot be passed through: use one of "
+                        + OutputOptions.passable.map(\.name).joined(separator: ", "))
+            }
+            skippedFormats.append(format)
+        }
+    }
+
     private static func format(
         _ word: String, _ said: OptionArguments
     ) throws(GrammarError) -> ImageFormat {

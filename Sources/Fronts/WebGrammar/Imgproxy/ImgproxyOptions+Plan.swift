@@ -12,6 +12,7 @@ extension ImgproxyOptions {
         guard !isRaw else { return try request.checked() }
         request.image.steps = try steps(settings)
         request.image.output = output()
+        (request.skippedFormats, request.framesMax) = (skippedFormats, framesMax)
         if format == nil, quality == 0 { request.formatQualities = qualities }
         return try request.checked()
     }

@@ -51,6 +51,8 @@ struct ImgproxyOptions: Sendable {
     var keepsCopyright: Bool?
     var stripsProfile: Bool?
     var keepsHDR = false
+    var skippedFormats: [ImageFormat] = []
+    var framesMax: Int?
     var presets: [String] = []
     var cacheBuster: String?
     var expires: Int?

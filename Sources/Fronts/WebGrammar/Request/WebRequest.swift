@@ -23,6 +23,10 @@ public struct WebRequest: Hashable, Sendable {
     /// The qualities that were said for formats by name, where the format is left open: whoever
     /// chooses one takes that of it. Empty where the output says all.
     public var formatQualities: [ImageFormat: Int]
+    /// Formats whose sources are answered as they are, unless the output is of another one.
+    public var skippedFormats: [ImageFormat]
+    /// Frames of an animation that are kept at most; `nil`: not said.
+    public var framesMax: Int?
     /// Seconds since 1970 until which an answer may be given, and so be kept; `nil`: without end.
     public var expires: Int?
     /// Seconds that an answer may be kept for; `nil`: not said.
@@ -47,7 +51,7 @@ public struct WebRequest: Hashable, Sendable {
     /// An image as the request says, and nothing else.
     public init(_ image: ImageRequest, kind: Kind = .image) {
         (self.image, self.kind) = (image, kind)
-        formatQualities = [:]
+        (formatQualities, skippedFormats) = ([:], [])
         isAttachment = false
         saysPixelRatio = false
         presets = []

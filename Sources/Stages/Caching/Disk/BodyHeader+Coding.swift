@@ -50,7 +50,7 @@ extension BodyHeader {
         for text in texts { bytes.append(text.map { UInt16($0.utf8.count) } ?? Self.absent) }
         bytes.append(stillOf)
         bytes.append(caching.map { UInt16($0.utf8.count) } ?? Self.absent)
-        bytes.append(UInt16(0))
+        bytes.append(metadata.revision)
         for part in parts { bytes.append(part.map { UInt16($0.utf8.count) } ?? Self.absent) }
         bytes.append(extended.map { UInt16($0.bytes.count) } ?? Self.absent)
         bytes.append(UInt16(metadata.digest == nil ? 0 : 1))
@@ -103,13 +103,14 @@ extension BodyHeader {
             let caching = Self.caching(texts[4], control: texts[3]),
             let tags = Self.tags(parts, &reader), let extended = Self.extended(parts, &reader),
             reader.isAtEnd,
-            cachingLengths.dropFirst().allSatisfy({ $0 == 0 })
+            cachingLengths.dropFirst().allSatisfy({ PipelineRevision.range.contains($0) })
         else { return nil }
         var metadata = StoredMetadata(
             info: info, contentType: texts[0], etag: texts[1], lastModified: texts[2],
             caching: caching.value)
         (metadata.tags, metadata.extendedData) = (tags, extended.value)
         metadata.digest = parts.digest
+        metadata.revision = cachingLengths.dropFirst().first ?? 0
         self.init(
             key: key, bodyLength: bodyLength, checksum: checksum,
             created: created, stored: stored, metadata: metadata)

@@ -20,7 +20,8 @@ internal import Messages
 ///     76  2  content type   78 2 ETag   80 2 Last-Modified   82 2 Cache-Control: lengths,
 ///            65535 for absent
 ///     84  4  of a still: frames of its source; 0 for any other image
-///     88  2  length of `OriginCaching.storedText`, 65535 for absent   90 2  zero
+///     88  2  length of `OriginCaching.storedText`, 65535 for absent
+///     90  2  revision of the pipeline, 0 in files of those that did not count
 ///     92  2  length of the tags   94 2  of the media type of the extended data: 65535 for absent
 ///     96  2  length of the extended data, 65535 for absent
 ///     98  2  1 where there is a digest, else 0

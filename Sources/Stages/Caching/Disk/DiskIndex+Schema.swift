@@ -12,7 +12,8 @@ extension DiskIndex {
     private static let upgrades: [Int64: String] = [4: parts]
 
     /// `number` names the entry and its file. `body` comes last, so that the other columns are
-    /// read without its pages. `totals` is kept by triggers: whatever changes `entries` in whatever
+    /// read without its pages. `samples` has the revision of the pipeline above its lowest byte
+    /// (`StoredSamples`). `totals` is kept by triggers: whatever changes `entries` in whatever
     /// transaction, the account is right.
     private static let schema = """
         CREATE TABLE entries(

@@ -325,7 +325,7 @@ final class DiskIndex {
         try insertRow.bind(row.metadata.lastModified, 13)
         try insertRow.bind(row.metadata.caching?.cacheControl.field, 14)
         try insertRow.bind(Int64(info.stillOf ?? 0), 15)
-        try insertRow.bind(Int64(StoredSamples(info).number), 16)
+        try insertRow.bind(StoredSamples(info).column(row.metadata.revision), 16)
         try insertRow.bind(row.metadata.caching?.storedText, 17)
     }
 }

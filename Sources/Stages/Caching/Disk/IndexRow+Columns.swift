@@ -66,7 +66,8 @@ extension IndexRow {
             let format = ImageFormat(rawValue: format),
             let width = row.storedInt64(7), let height = row.storedInt64(8),
             let pages = row.storedInt64(9), let alpha = row.storedInt64(10),
-            let stillOf = row.storedInt64(15), let samples = row.storedInt64(16),
+            let stillOf = row.storedInt64(15),
+            let (samples, revision) = row.storedInt64(16).flatMap({ StoredSamples.parts(of: $0) }),
             let info = ImageInfo(
                 format: format, storedWidth: width, height: height, pages: pages, alpha: alpha,
                 stillOf: stillOf, samples: samples),
@@ -81,6 +82,7 @@ extension IndexRow {
         metadata.digest = digest.value
         metadata.extendedData = extended.value
         metadata.tags = tags
+        metadata.revision = revision
         return metadata
     }
 

@@ -19,6 +19,18 @@ struct StoredSamples {
         isHDR = Int(number) & Self.highRange != 0
     }
 
+    /// What a column of both says: the samples in its lowest byte, above them the revision of the
+    /// pipeline. `nil` for what this program never writes.
+    static func parts(of column: Int64) -> (samples: Int64, revision: UInt16)? {
+        guard column >= 0, let revision = UInt16(exactly: column >> 8),
+            PipelineRevision.range.contains(revision)
+        else { return nil }
+        return (column & 0xFF, revision)
+    }
+
+    /// The column of both.
+    func column(_ revision: UInt16) -> Int64 { Int64(number) | Int64(revision) << 8 }
+
     var number: UInt8 {
         UInt8((bits == 8 ? 0 : bits) | (isHDR ? Self.highRange : 0))
     }

@@ -34,7 +34,8 @@ extension CacheStage {
         switch result {
         case .found(let row):
             let isFound =
-                row.map { !isSwept(work.key, $0) } ?? false && !outdated.contains(work.key)
+                row.map { !isSwept(work.key, $0) && !$0.metadata.isOutdated(under: work.key) }
+                ?? false && !outdated.contains(work.key)
             answer(job, .entry(isFound ? inMemory.union(.disk) : inMemory))
         case .removed(true): answer(job, .entry(inMemory.union(.disk)))
         default:

@@ -56,8 +56,8 @@ extension CacheStage {
 extension StoreWork {
     /// Whether bytes which a transformer made are, by their header, the image of which the metadata
     /// speak. Originals are what origins send: their facts are a decoder's, and say how they are
-    /// displayed. What a cache of others had may be one of both. Of some formats that others encode
-    /// the signature is all that is known.
+    /// displayed. What a cache of others had may be one of both, and a file that a decoder hands
+    /// over is displayed like its original. Of some formats the signature is all that is known.
     fileprivate func describes(_ body: Body) -> Bool {
         let bytes = body.bytes.bindMemory(to: UInt8.self)
         guard let producer = source.producer else { return true }
@@ -67,7 +67,7 @@ extension StoreWork {
             return header.format == format && header.size == size
         }
         let isForeignCache = producer.kind == .cache && producer.pool != PoolName(.cache)
-        guard isForeignCache || producer.kind == .transform else { return true }
+        guard isForeignCache || [.transform, .decode].contains(producer.kind) else { return true }
         guard ImageFormat(file: bytes.span) == format else { return false }
         guard format.traits.storedSize != nil else { return true }
         guard let stored = ImageHeader(bytes.span)?.size else { return false }

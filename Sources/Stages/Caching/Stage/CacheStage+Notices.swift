@@ -6,9 +6,9 @@ extension CacheStage {
         memory.entries(now: now).compactMap { notice(of: $0, now) }
     }
 
-    /// What the coordinator is told of an entry; `nil` where it has no key.
+    /// What the coordinator is told of an entry; `nil` where it has no key, or is outdated.
     func notice(of entry: MemoryEntry, _ now: UnixTime) -> StoredNotice? {
-        guard let key = entry.key else { return nil }
+        guard let key = entry.key, !entry.metadata.isOutdated(under: key) else { return nil }
         let left = entry.expires.map { UInt64(max(0, $0.milliseconds - now.milliseconds)) }
         let validity = Validity(entry.metadata)
         var notice = StoredNotice(

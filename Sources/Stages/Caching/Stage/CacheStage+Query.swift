@@ -10,7 +10,8 @@ extension CacheStage {
         guard work.tiers.contains(.disk), usesDisk(work.key) else {
             return lookFurther(job, work, now)
         }
-        if let write = writeBehind.write(of: work.key) {
+        if let write = writeBehind.write(of: work.key), !write.metadata.isOutdated(under: work.key)
+        {
             let finding = Finding(
                 tier: .disk, metadata: write.metadata,
                 expires: policy(of: work.key).disk.expiry(
@@ -27,7 +28,9 @@ extension CacheStage {
     func answerFromMemory(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) -> Bool {
         let (found, gone) = memory.lookup(work.key, now: now)
         apply(gone)
-        guard let entry = found, let body = bodies[entry.block] else { return false }
+        guard let entry = found, let body = bodies[entry.block],
+            !entry.metadata.isOutdated(under: work.key)
+        else { return false }
         noteUse(work.key)
         writeWithheld(entry.block)
         switch work.destination {
@@ -50,7 +53,9 @@ extension CacheStage {
     /// The disk has the entry, but not the memory to read it into: reserve its length, evicting
     /// what has to go, and read it straight into there.
     private func located(_ row: IndexRow?, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
-        guard let row, !isSwept(work.key, row) else { return lookFurther(job, work, now) }
+        guard let row, !isSwept(work.key, row), !row.metadata.isOutdated(under: work.key) else {
+            return lookFurther(job, work, now)
+        }
         do throws(ImageError) {
             let body = try reserve(work, length: row.bodyLength)
             let pending = PendingWork.reading(job, work, row, body)
@@ -77,9 +82,9 @@ extension CacheStage {
         _ isWhole: Bool, _ row: IndexRow, _ body: Body, _ job: CacheJob, _ work: QueryWork,
         _ now: UnixTime
     ) {
-        guard isWhole, !outdated.contains(work.key), !isSwept(work.key, row) else {
-            return lookFurther(job, work, now)
-        }
+        guard isWhole, !outdated.contains(work.key), !isSwept(work.key, row),
+            !row.metadata.isOutdated(under: work.key)
+        else { return lookFurther(job, work, now) }
         let finding = Finding(
             tier: .disk, metadata: row.metadata,
             expires: policy(of: work.key).disk.expiry(

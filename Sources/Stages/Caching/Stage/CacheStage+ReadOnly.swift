@@ -52,6 +52,10 @@ extension CacheStage {
         // Another query may have brought it into memory meanwhile (SEMANTICS §5.2).
         case (.lookingFurther(let job, let work), _)
         where work.tiers.contains(.memory) && answerFromMemory(job, work, now): break
+        case (.lookingFurther(let job, let work), .fetched(let entry, _))
+        where entry.row.metadata.isOutdated(under: entry.text): miss(job, work)
+        case (.lookingFurther(let job, let work), .located(let entry))
+        where entry.row.metadata.isOutdated(under: entry.text): miss(job, work)
         case (.lookingFurther(let job, let work), .fetched(let entry, let body)):
             foundFurther(entry, body, job, work, now)
         case (.lookingFurther(let job, let work), .located(let entry)):

@@ -57,11 +57,27 @@ struct ExifBlock {
 
     /// A block of its own of artist and copyright; `nil` where it has neither.
     func rights() -> [UInt8]? {
-        let texts = [Tag.artist, Tag.copyright].compactMap { tag in text(tag).map { (tag, $0) } }
-        guard !texts.isEmpty else { return nil }
-        var entries: [UInt8] = TIFFBytes.little(texts.count, 2)
+        let made = Self.made(1, rightsOf: self)
+        return made.isEmpty ? nil : made
+    }
+
+    /// A block of its own of an orientation, left out where that is 1, and of artist and copyright
+    /// of another block; empty where there is nothing of these.
+    static func made(_ orientation: Int, rightsOf block: ExifBlock?) -> [UInt8] {
+        let texts = [Tag.artist, Tag.copyright].compactMap { tag in
+            block?.text(tag).map { (tag, $0) }
+        }
+        let isTurned = orientation != 1
+        let count = texts.count + (isTurned ? 1 : 0)
+        guard count > 0 else { return [] }
+        var entries: [UInt8] = TIFFBytes.little(count, 2)
+        if isTurned {
+            entries +=
+                TIFFBytes.little(Tag.orientation, 2) + TIFFBytes.little(Self.short, 2)
+                + TIFFBytes.little(1, 4) + TIFFBytes.little(orientation, 4)
+        }
         var data: [UInt8] = []
-        let place = 8 + 2 + TIFFBytes.entryBytes * texts.count + 4
+        let place = 8 + 2 + TIFFBytes.entryBytes * count + 4
         for (tag, text) in texts {
             entries +=
                 TIFFBytes.little(tag, 2) + TIFFBytes.little(Self.ascii, 2)

@@ -1,0 +1,90 @@
+import ImageModel
+import Messages
+import Testing
+
+@testable import Admission
+@testable import Dispatching
+
+/// A file that a decoder hands over is the result (SEMANTICS §11.37).
+struct PassedFileTests {
+    private static let unchanged = ImageRequest.image("a", .fromLoaderOnly)
+        .with { $0.output.metadata = .copyright }
+
+    /// The decode under way, answered by a file in the place of pixels.
+    private func handOver(_ stack: inout Stack) throws {
+        let held = try #require(stack.held(.decode).first)
+        var image = stack.decoded(.header, by: held.worker)
+        image.file = stack.block(of: held.worker)
+        stack.finish(held, .decoded(image))
+    }
+
+    @Test func itIsDeliveredAndKeptUnderTheKeyOfTheResult() throws {
+        var (stack, client) = Stack.staffed()
+        let tokens = [
+            stack.load(Self.unchanged, by: client), stack.load(Self.unchanged, by: client),
+        ]
+        stack.finish(.fetch)
+        try handOver(&stack)
+        #expect(stack.held(.transform).isEmpty)
+        stack.finishAll()
+        for token in tokens {
+            #expect(stack.image(token)?.key.contains("metadata=copyright") == true)
+            #expect(stack.image(token)?.info.format == .jpeg)
+        }
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    /// A decoder may hand over pixels all the same, such as one of an earlier version.
+    @Test func pixelsAreEncodedAsUsual() throws {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(Self.unchanged, by: client)
+        stack.run(.fetch, .decode, .transform)
+        stack.finishAll()
+        #expect(stack.image(token) != nil && stack.isAtRest)
+    }
+
+    @Test func aLostDecoderHasItMadeAgain() throws {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(Self.unchanged, by: client)
+        stack.finish(.fetch)
+        let worker = try #require(stack.held(.decode).first?.worker)
+        try handOver(&stack)
+        stack.kill(worker)
+        stack.hire(.decode)
+        stack.finishAll()
+        #expect(stack.image(token) != nil && stack.isAtRest, "\(stack)")
+    }
+
+    // MARK: - What is believed
+
+    private func isBelieved(
+        _ passing: Passing?, length: UInt64 = 100, allFrames: Bool = false,
+        _ change: (inout DecodedImage) -> Void = { _ in }
+    ) -> Bool {
+        let source = BlockReference(segment: 1, offset: 0, length: 100, block: BlockID(1))
+        var work = DecodeWork(source: source, need: .full, limits: ImageLimits())
+        (work.passing, work.wantsAllFrames) = (passing, allFrames)
+        var image = DecodedImage(
+            info: ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), frames: [])
+        image.file = BlockReference(segment: 2, offset: 0, length: length, block: BlockID(2))
+        change(&image)
+        return JobResult.decoded(image).answers(.decode(work))
+    }
+
+    @Test func onlyAFileThatWasAskedForIsBelieved() {
+        let unchanged = Passing(isUnchanged: true, metadata: .nothing)
+        #expect(isBelieved(unchanged))
+        #expect(!isBelieved(nil))
+        #expect(!isBelieved(unchanged, length: 0))
+        #expect(isBelieved(unchanged, length: 16 << 20))
+        #expect(!isBelieved(unchanged, length: 16 << 20 + 1))
+        #expect(!isBelieved(unchanged) { $0.info.format = .tiff })
+        #expect(!isBelieved(unchanged) { $0.info.pages = 2 })
+        #expect(isBelieved(unchanged, allFrames: true) { $0.info.pages = 2 })
+        #expect(!isBelieved(unchanged) { $0.info.size.width = 0 })
+        #expect(!isBelieved(unchanged) { $0.facts = ImageFacts() })
+        let drawings = Passing(formats: [.svg], isUnchanged: false, metadata: .nothing)
+        #expect(!isBelieved(drawings))
+        #expect(isBelieved(drawings) { $0.info.format = .svg })
+    }
+}

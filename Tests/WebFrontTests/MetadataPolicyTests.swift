@@ -1,0 +1,95 @@
+import ImageModel
+import Testing
+import WebGrammar
+
+@testable import WebFront
+
+/// What of its metadata an image is asked for with, and which sources are asked for as files.
+@Suite struct MetadataPolicyTests {
+    private func plan(
+        _ target: String, _ fields: [String: String] = [:],
+        _ change: (inout WebFrontSettings) throws -> Void = { _ in }
+    ) throws -> RequestPlan {
+        var grammar = ImgproxyGrammar.Settings()
+        grammar.permitsUnsigned = true
+        var settings = WebFrontSettings(try ImgproxyGrammar(grammar))
+        settings.infoGrammar = try ImgproxyGrammar(grammar)
+        try change(&settings)
+        let verdict = RequestReader(settings).verdict(
+            on: IncomingRequest("GET", target) { fields[$0] }, now: 1_000)
+        guard case .load(let plan) = verdict else { throw NoPlan(verdict: verdict) }
+        return plan
+    }
+
+    private struct NoPlan: Error { let verdict: Verdict }
+
+    private static let source = "plain/http://h/a.jpg"
+    private static let browser = ["Accept": "image/avif,image/webp,*/*;q=0.8"]
+
+    @Test func everyImageIsAskedForWithItsRights() throws {
+        for options in ["", "w:0/", "w:9/", "f:png/"] {
+            for fields in [[:], Self.browser] {
+                let image = try plan("/_/\(options)\(Self.source)", fields).request.image
+                #expect(image.output.metadata == .copyright, "\(options)")
+                #expect(!image.wantsOriginal)
+            }
+        }
+    }
+
+    @Test func theListenerAndThePathSayWhatIsKept() throws {
+        for (policy, options, expected) in [
+            (MetadataChoice.nothing, "", MetadataChoice.nothing), (.nothing, "w:9/sm:0/", .all),
+            (.nothing, "kcr:1/", .copyright), (.copyright, "sm:1/", .nothing),
+            (.all, "w:9/", .all), (.all, "kcr:1/", .copyright),
+        ] {
+            let made = try plan("/_/\(options)\(Self.source)") { $0.metadata = policy }
+            #expect(made.request.image.output.metadata == expected, "\(options)")
+        }
+    }
+
+    /// What keeps all of its metadata and is not changed is its source; in another format it keeps
+    /// all the same.
+    @Test func anUnchangedImageThatKeepsAllIsItsSource() throws {
+        let made = try plan("/_/\(Self.source)") { $0.metadata = .all }
+        #expect(made.request.image.output.metadata == nil)
+        #expect(made.asking(for: .png).request.image.output.metadata == .all)
+        let said = try plan("/_/sm:0/\(Self.source)")
+        #expect(said.request.image.output.metadata == nil)
+    }
+
+    @Test func rawAndFactsAreOfTheSource() throws {
+        let raw = try plan("/_/raw:1/\(Self.source)")
+        #expect(raw.request.image.wantsOriginal)
+        let facts = try plan("/info/_/\(Self.source)")
+        #expect(facts.request.image.output.isDefault)
+    }
+
+    // MARK: - Files
+
+    private func passed(
+        _ options: String, _ fields: [String: String] = [:],
+        _ change: (inout WebFrontSettings) throws -> Void = { _ in }
+    ) throws -> [ImageFormat] {
+        try plan("/_/\(options)\(Self.source)", fields, change).request.image.output.passed
+    }
+
+    @Test func drawingsPassWhereNoFormatIsNamed() throws {
+        for fields in [[:], Self.browser] {
+            #expect(try passed("", fields) == [.svg])
+            #expect(try passed("w:9/", fields) == [])
+            #expect(try passed("w:9/", fields) { $0.passesDrawings = true } == [.svg])
+            #expect(try passed("f:png/", fields) { $0.passesDrawings = true } == [])
+        }
+    }
+
+    @Test func skippedFormatsPassUnlessAnotherOneIsNamed() throws {
+        let skips = { (settings: inout WebFrontSettings) in settings.skippedFormats = [.gif] }
+        #expect(try passed("w:9/", Self.browser, skips) == [.gif])
+        #expect(try passed("w:9/skp:png/", [:], skips) == [.png, .gif])
+        #expect(try passed("w:9/f:gif/", [:], skips) == [.gif])
+        #expect(try passed("w:9/f:png/", [:], skips) == [])
+        // Whoever does not accept it gets another one.
+        let made = try plan("/_/w:9/\(Self.source)", [:], skips)
+        #expect(made.asking(for: .png).request.image.output.passed == [])
+    }
+}
