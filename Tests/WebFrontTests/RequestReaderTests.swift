@@ -9,7 +9,7 @@ import WebGrammar
         schemes: SourceSchemes = .usual, presets: [String: String] = [:]
     ) throws -> ImgproxyGrammar {
         var settings = ImgproxyGrammar.Settings()
-        (settings.permitsUnsigned, settings.schemes) = (true, schemes)
+        (settings.permitsUnsigned, settings.sources.schemes) = (true, schemes)
         settings.presets = try ImgproxyPresets(presets)
         return try ImgproxyGrammar(settings)
     }

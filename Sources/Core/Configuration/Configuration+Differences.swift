@@ -20,6 +20,7 @@ extension Configuration {
         parts += Self.changed("serializer", serializers, old.serializers)
         parts += Self.changed("loader", loadersByName, old.loadersByName)
         parts += Self.changed("profile", profiles, old.profiles)
+        if gateways != old.gateways { parts.append("gateway") }
         if parts.isEmpty, loaders != old.loaders { parts.append("the order of loaders") }
         if secrets != old.secrets { parts.append("secret files") }
         return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")

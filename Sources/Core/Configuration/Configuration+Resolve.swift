@@ -44,7 +44,9 @@ extension Configuration {
         case .overlay: draft.leaveImage()
         }
         var resolution = try finish(draft, url, isUpload: isUpload, as: part)
-        if !isUpload, let target, let sources, !URLPattern.permits(target, sources) {
+        // The operator's own watermark needs no permission of his.
+        let isOwn = part == .overlay && url.scheme == FileRoot.watermarkScheme
+        if !isUpload, !isOwn, let target, let sources, !URLPattern.permits(target, sources) {
             resolution.terms.refusal = ImageError(
                 .sourceForbidden,
                 "the sources of the configuration do not have this URL: an operator adds them to "

@@ -37,6 +37,8 @@ public struct Configuration: Hashable, Sendable {
     /// Who obtains bytes, besides the built-in loader of http and https; in the order of the file.
     /// The last one that takes a URL is asked.
     public var loaders: [Loader] = []
+    /// Listeners of the HTTP gateway besides that of `serve --gateway`.
+    public var gateways: [GatewayListenerSettings] = []
     /// Managers by name; `defaultProfile` is for requests that name none.
     public var profiles: [String: Profile] = [:]
     /// Contents of the secret files that the rules name, by path: for those who read files to fill

@@ -36,7 +36,8 @@ public struct URLPattern: Hashable, Sendable {
         let behind = text[mark.upperBound...]
         let end = behind.firstIndex { $0 == "/" || $0 == "?" } ?? behind.endIndex
         let authority = behind[..<end].lowercased()
-        guard !scheme.isEmpty, !authority.isEmpty || scheme == "file", !authority.contains("@")
+        guard !scheme.isEmpty, !authority.isEmpty || ["file", "local"].contains(scheme),
+            !authority.contains("@")
         else { return nil }
         self.scheme = Glob(scheme)
         self.authority = Glob(URLTarget.withoutOwnPort(authority, of: scheme))

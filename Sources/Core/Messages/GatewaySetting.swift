@@ -86,6 +86,47 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     /// Connections of one address.
     case connectionsPerAddress = "connections-per-address"
 
+    // What the grammars leave to the operator.
+
+    /// Presets as text.
+    case presetLines = "preset-lines"
+    /// Bytes of a signature.
+    case signatureSize = "signature-size"
+    /// What stands between the arguments of an option.
+    case argumentsSeparator = "arguments-separator"
+    /// What stands before sources.
+    case baseURL = "base-url"
+    /// What takes the place of the beginnings of sources.
+    case urlReplacements = "url-replacements"
+    /// Sources that may be loaded.
+    case allowedSources = "allowed-sources"
+    /// The scheme of sources that name none.
+    case defaultScheme = "default-scheme"
+    /// Schemes of the operator's own loaders.
+    case schemes
+    /// The image that is laid over others.
+    case watermark
+    /// How much of it is seen.
+    case watermarkOpacity = "watermark-opacity"
+    /// What stands before identifiers of IIIF.
+    case iiifPrefix = "iiif-prefix"
+
+    /// The host that clients name.
+    case host
+    /// What stands before all paths.
+    case pathPrefix = "path-prefix"
+
+    // How images are written where URLs do not say it.
+
+    /// The quality.
+    case quality
+    /// The quality by format.
+    case formatQuality = "format-quality"
+    /// Formats of which a rough image comes first.
+    case progressive
+    /// The effort by format.
+    case effort
+
     enum Values {
         case flag
         case text(String)
@@ -94,6 +135,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case seconds(ClosedRange<Int>)
         case bytes(ClosedRange<Int>)
         case place
+        case part
     }
 
     var values: Values {
@@ -125,6 +167,30 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .postMaxBytes: .bytes(1...64 << 20)
         case .urlLimit: .bytes(64...64 << 10)
         case .headLimit: .bytes(1 << 10...1 << 20)
+        case .presetLines: .text("LINES")
+        case .signatureSize: .count(8...32)
+        case .argumentsSeparator: .text("TEXT")
+        case .baseURL, .watermark: .text("URL")
+        case .urlReplacements, .allowedSources, .formatQuality, .effort: .text("LIST")
+        case .defaultScheme: .text("SCHEME")
+        case .schemes: .text("NAMES")
+        case .watermarkOpacity: .part
+        case .iiifPrefix, .pathPrefix: .text("PATH")
+        case .host: .text("NAMES")
+        case .quality: .count(1...100)
+        case .progressive: .text("FORMATS")
+        }
+    }
+
+    /// The grammars that it says something of; `nil`: all of them.
+    public var grammars: [String]? {
+        switch self {
+        case .presets, .presetLines, .onlyPresets, .saveDataPreset, .signatureSize,
+            .argumentsSeparator, .watermark, .watermarkOpacity:
+            ["imgproxy"]
+        case .iiifSource, .iiifPrefix: ["iiif"]
+        case .keys: ["imgproxy", "thumbor"]
+        default: nil
         }
     }
 
@@ -138,6 +204,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .seconds: "TIME"
         case .bytes: "BYTES"
         case .place: "ADDRESS:PORT"
+        case .part: "0..1"
         }
     }
 
@@ -153,7 +220,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .presets: "presets of imgproxy, a line NAME=OPTIONS each; SIGHUP reads it anew"
         case .onlyPresets: "read names of presets in place of options"
         case .iiifSource: "where images of IIIF are: a URL with {id}"
-        case .offer: "formats where the client may choose (avif,webp)"
+        case .offer: "formats where the client may choose, or none (avif,webp)"
         case .maxAnimationFrames:
             "frames of an animation that are kept; one with more comes as a still\n"
                 + "(imgproxy: 1; thumbor, iiif: all)"
@@ -204,6 +271,29 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .idleTime: "for which a connection may do nothing (60s)"
         case .connections: "connections at a time (12000)"
         case .connectionsPerAddress: "connections of one address (512; 0: no limit)"
+        case .presetLines: "presets as text, NAME=OPTIONS lines, besides those of --presets"
+        case .signatureSize: "bytes of imgproxy's signatures (32)"
+        case .argumentsSeparator: "text between the arguments of imgproxy's options (:)"
+        case .baseURL: "prefix of sources that do not begin with it"
+        case .urlReplacements:
+            "PATTERN=REPLACEMENT;… for the beginnings of sources, * and ${1}\nas in imgproxy"
+        case .allowedSources:
+            "beginnings of the URLs that may be loaded, such as\n"
+                + "https://*.example.com/,s3://bucket/ (any)"
+        case .defaultScheme:
+            "scheme of sources that name none, or none (thumbor: http, others:\nnone)"
+        case .schemes: "schemes of your own loaders, such as photos,scans"
+        case .watermark:
+            "image of imgproxy's watermark option: a URL; `imagebus serve` also\n"
+                + "takes the path of a file or a data: URL"
+        case .watermarkOpacity: "opacity of the watermark, multiplied by that of the URL (1)"
+        case .iiifPrefix: "path before identifiers of IIIF, such as iiif/3"
+        case .host: "host names to answer, with commas between; others are 421 (any)"
+        case .pathPrefix: "path before all URLs, such as /img (none)"
+        case .quality: "quality where the URL names none (80)"
+        case .formatQuality: "quality by format, such as webp=75,avif=60"
+        case .progressive: "formats that are written progressively: jpeg, png, gif (none)"
+        case .effort: "encoder effort by format, such as avif=4,webp=6: more is smaller and\nslower"
         }
     }
 
@@ -215,6 +305,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .word(let words): words.contains(text)
         case .count, .seconds, .bytes: number(of: text) != nil
         case .place: ListenPlace(text) != nil
+        case .part: PlainNumber.decimal(text).map { (0...1).contains($0) } ?? false
         }
     }
 
@@ -226,7 +317,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
             DurationText.seconds(of: text).flatMap { within(range, Int($0)) }
         case .bytes(let range):
             PlainNumber.scaled(text, by: 1_024).flatMap { within(range, $0) }
-        case .flag, .text, .word, .place: nil
+        case .flag, .text, .word, .place, .part: nil
         }
     }
 
@@ -243,6 +334,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
             "a number of bytes, such as 8192 or 8K, from \(range.lowerBound) to "
                 + "\(range.upperBound)"
         case .place: ListenPlace.expected
+        case .part: "a number from 0 to 1"
         }
     }
 

@@ -25,7 +25,7 @@ extension GatewayOptions {
             front.facts = FactsSettings(.iiif)
             // Level 1 asks for it.
             if front.crossOrigin.isNone { front.crossOrigin = try Self.crossOrigin("*") }
-        default: front.infoGrammar = try Self.grammar(arguments, for: .facts)
+        default: front.infoGrammar = try grammar(for: .facts)
         }
         guard let url = arguments.value("public-url") else { return }
         guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.hasSuffix("/") else {
@@ -97,7 +97,7 @@ extension GatewayOptions {
             throw ConfigurationError("--post-tokens: \(error.message)")
         }
         let tokens = lines.filter { $0.first != UInt8(ascii: "#") }
-        let grammar = try Self.grammar(arguments, for: .uploads)
+        let grammar = try grammar(for: .uploads)
         guard var uploads = UploadSettings(tokens: tokens, grammar) else {
             let range = UploadSettings.tokenBytes
             throw ConfigurationError(
@@ -124,11 +124,13 @@ extension GatewayOptions {
         Self.set(&quality, .saveDataQuality, arguments)
         hints.savingQuality = quality == 0 ? nil : quality
         if let preset = arguments.value("save-data-preset") {
-            guard arguments.value("presets") != nil, front.infoGrammar != nil else {
+            guard arguments.value("presets") ?? arguments.value("preset-lines") != nil,
+                front.infoGrammar != nil
+            else {
                 throw ConfigurationError(
                     "--save-data-preset names one of --presets, which imgproxy's grammar has")
             }
-            hints.savingGrammar = try Self.grammar(arguments, for: .saving(preset: preset))
+            hints.savingGrammar = try grammar(for: .saving(preset: preset))
             if arguments.value("save-data-quality") == nil { hints.savingQuality = nil }
         }
         front.hints = hints

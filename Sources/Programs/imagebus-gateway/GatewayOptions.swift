@@ -17,26 +17,67 @@ struct GatewayOptions {
     /// Where figures are read; nil: nowhere.
     var metricsPlace: ListenPlace?
     private let arguments: ProgramArguments
+    private let keyLines: [String]
+    private let words: [String]
+    private let reader: GrammarReader
 
-    static let valued = Set(["listen", "listen-fd"]).union(settings { $0.placeholder != nil })
+    static let valued = Set(["listen", "listen-fd", "settings-file"]).union(
+        settings { $0.placeholder != nil })
     static let flags = settings { $0.placeholder == nil }
 
     private static func settings(_ isMeant: (GatewaySetting) -> Bool) -> Set<String> {
         Set(GatewaySetting.allCases.filter(isMeant).map(\.rawValue))
     }
 
-    init(_ arguments: ProgramArguments) throws {
+    /// Reads a command line, with what the environment and the file of `--settings-file` add.
+    ///
+    /// - Parameters:
+    ///   - valued: options with a value that are known besides those of a gateway.
+    ///   - flags: the same of flags.
+    init(words: [String], besides valued: Set<String> = [], flags: Set<String> = []) throws {
+        let file = try Self.checked { () throws(GrammarError) in
+            try Self.settings(inFileOf: words)
+        }
+        let peers = try PeerVariables(file + words, environment: CurrentProcess.environment)
+        let arguments = try ProgramArguments(
+            peers.arguments + file + words,
+            valued: Bootstrap.valued.union(Self.valued).union(valued),
+            flags: Self.flags.union(flags))
+        try self.init(arguments, keyLines: peers.keyLines, words: words)
+    }
+
+    /// What the stack has left there of its configuration.
+    private static func settings(inFileOf words: [String]) throws(GrammarError) -> [String] {
+        guard let place = words.lastIndex(of: "--settings-file").map({ $0 + 1 }),
+            words.indices.contains(place)
+        else { return [] }
+        return GatewayListenerSettings.arguments(inFile: try bytes(words[place]))
+    }
+
+    /// The arguments that it was started with, for those of every program.
+    var programArguments: ProgramArguments { arguments }
+
+    /// - Parameter keyLines: keys of the environment.
+    private init(_ arguments: ProgramArguments, keyLines: [String], words: [String]) throws {
         try Self.check(arguments)
-        self.arguments = arguments
+        (self.arguments, self.keyLines, self.words) = (arguments, keyLines, words)
         place = try Self.place(arguments)
         listener =
             try arguments.value("listen-fd") == nil
             ? nil : Int32(clamping: arguments.number("listen-fd", else: 0))
         metricsPlace = arguments.value("metrics-listen").flatMap { ListenPlace($0) }
-        front = WebFrontSettings(try Self.grammar(arguments))
+        let reader = Self.reader(arguments, keyLines: keyLines)
+        self.reader = reader
         try Self.checkGrammar(arguments)
+        front = WebFrontSettings(
+            try Self.checked { () throws(GrammarError) in try reader.grammar() })
+        try Self.checked { () throws(GrammarError) in
+            front.offered = try reader.offered() ?? front.offered
+            front.negotiates = !front.offered.isEmpty
+            front.output = try reader.output()
+            (front.pathPrefix, front.hosts) = (try reader.pathPrefix(), try reader.hosts())
+        }
         front.root = rootPage
-        if let text = arguments.value("offer") { front.offered = try Self.formats(text) }
         // imgproxy makes stills of animations, unless it is told not to, and passes SVG through.
         if arguments.value("grammar") ?? "imgproxy" == "imgproxy" {
             (front.framesMax, front.passesDrawings) = (1, true)
@@ -60,7 +101,8 @@ struct GatewayOptions {
     /// Whether nothing that is asked can be answered, whatever files will say.
     var answersNobody: Bool {
         arguments.value("grammar") != "iiif" && !arguments.has("unsigned")
-            && arguments.value("keys") == nil && arguments.value("post-tokens") == nil
+            && arguments.value("keys") == nil && keyLines.isEmpty
+            && arguments.value("post-tokens") == nil
     }
 
     /// What a grammar does not look at is not left out in silence, least of all signatures.
@@ -68,16 +110,15 @@ struct GatewayOptions {
         _ arguments: ProgramArguments
     ) throws(ConfigurationError) {
         let grammar = arguments.value("grammar") ?? "imgproxy"
-        if grammar == "iiif", arguments.value("keys") != nil {
+        for setting in GatewaySetting.allCases
+        where arguments.value(setting.rawValue) != nil || arguments.has(setting.rawValue) {
+            guard let grammars = setting.grammars, !grammars.contains(grammar) else { continue }
             throw ConfigurationError(
-                "--keys: IIIF has no signatures: leave it out, and have a proxy say who may ask")
-        }
-        if grammar != "iiif", arguments.value("iiif-source") != nil {
-            throw ConfigurationError("--iiif-source: it is for --grammar iiif alone")
-        }
-        for option in ["presets", "save-data-preset"]
-        where grammar != "imgproxy" && arguments.value(option) != nil {
-            throw ConfigurationError("--\(option): only --grammar imgproxy has presets")
+                setting == .keys
+                    ? "--keys: IIIF has no signatures: leave it out, and have a proxy say who may "
+                        + "ask"
+                    : "--\(setting.rawValue) is only for --grammar "
+                        + grammars.joined(separator: " or ") + ": leave it out")
         }
     }
 
@@ -86,12 +127,13 @@ struct GatewayOptions {
         switch arguments.value("grammar") ?? "imgproxy" {
         case "iiif":
             let path = front.grammar.path(options: "full/300,/0/default.jpg", source: "photo.jpg")
-            return RootPage(grammar: "IIIF", example: "/\(path)")
+            return RootPage(grammar: "IIIF", example: "\(front.pathPrefix)/\(path)")
         case let grammar:
             let options = grammar == "thumbor" ? "300x200/smart" : "rs:fit:300:200"
             let path = front.grammar.path(options: options, source: source)
             let isOpen = arguments.has("unsigned") && !arguments.has("only-presets")
-            return RootPage(grammar: grammar, example: isOpen ? "/unsafe/\(path)" : nil)
+            return RootPage(
+                grammar: grammar, example: isOpen ? "\(front.pathPrefix)/unsafe/\(path)" : nil)
         }
     }
 
@@ -109,12 +151,14 @@ struct GatewayOptions {
 
     /// Files that are read again at SIGHUP.
     var files: [String] {
-        ["keys", "presets", "post-tokens", "fallback"].compactMap { arguments.value($0) }
-            .filter { (try? SourceURL($0)) == nil }
+        ["keys", "presets", "post-tokens", "fallback", "settings-file"].compactMap {
+            arguments.value($0)
+        }
+        .filter { (try? SourceURL($0)) == nil }
     }
 
     /// The same with what its files hold now.
-    func readAgain() throws -> GatewayOptions { try GatewayOptions(arguments) }
+    func readAgain() throws -> GatewayOptions { try GatewayOptions(words: words) }
 
     private static func check(_ arguments: ProgramArguments) throws(ConfigurationError) {
         for setting in GatewaySetting.allCases where setting.placeholder != nil {
@@ -166,126 +210,33 @@ struct GatewayOptions {
         }
     }
 
-    private static func formats(_ text: String) throws(ConfigurationError) -> [ImageFormat] {
-        try text.split(separator: ",").map { (word) throws(ConfigurationError) in
-            guard let format = ImageFormat.encodable.first(where: { $0.name == word }) else {
-                throw ConfigurationError("--offer: '\(word)' is no format that is encoded")
-            }
-            return format
-        }
-    }
-
     // MARK: - Grammars
 
-    /// What the paths of a grammar are for.
-    enum Use: Hashable {
-        case images
-        /// Behind `/info`: no preset changes anything.
-        case facts
-        /// A token stands for the signature, and the body for the source.
-        case uploads
-        /// A preset of this name holds where the path says nothing.
-        case saving(preset: String)
+    /// Makes grammars of the arguments.
+    static func reader(_ arguments: ProgramArguments, keyLines: [String] = []) -> GrammarReader {
+        GrammarReader(
+            keyLines: keyLines,
+            value: { arguments.value($0.rawValue) }, has: { arguments.has($0.rawValue) },
+            bytes: { (path) throws(GrammarError) in try bytes(path) })
     }
 
-    static func grammar(
-        _ arguments: ProgramArguments, for use: Use = .images
-    ) throws -> any URLGrammar {
+    func grammar(for use: GrammarReader.Use) throws(ConfigurationError) -> any URLGrammar {
+        try Self.checked { () throws(GrammarError) in try reader.grammar(for: use) }
+    }
+
+    /// Errors of what the operator says are mistakes of the configuration.
+    static func checked<Value>(
+        _ body: () throws(GrammarError) -> Value
+    ) throws(ConfigurationError) -> Value {
         do throws(GrammarError) {
-            switch arguments.value("grammar") ?? "imgproxy" {
-            case "imgproxy": return try imgproxy(arguments, use)
-            case "thumbor":
-                var settings = ThumborGrammar.Settings()
-                settings.keys = try keys(arguments).map(textKey)
-                settings.permitsUnsigned = arguments.has("unsigned") || use == .uploads
-                if use == .uploads {
-                    settings.schemes = SourceSchemes([UploadSettings.scheme])
-                    settings.usualScheme = UploadSettings.scheme
-                }
-                return try ThumborGrammar(settings)
-            case "iiif":
-                guard let source = arguments.value("iiif-source") else {
-                    throw GrammarError(
-                        .malformed,
-                        "--iiif-source says where images are, such as "
-                            + "https://example.com/images/{id}")
-                }
-                do throws(GrammarError) {
-                    return try IIIFGrammar(IIIFGrammar.Settings(source: source))
-                } catch {
-                    throw GrammarError(.malformed, "--iiif-source: \(error.message)")
-                }
-            case let other:
-                throw GrammarError(
-                    .malformed, "--grammar is imgproxy, thumbor or iiif, not '\(other)'")
-            }
+            return try body()
         } catch {
             throw ConfigurationError(error.message)
         }
     }
 
-    private static func imgproxy(
-        _ arguments: ProgramArguments, _ use: Use
-    ) throws(GrammarError) -> ImgproxyGrammar {
-        var settings = ImgproxyGrammar.Settings()
-        settings.keys = try keys(arguments).map(hexKey)
-        settings.permitsUnsigned = arguments.has("unsigned") || use == .uploads
-        settings.onlyPresets = arguments.has("only-presets") && use != .facts
-        if use == .uploads { settings.schemes = SourceSchemes([UploadSettings.scheme]) }
-        if let path = arguments.value("presets"), use != .facts {
-            var lines = try text(path)
-            if case .saving(let preset) = use { lines = try Self.lines(lines, saving: preset) }
-            do throws(GrammarError) {
-                settings.presets = try ImgproxyPresets(lines: lines)
-            } catch {
-                throw GrammarError(.malformed, "--presets: \(error.message)")
-            }
-        }
-        return try ImgproxyGrammar(settings)
-    }
-
-    /// The preset holds behind that of the name `default`, which every path has.
-    private static func lines(
-        _ text: String, saving preset: String
-    ) throws(GrammarError) -> String {
-        let lines = text.split(whereSeparator: \.isNewline)
-        let isUsual = { (line: Substring) in
-            line.split(separator: "=").first?.trimmedOfBlanks == "default"
-        }
-        guard lines.contains(where: isUsual) else { return text + "\ndefault=pr:\(preset)\n" }
-        return lines.map { isUsual($0) ? "\($0.trimmedOfBlanks)/pr:\(preset)" : String($0) }
-            .joined(separator: "\n")
-    }
-
-    /// Lines of the key file, without empty ones and those that begin with #.
-    private static func keys(_ arguments: ProgramArguments) throws(GrammarError) -> [Substring] {
-        guard let path = arguments.value("keys") else { return [] }
-        return try text(path).split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("#") }
-    }
-
-    /// `KEY SALT`, in hexadecimal digits.
-    private static func hexKey(_ line: Substring) throws(GrammarError) -> SigningKey {
-        let words = line.split(separator: " ").map(String.init)
-        guard words.count == 2, let key = SigningKey(hexKey: words[0], hexSalt: words[1]) else {
-            throw GrammarError(
-                .malformed, "a line of the key file is KEY SALT, each in hexadecimal digits")
-        }
-        return key
-    }
-
-    private static func textKey(_ line: Substring) throws(GrammarError) -> SigningKey {
-        guard let key = SigningKey(key: Array(line.utf8)) else {
-            throw GrammarError(.malformed, "a line of the key file is a key")
-        }
-        return key
-    }
-
     /// Of a file that is named.
     private static let fileBytesMax = 1 << 20
-
-    private static func text(_ path: String) throws(GrammarError) -> String {
-        String(decoding: try bytes(path), as: UTF8.self)
-    }
 
     static func bytes(_ path: String) throws(GrammarError) -> [UInt8] {
         do throws(Errno) {

@@ -18,12 +18,10 @@ enum GatewayProgram {
         }
         if words.first == "url" { return URLProgram.run(Array(words.dropFirst())) }
         do {
-            let arguments = try ProgramArguments(
-                words, valued: Bootstrap.valued.union(GatewayOptions.valued),
-                flags: GatewayOptions.flags)
-            let options = try GatewayOptions(arguments)
+            let options = try GatewayOptions(words: words)
             var bootstrap = try Bootstrap(
-                program: "imagebus-gateway", arguments, signals: [.hangUp], beats: true)
+                program: "imagebus-gateway", options.programArguments, signals: [.hangUp],
+                beats: true)
             return try serve(options, &bootstrap)
         } catch {
             Bootstrap.complain("imagebus-gateway", error)

@@ -22,6 +22,7 @@ extension KeyTable where Target == Configuration {
         Row("serializers", .named(.serializer, except: reserved.union(["as-is"])), \.serializers),
         Row("loaders", .loaders, \.loaders),
         Row("pools", .pools, \.pools),
+        Row("gateway", .gateways, \.gateways),
         Row("profiles", .named(.map(.profile, Profile.init), except: reserved), \.profiles),
     ])
 }

@@ -121,6 +121,7 @@ private struct LoaderReader {
         try checkKeys(of: draft, kind)
         var loader = Loader(name: name, means: try means(kind, draft))
         loader.patterns = draft.patterns
+        if kind == .s3, draft.patterns != nil { loader.schemes = kind.schemes }
         loader.credentialsFile = draft.credentials
         if let patterns = draft.patterns, patterns.count > Loader.patternsMax {
             throw Fault(reason: "'match' has at most \(Loader.patternsMax) patterns")

@@ -10,6 +10,8 @@ struct ConfigurationStore {
     /// `nil`: there is none, and nothing is resolved but what requests ask for by themselves.
     let path: String?
     private let vectorWorkers: Int
+    /// What takes URLs besides the loaders of the file.
+    private let loaders: [Loader]
     private var configuration = Configuration()
     private var secrets = SecretFiles()
     private var secretsReadAt = Instant(nanoseconds: 0)
@@ -18,8 +20,11 @@ struct ConfigurationStore {
 
     /// Reads the file, where there is one. Secrets that cannot be read are noted only, and looked
     /// for again: nothing of before could hold in their place.
-    init(path: String?, vectorWorkers: Int = 0) throws(ConfigurationFileError) {
-        (self.path, self.vectorWorkers) = (path, vectorWorkers)
+    init(
+        path: String?, vectorWorkers: Int = 0, loaders: [Loader] = []
+    ) throws(ConfigurationFileError) {
+        (self.path, self.vectorWorkers, self.loaders) = (path, vectorWorkers, loaders)
+        configuration.loaders = loaders
         if path != nil { _ = try load(at: .now(), isStart: true) }
     }
 
@@ -36,6 +41,7 @@ struct ConfigurationStore {
     ) throws(ConfigurationFileError) -> String {
         guard let path else { return "nothing" }
         var new = try ConfigurationFile.read(path)
+        new.loaders = loaders + new.loaders
         if !isStart, let fault = poolFault(in: new) {
             throw ConfigurationFileError(path: path, [.init(line: nil, fault)])
         }
@@ -115,7 +121,7 @@ struct ConfigurationStore {
 
     /// Whether a request like this one may become another one.
     func concerns(_ image: ImageRequest) -> Bool {
-        path != nil || !image.context.isEmpty || image.pixelRatio != 1
+        path != nil || !loaders.isEmpty || !image.context.isEmpty || image.pixelRatio != 1
             || image.options.contains(.scaleDownLargeImages)
     }
 
@@ -151,5 +157,9 @@ struct ConfigurationStore {
     mutating func takeNotes() -> [SecretFiles.Note] { secrets.takeNotes() }
 
     /// How many there are of each, for the log.
-    var summary: String { configuration.summary }
+    var summary: String {
+        var file = configuration
+        file.loaders.removeFirst(loaders.count)
+        return file.summary
+    }
 }

@@ -84,7 +84,8 @@ public struct Coordinator: ~Copyable {
     /// directory is not as it should be.
     public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
         let configuration = try ConfigurationStore(
-            path: options.configurationFile, vectorWorkers: options.vectorWorkers)
+            path: options.configurationFile, vectorWorkers: options.vectorWorkers,
+            loaders: options.loaders)
         let pools = configuration.pools
         let listeners = Listener.all(pools)
         let lock = try CoordinatorLock.take(in: bootstrap.paths, listeners)

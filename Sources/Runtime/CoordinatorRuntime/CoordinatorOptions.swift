@@ -1,5 +1,6 @@
 public import Admission
 public import Bootstrap
+import Configuration
 import Derivation
 import Dispatching
 import ImageModel
@@ -21,6 +22,11 @@ public struct CoordinatorOptions: Sendable {
     /// Workers of the pool of decoders that draw; 0: what the configuration says.
     public var vectorWorkers: Int
 
+    /// The directory of `local:` URLs; `nil`: they are refused.
+    public var localRoot: String?
+    /// The directory of the gateway's watermark; `nil`: it has none that is a file.
+    public var watermarkRoot: String?
+
     /// Connections that one process may have at `front/`.
     public var connectionsPerProcess: Int
 
@@ -32,7 +38,7 @@ public struct CoordinatorOptions: Sendable {
         "secret-file", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
         "log-requests", "config", "connections-per-process", "vector",
-        "vouchers",
+        "vouchers", "local-root", "watermark-root",
     ]).union(LimitSetting.allCases.map(\.rawValue))
 
     /// Names of the arguments without a value.
@@ -66,7 +72,24 @@ public struct CoordinatorOptions: Sendable {
             arguments.value("log-requests").flatMap(RequestLogging.init(rawValue:)) ?? .misses
         configurationFile = arguments.value("config")
         vectorWorkers = try arguments.number("vector", else: 0)
+        (localRoot, watermarkRoot) = (
+            arguments.value("local-root"), arguments.value("watermark-root")
+        )
         keepsWorkers = arguments.has("keeps-workers")
+    }
+
+    /// The loaders of these directories.
+    var loaders: [Loader] {
+        func loader(_ scheme: String, _ root: String?) -> Loader? {
+            guard let root else { return nil }
+            var loader = Loader(name: scheme, means: .file(FileRoot(path: root)))
+            loader.schemes = [scheme]
+            return loader
+        }
+        return [
+            loader(FileRoot.localScheme, localRoot),
+            loader(FileRoot.watermarkScheme, watermarkRoot),
+        ].compactMap(\.self)
     }
 
     /// Thirty years: as good as for ever.

@@ -20,7 +20,7 @@ public struct ChildSpecification: Hashable, Sendable {
     /// of its life in the environment, and neither keeps the stack from being ready nor ends it.
     public var isForeign: Bool { externalProgram != nil }
     /// What it finds in its environment besides what all find there.
-    private(set) var environment: [String: String] = [:]
+    public private(set) var environment: [String: String] = [:]
 
     /// A worker of a foreign pool that has a command; nil for another pool. It ends with its
     /// supervisor, and gains no privileges.
@@ -44,9 +44,10 @@ public struct ChildSpecification: Hashable, Sendable {
     /// Describes a child; of the pool that every stack has of its kind, where none is named.
     public init(
         kind: ProcessKind, pool: PoolName? = nil, program: String, arguments: [String],
-        listener: Int32? = nil
+        listener: Int32? = nil, environment: [String: String] = [:]
     ) {
         self.kind = kind
+        self.environment = environment
         self.pool = pool ?? kind.stackKind.map { PoolName($0) }
         self.listener = listener
         self.program = program

@@ -15,6 +15,7 @@ public final class Supervisor {
     private let secrets: StackSecrets?
     private let observe: (SupervisorNote) -> Void
     private let takeStatus: ((StatusReport, Instant) -> Void)?
+    private let prepareReload: () -> Void
     private var state: SupervisorState
     private var children: [Int: SupervisedChild] = [:]
     private var end: SupervisorEnd?
@@ -31,13 +32,15 @@ public final class Supervisor {
     /// it is given, it says how they are. The coordinator is asked for its status about once a
     /// second, to see that it lives; `takeStatus` gets each answer. With
     /// `secrets` the listeners ask for them, and `directory` has that of operators. A child that
-    /// gives no sign of life within `startMilliseconds` is killed.
+    /// gives no sign of life within `startMilliseconds` is killed. `prepareReload` is called before
+    /// children are told to load their configuration anew.
     public init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
         stopRequests: consuming StopRequests, secrets: StackSecrets? = nil,
         health: HealthListener? = nil,
         startMilliseconds: Int = SupervisorState.startMilliseconds,
         takeStatus: ((StatusReport, Instant) -> Void)? = nil,
+        prepareReload: @escaping () -> Void = {},
         observe: @escaping (SupervisorNote) -> Void
     ) {
         self.specifications = specifications
@@ -46,7 +49,7 @@ public final class Supervisor {
         self.secrets = secrets
         self.health = health
         self.observe = observe
-        self.takeStatus = takeStatus
+        (self.takeStatus, self.prepareReload) = (takeStatus, prepareReload)
         state = SupervisorState(
             kinds: specifications.map(\.kind),
             foreign: Set(specifications.indices.filter { specifications[$0].isForeign }),
@@ -86,6 +89,7 @@ public final class Supervisor {
         if readers.isEmpty { observe(.nothingToReload) }
         let told = children.filter { $0.value.kind == .coordinator || $0.value.kind.isFront }
         guard told.keys.allSatisfy({ state.isWelcomed($0) }) else { return }
+        prepareReload()
         for child in told.values {
             // Fails only for a child that has ended; the next one reads the file anyway.
             try? child.process.send(.hangUp)

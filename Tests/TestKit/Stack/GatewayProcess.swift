@@ -17,11 +17,13 @@ public final class GatewayProcess {
     }
 
     /// Starts it and waits until it listens; `arguments` follow those that say where.
-    public init(before stack: StackHarness, _ arguments: [String]) throws {
+    public init(
+        before stack: StackHarness, _ arguments: [String], environment: [String: String] = [:]
+    ) throws {
         let command = try ChildCommand(
             Programs.path(.gateway),
             ["--runtime-dir", stack.runtimeDirectory, "--listen", "127.0.0.1:0"] + arguments,
-            environment: Programs.cleanEnvironment)
+            environment: Programs.cleanEnvironment.merging(environment) { $1 })
         program = try LaunchedProgram(command, reading: [2])
         let lines = try program.awaitLine { GatewayProcess.port(in: [$0]) != nil }
         port = GatewayProcess.port(in: lines) ?? 0

@@ -88,6 +88,15 @@ public final class StackHarness {
         return String(output.lines[1].dropFirst("gateway ".count))
     }
 
+    /// The addresses of so many gateways, from the lines behind the ready line.
+    public func gatewayURLs(_ count: Int) throws -> [String] {
+        guard let output = serve?.output else { return [] }
+        while output.lines.count < 1 + count {
+            guard try output.readMore(within: Self.timeout) == .more else { break }
+        }
+        return output.lines.dropFirst().prefix(count).map { String($0.dropFirst("gateway ".count)) }
+    }
+
     /// Sends `serve` a signal.
     public func send(_ signal: StackSignal) throws {
         if isRunning { try serve?.child.send(signal.signal) }

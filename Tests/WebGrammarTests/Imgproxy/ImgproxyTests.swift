@@ -138,12 +138,12 @@ import Testing
 
     @Test func schemesAndABaseAreTold() throws {
         let based = try grammar {
-            $0.base = "https://img.example.org/"
-            $0.schemes = SourceSchemes(["HTTPS"])
+            $0.sources.base = "https://img.example.org/"
+            $0.sources.schemes = SourceSchemes(["HTTPS"])
         }
         #expect(try based.read("/_/plain/a.jpg").image.url == Self.source)
         #expect(try based.read("/_/plain/\(Self.source)").image.url == Self.source)
-        let plain = try grammar { $0.schemes = SourceSchemes(["https"]) }
+        let plain = try grammar { $0.sources.schemes = SourceSchemes(["https"]) }
         #expect(try plain.refusal("/_/plain/http://h/a").message.contains("scheme http"))
     }
 

@@ -118,9 +118,9 @@ import Testing
     }
 
     @Test func theUsualSchemeIsTold() throws {
-        let secure = try grammar { $0.usualScheme = "https" }
+        let secure = try grammar { $0.sources.defaultScheme = "https" }
         #expect(try secure.read("/unsafe/h.org/a").image.url == "https://h.org/a")
-        let none = try grammar { $0.usualScheme = "" }
+        let none = try grammar { $0.sources.defaultScheme = "" }
         #expect(try none.refusal("/unsafe/h.org/a").status == 400)
     }
 

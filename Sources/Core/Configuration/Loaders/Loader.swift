@@ -22,7 +22,8 @@ public struct Loader: Hashable, Sendable {
     public init(name: String, means: FetchLoader) {
         self.name = name
         self.means = means
-        schemes = means.kind.schemes
+        // Only who names gs:// in a pattern, or local files by name, means these.
+        schemes = means.kind.schemes.subtracting(["gs", FileRoot.watermarkScheme])
     }
 
     /// Whether a URL is one of its own.

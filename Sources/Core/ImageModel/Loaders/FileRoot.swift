@@ -3,6 +3,11 @@ public struct FileRoot: Hashable, Sendable {
     /// An absolute path in the download process.
     public var path: String
 
+    /// The scheme of imgproxy's URLs of local files, such as `local:///photos/a.jpg`.
+    package static let localScheme = "local"
+    /// The scheme of the watermark that an operator gives as a file. No URL of a stranger has it.
+    package static let watermarkScheme = "watermark"
+
     /// Bytes of the path.
     public static let bytesMax = 1_024
 

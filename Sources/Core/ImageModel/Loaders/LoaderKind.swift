@@ -15,9 +15,9 @@ public enum LoaderKind: String, Hashable, Sendable, CaseIterable {
     public var schemes: Set<String> {
         switch self {
         case .http: ["http", "https"]
-        case .file: ["file"]
+        case .file: ["file", "local", FileRoot.watermarkScheme]
         case .data: ["data"]
-        case .s3: ["s3"]
+        case .s3: ["s3", "gs"]
         case .pool: []
         }
     }

@@ -38,11 +38,10 @@ package struct OverlayStep: StepForm {
                 "overlay: the size is WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) pixels "
                     + "or above 0 and at most 100%")
         }
-        guard let url = try? SourceURL(overlay.url), ["http", "https"].contains(url.scheme),
-            url.userInfo == nil
-        else {
+        guard let url = try? SourceURL(overlay.url), url.hasAuthority, url.userInfo == nil else {
             throw ImageError(
-                .invalidRequest, "overlay: an http or https URL without user info is expected")
+                .invalidRequest,
+                "overlay: a URL without user info is expected, such as https://host/mark.png")
         }
     }
 

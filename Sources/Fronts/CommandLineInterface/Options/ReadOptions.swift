@@ -16,6 +16,7 @@ package struct ReadOptions: Hashable {
             switch origin {
             case .commandLine: "--\(name)"
             case .environment: OptionDefinition.environmentName(of: name)
+            case .variable(let variable): variable
             }
         }
     }
@@ -23,6 +24,8 @@ package struct ReadOptions: Hashable {
     /// Where an option stood.
     package enum Origin: Hashable {
         case environment
+        /// A variable of another server's.
+        case variable(String)
         case commandLine
     }
 

@@ -4,6 +4,8 @@ package import Observability
 /// not ask for what is signed, nor sign in at an origin.
 package struct AccessLog: Sendable {
     private let log: Log
+    /// What stands before all paths.
+    package var pathPrefix = ""
 
     /// What is known of a request that is over.
     package struct Line: Hashable, Sendable {
@@ -40,12 +42,19 @@ package struct AccessLog: Sendable {
             .info, "request",
             fields: [
                 ("method", .string(Self.word(line.method))),
-                ("path", .string(ReducedPath.text(of: line.target))),
+                ("path", .string(path(of: line.target))),
                 ("source", .string(line.source.map { ReducedPath.source($0) } ?? "")),
                 ("status", line.status.map { LogValue($0) } ?? .string("left")),
                 ("bytes", LogValue(line.bytes)),
                 ("milliseconds", .milliseconds(line.microseconds)), ("peer", .string(line.peer)),
             ])
+    }
+
+    /// The prefix is no signature, which is what a path begins with.
+    private func path(of target: String) -> String {
+        let isBelow = !pathPrefix.isEmpty && target.hasPrefix("\(pathPrefix)/")
+        let rest = isBelow ? String(target.dropFirst(pathPrefix.count)) : target
+        return (isBelow ? pathPrefix : "") + ReducedPath.text(of: rest)
     }
 
     /// A method is whatever a stranger says.

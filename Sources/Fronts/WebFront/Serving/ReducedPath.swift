@@ -41,7 +41,9 @@ package enum ReducedPath {
         return words.allSatisfy { isWord($0) && !schemes.contains(String($0)) }
     }
 
-    private static let schemes: Set<String> = ["http", "https", "s3", "data", "file", "local"]
+    private static let schemes: Set<String> = [
+        "http", "https", "s3", "gs", "data", "file", "local",
+    ]
 
     private static func isWord(_ word: Substring) -> Bool {
         word.utf8.count <= wordBytesMax

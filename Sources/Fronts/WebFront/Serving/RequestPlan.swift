@@ -22,6 +22,8 @@ package struct RequestPlan: Hashable, Sendable {
     package var framesMax = 1
     /// What of EXIF, XMP and IPTC the image has; `nil`: what the request of the stack says.
     var metadata: MetadataChoice?
+    /// How the image is written where the path does not say it.
+    package var defaults = OutputDefaults()
 
     /// Bytes that the stack does not have to fetch.
     package enum Upload: Hashable, Sendable {
@@ -86,8 +88,28 @@ extension RequestPlan {
         if rest.isDefault { request.image.output.metadata = nil }
     }
 
+    /// Takes the qualities of the listener for what the path leaves open.
+    mutating func take(qualitiesOf defaults: OutputDefaults) {
+        guard request.kind == .image, request.image.output.quality == nil else { return }
+        let qualities = defaults.qualities(besides: request.formatQualities)
+        if let format = request.image.output.format {
+            request.image.output.quality = qualities[format] ?? defaults.quality
+        } else {
+            request.formatQualities = qualities
+        }
+    }
+
+    /// Completes the output, once its format is chosen.
+    mutating func complete(by defaults: OutputDefaults) {
+        guard request.kind == .image else { return }
+        self.defaults = defaults
+        defaults.complete(&request.image.output, of: request.image.url)
+    }
+
     /// The format, by the field `Accept`.
-    mutating func negotiate(_ field: String?, offered: [ImageFormat]) {
+    mutating func negotiate(
+        _ field: String?, offered: [ImageFormat], _ outputDefaults: OutputDefaults = .init()
+    ) {
         guard request.negotiatesFormat else { return }
         varies.append("Accept")
         var header = AcceptHeader(field)
@@ -105,7 +127,7 @@ extension RequestPlan {
         // a format needs one that is named.
         let accepted = chosen.filter(OutputOptions.acceptable.contains)
         if accepted.first == best, request.formatQualities.isEmpty,
-            !request.image.output.keepsHDR
+            !request.image.output.keepsHDR, !accepted.contains(where: outputDefaults.isSaid)
         {
             request.image.output.accepted = accepted
         } else {
@@ -113,6 +135,14 @@ extension RequestPlan {
             request.image.output.quality =
                 request.formatQualities[best] ?? request.image.output.quality
         }
+    }
+
+    /// The format is that of the source, whatever the client accepts.
+    mutating func keepFormat() {
+        guard request.negotiatesFormat else { return }
+        let format = OutputDefaults.format(ofSource: request.image.url) ?? .jpeg
+        request.image.output.quality =
+            request.formatQualities[format] ?? request.image.output.quality
     }
 
     /// The size, where the path says none; the pixels a point, where it says a size; the quality
@@ -148,6 +178,7 @@ extension RequestPlan {
         plan.request.image.output.format = format
         plan.request.image.output.quality =
             request.formatQualities[format] ?? request.image.output.quality
+        defaults.complete(&plan.request.image.output, of: request.image.url)
         return plan
     }
 

@@ -21,6 +21,8 @@ package struct RequestReader: Sendable {
     /// - Parameter now: seconds since 1970.
     package func verdict(on head: IncomingRequest, now: Int) -> Verdict {
         do throws(GrammarError) {
+            if let refusal = refusalOfHost(head) { return .answer(refusal) }
+            let head = try withoutPrefix(head)
             switch head.method {
             case "GET", "HEAD":
                 if head.path == "/", let root = settings.root {
@@ -45,6 +47,27 @@ package struct RequestReader: Sendable {
 
     private func wantsJSON(_ head: IncomingRequest) -> Bool {
         head.field("Accept").map { AcceptHeader($0).namesJSON } ?? false
+    }
+
+    /// Why a host is not answered (RFC 9110 §15.5.20); `nil`: it is.
+    private func refusalOfHost(_ head: IncomingRequest) -> TextAnswer? {
+        guard !settings.hosts.isEmpty else { return nil }
+        let named = (head.field("Host") ?? "").lowercased()
+        let host = named.hasPrefix("[") ? named[...] : named.prefix { $0 != ":" }
+        guard !settings.hosts.contains(String(host)) else { return nil }
+        return settings.answers.failure(
+            421, "wrongHost", "this server does not answer for that host", asJSON: false)
+    }
+
+    private func withoutPrefix(_ head: IncomingRequest) throws(GrammarError) -> IncomingRequest {
+        guard !settings.pathPrefix.isEmpty, head.target != "*" else { return head }
+        guard head.target.hasPrefix("\(settings.pathPrefix)/") else {
+            throw GrammarError(
+                .nowhere, "the path does not begin with \(settings.pathPrefix)/")
+        }
+        return IncomingRequest(
+            head.method, String(head.target.dropFirst(settings.pathPrefix.count)),
+            field: head.field)
     }
 
     /// What may be asked of a path, and by which pages (Fetch standard, section 3.2.2).
@@ -108,7 +131,8 @@ package struct RequestReader: Sendable {
         if case .redirect(let path) = request.kind {
             return .answer(
                 settings.answers.sentence(
-                    303, "see \(path)", [AnswerHead.Field("Location", path)]))
+                    303, "see \(settings.pathPrefix)\(path)",
+                    [AnswerHead.Field("Location", settings.pathPrefix + path)]))
         }
         return try load(request, head, now, hints)
     }
@@ -159,13 +183,21 @@ package struct RequestReader: Sendable {
         plan.wantsJSON = wantsJSON(head)
         if plan.request.kind == .facts {
             plan.facts = FactsPlan(
-                settings.facts, path: String(head.path), host: head.field("Host"),
+                settings.facts, path: settings.pathPrefix + head.path, host: head.field("Host"),
                 accept: head.field("Accept"))
             plan.varies = settings.facts.form.varies
             plan.request.image.facts = settings.facts.form.wanted
         }
-        plan.negotiate(head.field("Accept"), offered: settings.offered)
+        // Those who save data have a quality of their own.
+        let saves = hints?.savesData == true && settings.hints?.savingQuality != nil
+        if !saves { plan.take(qualitiesOf: settings.output) }
+        if settings.negotiates {
+            plan.negotiate(head.field("Accept"), offered: settings.offered, settings.output)
+        } else {
+            plan.keepFormat()
+        }
         if let hints, let looked = settings.hints { plan.heed(hints, looked) }
+        plan.complete(by: settings.output)
         plan.settle()
     }
 

@@ -60,7 +60,9 @@ package final class WebFront: EventedHandler {
     ) throws(Errno) {
         (self.settings, self.client, self.log) = (settings, client, log)
         (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
-        requests = OpenRequests(log: settings.logsRequests ? AccessLog(program: log.program) : nil)
+        var accessLog = settings.logsRequests ? AccessLog(program: log.program) : nil
+        accessLog?.pathPrefix = settings.pathPrefix
+        requests = OpenRequests(log: accessLog)
         readiness = try Readiness(client)
         mailbox = try Mailbox(elementsMax: Self.loadsMax + 1)
         readiness.answer = { [unowned self] exchange, complaint in

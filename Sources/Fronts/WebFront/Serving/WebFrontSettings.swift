@@ -22,6 +22,10 @@ package struct WebFrontSettings: Sendable {
     /// Formats that are offered where the client may choose, those that make the smallest files
     /// first. Empty: the format of the source.
     package var offered: [ImageFormat] = [.avif, .webp]
+    /// Whether clients have a say in the format at all.
+    package var negotiates = true
+    /// How images are written where URLs do not say it.
+    package var output = OutputDefaults()
     /// Frames of an animation that are kept at most; one with more comes as a still. 1: all do.
     package var framesMax = Int.max
     /// What of EXIF, XMP and IPTC images have, unless their path says it.
@@ -48,6 +52,11 @@ package struct WebFrontSettings: Sendable {
     package var timeoutMilliseconds = 30_000
     /// The web component; `nil`: it is not served.
     package var files: StaticFiles? = StaticFiles()
+
+    /// What stands before all paths but those of health checks, such as `/img`; empty: nothing.
+    package var pathPrefix = ""
+    /// Hosts that are answered, in lower case, without ports; empty: any.
+    package var hosts: [String] = []
 
     /// Bytes of a path and its query.
     package var targetBytesMax = 8_192

@@ -9,8 +9,8 @@ public struct IIIFGrammar: URLGrammar {
         public var prefix = ""
         /// The URL of a source, in which `{id}` stands for the identifier.
         public var source: String
-        /// The schemes of sources.
-        public var schemes = SourceSchemes.usual
+        /// What becomes of the sources that the template gives.
+        public var sources = SourceRules()
 
         /// Sources by that template.
         public init(source: String) { self.source = source }
@@ -30,7 +30,7 @@ public struct IIIFGrammar: URLGrammar {
         let text = try RequestTarget.text(of: RequestTarget.path(of: target))
         let parts = try withoutPrefix(text).split("/")
         let identifier = try PercentText.text(parts[0], of: "identifier")
-        let url = try settings.schemes.url(template.url(of: identifier))
+        let url = try settings.sources.url(template.url(of: identifier))
         var request = WebRequest(ImageRequest(url: url))
         request.identifier = identifier
         switch parts.count {

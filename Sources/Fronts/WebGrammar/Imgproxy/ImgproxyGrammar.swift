@@ -17,14 +17,12 @@ public struct ImgproxyGrammar: URLGrammar {
         public var onlyPresets = false
         /// What stands between the arguments of an option: one character or more, no `/`.
         public var separator = ":"
-        /// What stands before URLs of sources that do not begin with it.
-        public var base = ""
-        /// The http or https URL of the image that `watermark` lays over; `nil`: there is none.
+        /// What becomes of the sources that URLs name.
+        public var sources = SourceRules()
+        /// The URL of the image that `watermark` lays over; `nil`: there is none.
         public var watermark: String?
         /// How much of that is seen where the option says 1, 0 to 1.
         public var watermarkOpacity = 1.0
-        /// The schemes of sources.
-        public var schemes = SourceSchemes.usual
 
         /// Nobody may ask for anything.
         public init() {}

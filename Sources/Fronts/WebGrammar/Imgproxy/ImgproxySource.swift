@@ -25,7 +25,7 @@ struct ImgproxySource {
                     : "more than one format is named: name one")
         }
         let bytes = isPlain ? try PercentText.bytes(words[0]) : try Self.decoded(words[0], parts)
-        url = try settings.schemes.url(Self.based(bytes, on: Array(settings.base.utf8)))
+        url = try settings.sources.url(bytes)
         format = words.count > 1 && !words[1].isEmpty ? words[1] : nil
     }
 
@@ -47,9 +47,5 @@ struct ImgproxySource {
                     + "plain/ before it")
         }
         return bytes
-    }
-
-    private static func based(_ url: [UInt8], on base: [UInt8]) -> [UInt8] {
-        url.isEmpty || url.starts(with: base) ? url : base + url
     }
 }

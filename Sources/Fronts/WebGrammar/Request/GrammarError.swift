@@ -6,6 +6,8 @@ public struct GrammarError: Error, Hashable, Sendable {
         case malformed
         /// It is not signed, or not by a key that is known.
         case signature
+        /// It names a source that the operator does not allow.
+        case forbidden
         /// Nothing can be there: it has not the form of any path of the grammar.
         case nowhere
         /// Its time is over.
@@ -20,6 +22,7 @@ public struct GrammarError: Error, Hashable, Sendable {
             switch self {
             case .malformed: "malformedURL"
             case .signature: "notSigned"
+            case .forbidden: "sourceForbidden"
             case .nowhere: "notFound"
             case .expired: "expired"
             case .tooLong: "urlTooLong"
@@ -46,7 +49,7 @@ public struct GrammarError: Error, Hashable, Sendable {
     public var status: Int {
         switch kind {
         case .malformed: 400
-        case .signature: 403
+        case .signature, .forbidden: 403
         case .nowhere, .expired: 404
         case .tooLong: 414
         case .notOffered: 501

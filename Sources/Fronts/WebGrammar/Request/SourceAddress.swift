@@ -6,10 +6,15 @@ public struct SourceSchemes: Hashable, Sendable {
     public let names: Set<String>
 
     /// Those of the loaders that the stack has.
-    public static let usual = SourceSchemes(["http", "https", "s3", "data", "file"])
+    public static let usual = SourceSchemes(["http", "https", "s3", "gs", "data", "file", "local"])
 
     /// Exactly these.
     public init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
+
+    /// The same with those of the operator's own loaders, such as `photos`.
+    public func adding(_ others: [String]) -> SourceSchemes {
+        SourceSchemes(names.union(others))
+    }
 
     /// The URL of bytes that were decoded once: what a URL cannot hold is encoded again, all else
     /// stays as it is.

@@ -158,6 +158,8 @@ struct ThumborFilter: Sendable {
     static let absent: Set<String> = [
         "extract_focal", "saturation", "colorize", "rgb", "noise",
         "equalize", "convolution", "curve", "frame", "autojpg", "redeye", "cover", "gifv",
+        // Its documentation has these two, and its code drops them.
+        "horizontal_align", "vertical_align",
     ]
 
     /// The contrast, in thousandths, with the slope of thumbor's: the square of so many hundredths

@@ -10,13 +10,11 @@ public struct ThumborGrammar: URLGrammar {
         public var keys: [SigningKey] = []
         /// Whether `unsafe` stands for a signature.
         public var permitsUnsigned = false
-        /// The scheme of sources that name none; empty: they are refused.
-        public var usualScheme = "http"
-        /// The schemes of sources.
-        public var schemes = SourceSchemes.usual
+        /// What becomes of the sources that URLs name; without a scheme they have http.
+        public var sources = SourceRules()
 
         /// Nobody may ask for anything.
-        public init() {}
+        public init() { sources.defaultScheme = "http" }
     }
 
     private let settings: Settings
@@ -44,7 +42,9 @@ public struct ThumborGrammar: URLGrammar {
         for filter in parts.filters where !filter.filter.isEarly {
             try filter.filter.take(&plan, filter.arguments)
         }
-        return try plan.request(for: url(of: parts.source))
+        let request = try plan.request(for: url(of: parts.source))
+        for overlay in request.image.overlays { try settings.sources.check(overlay.url) }
+        return request
     }
 
     /// The source behind the options; see `URLGrammar`.
@@ -76,24 +76,16 @@ public struct ThumborGrammar: URLGrammar {
         return rest
     }
 
-    /// A source is decoded once; one that names no scheme then has the usual one. The codes of a
-    /// `data:` URL are its own.
+    /// A source is decoded once. The codes of a `data:` URL are its own.
     private func url(of source: String) throws(GrammarError) -> String {
-        if source.hasPrefix("data:") { return try settings.schemes.url(Array(source.utf8)) }
+        let sources = settings.sources
+        if source.hasPrefix("data:") { return try sources.url(Array(source.utf8)) }
         let decoded = try PercentText.bytes(source)
-        if Self.namesScheme(decoded) { return try settings.schemes.url(decoded) }
-        if let slip = ThumborPath.slip(in: source) { throw slip }
-        guard !settings.usualScheme.isEmpty else {
-            throw GrammarError(.malformed, "the source has no scheme: write https:// before it")
+        if !SourceRules.namesScheme(decoded), sources.base.isEmpty,
+            let slip = ThumborPath.slip(in: source)
+        {
+            throw slip
         }
-        return try settings.schemes.url(Array("\(settings.usualScheme)://".utf8) + decoded)
-    }
-
-    private static func namesScheme(_ text: some Collection<UInt8>) -> Bool {
-        let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
-        let rest = text.dropFirst(scheme.count)
-        return !scheme.isEmpty
-            && (rest.starts(with: "://".utf8)
-                || (scheme.elementsEqual("data".utf8) && rest.starts(with: ":".utf8)))
+        return try sources.url(decoded)
     }
 }

@@ -43,6 +43,10 @@ extension Command {
                 [
                     .config, .runtimeDirectory, .cacheDirectory,
                     OptionDefinition(
+                        "local-root", value: "DIRECTORY",
+                        "answer local:///PATH with the files of this directory, which the\n"
+                            + "download process has to be able to read; no link leads out of it"),
+                    OptionDefinition(
                         "secret-file", value: "FILE",
                         "the key that keeps what is cached for different users apart;\n"
                             + "made where it is missing (identity.key in the cache\n"
@@ -79,7 +83,6 @@ extension Command {
                     OptionDefinition("memory-only", visibility: .hidden),
                     OptionDefinition("yield-cache", visibility: .hidden),
                     OptionDefinition("memory-files", value: "DIRECTORY", visibility: .hidden),
-                    OptionDefinition("file-root", value: "DIRECTORY", visibility: .later),
                 ]
             ),
         ],

@@ -37,6 +37,16 @@ struct CoordinatorSettings: Hashable {
             try OptionValue.word(text, [("fifo", text), ("lifo", text)])
         }
         if let order { arguments += ["--fetch-order", order] }
+        let root = try read.parsed("local-root") { (text) throws(UsageError) in
+            let path = try OptionValue.path(text)
+            guard FileRoot.isPath(path) else {
+                throw UsageError(
+                    "'\(text)' is not the path of a directory: it has at most "
+                        + "\(FileRoot.bytesMax) bytes, and no '.' or '..'")
+            }
+            return path
+        }
+        if let root { arguments += ["--local-root", root] }
     }
 
     /// What the help says of the limits of images.

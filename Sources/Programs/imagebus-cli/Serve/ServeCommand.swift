@@ -34,6 +34,9 @@ enum ServeCommand {
         } catch let error as RuntimeDirectoryError {
             log.error(error.description)
             return error.exitStatus
+        } catch let error as UsageError {
+            log.error(error.message)
+            return GatewayListenError.exitStatus
         } catch let error as GatewayListenError {
             log.error(error.description)
             return GatewayListenError.exitStatus
@@ -52,8 +55,10 @@ enum ServeCommand {
 
     private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
         let signals = try SignalDescriptor(signals)
-        let configured = try options.configurationFile.map { try ConfigurationFile.read($0).pools }
-        let pools = (configured ?? []).drawing(workers: options.drawers)
+        let configured = try options.configurationFile.map { try ConfigurationFile.read($0) }
+        let pools =
+            options.only == .gateway
+            ? [] : (configured?.pools ?? []).drawing(workers: options.drawers)
         let faults = options.commandFaults(in: pools)
         guard faults.isEmpty else { return refuse(faults, log) }
         guard let directory = try awaitDirectory(options, pools, signals, log) else { return 0 }
@@ -69,26 +74,36 @@ enum ServeCommand {
             try directory.leaveAdminSecret(of: secrets)
             try directory.leavePoolSecrets(of: secrets)
         }
-        let listener = try options.gateway.map { gateway throws(GatewayListenError) in
-            try GatewayListener(gateway.place)
-        }
+        try options.gateway?.watermark?.leave(in: paths.root)
+        let hasGateways = options.only == nil || options.only == .gateway
+        let listeners = try ServedListeners(
+            hasGateways ? configured?.gateways ?? [] : [], of: options, in: paths, log: log)
+        // Those of the configuration take the place of the usual one.
+        let isUsual = options.gateway?.isUsual == true && !listeners.places.isEmpty
+        let sockets = try Self.sockets(isUsual ? [] : options.gateway.map { [$0.place] } ?? [])
+        let further = try Self.sockets(listeners.places)
+        let served = isUsual ? options.withoutGateway : options
         let programs = try ServeOptions.programsDirectory(
             environment: CurrentProcess.environment)
         let metrics = options.metricsFile.map { MetricsFile($0, log: log) }
         let supervisor = Supervisor(
-            options.children(
+            served.children(
                 programs: programs, secretFile: SecretFile.prepare(options), pools: pools,
-                listener: listener?.descriptorNumber),
+                listener: sockets.first?.descriptorNumber,
+                listeners: further.enumerated().map {
+                    (listeners.arguments(of: $0.offset), $0.element.descriptorNumber)
+                }),
             in: directory,
             stopRequests: .signals(signals), secrets: secrets,
             health: healthListener(options, paths, log),
-            takeStatus: metrics.map { file in { report, now in file.take(report, at: now) } }
+            takeStatus: metrics.map { file in { report, now in file.take(report, at: now) } },
+            prepareReload: { listeners.reload() }
         ) { note in
             log.write(note)
             switch note {
-            case .ready: Terminal.out(readyLines(options, paths, listener))
+            case .ready: Terminal.out(readyLines(options, paths, sockets + further))
             // Who connects from now on is refused, and asks elsewhere.
-            case .draining: listener?.close()
+            case .draining: for socket in sockets + further { socket.close() }
             default: break
             }
         }
@@ -100,11 +115,20 @@ enum ServeCommand {
 }
 
 extension ServeCommand {
+    private static func sockets(
+        _ places: [ListenPlace]
+    ) throws(GatewayListenError) -> [GatewayListener] {
+        var sockets: [GatewayListener] = []
+        for place in places { sockets.append(try GatewayListener(place)) }
+        return sockets
+    }
+
     /// What scripts read: where clients connect, and what a browser opens.
     private static func readyLines(
-        _ options: ServeOptions, _ paths: RuntimePaths, _ listener: GatewayListener?
+        _ options: ServeOptions, _ paths: RuntimePaths, _ listeners: [GatewayListener]
     ) -> String {
-        "ready \(options.endpoint(paths))\n" + (listener.map { "gateway \($0.url)\n" } ?? "")
+        "ready \(options.endpoint(paths))\n"
+            + listeners.map { "gateway \($0.url)\n" }.joined()
     }
 
     private static let pollMilliseconds = 100

@@ -6,11 +6,19 @@ import StackAccess
 import Supervision
 
 extension ServeOptions {
+    /// The same without the gateway that is told nothing, where the configuration has others.
+    var withoutGateway: ServeOptions {
+        var options = self
+        options.gateway = nil
+        return options
+    }
+
     /// The children of this stack, the coordinator first. `secretFile` is the coordinator's,
-    /// `pools` are those of the configuration, and `listener` is the gateway's.
+    /// `pools` are those of the configuration, `listener` is the gateway's, and `listeners` are
+    /// those of the configuration.
     func children(
         programs directory: String, secretFile: String? = nil, pools: [WorkerPool] = [],
-        listener: Int32? = nil
+        listener: Int32? = nil, listeners: [(arguments: [String], socket: Int32?)] = []
     ) -> [ChildSpecification] {
         let further = pools.filter { !$0.isBuiltIn }
         let own = further.filter { $0.trust == .own && (only == nil || only == .stack($0.kind)) }
@@ -33,7 +41,14 @@ extension ServeOptions {
                 program: "\(directory)/\(ChildSpecification.programName(.gateway))",
                 arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
                     + ["--listen", gateway.place.text] + gateway.arguments,
-                listener: listener)
+                listener: listener, environment: gateway.secrets)
+        }
+        let fronts = listeners.map { listener in
+            ChildSpecification(
+                kind: .gateway,
+                program: "\(directory)/\(ChildSpecification.programName(.gateway))",
+                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments + listener.arguments,
+                listener: listener.socket)
         }
         let foreign = commandPools(pools).flatMap { pool in
             Array(
@@ -41,7 +56,7 @@ extension ServeOptions {
                 count: pool.workers
             ).compactMap { $0 }
         }
-        return stack + foreign + (front.map { [$0] } ?? [])
+        return stack + foreign + (front.map { [$0] } ?? []) + fronts
     }
 
     /// The pools whose `command` this stack runs: none if it serves one kind alone, as a user of
@@ -83,6 +98,9 @@ extension ServeOptions {
         case .coordinator:
             option("--secret-file", secretFile) + option("--config", configurationFile)
                 + option("--vector", drawers > 0 ? drawers : nil)
+                + option(
+                    "--watermark-root",
+                    hasWatermark ? ServedWatermark.root(in: runtimeDirectory) : nil)
                 + coordinator.arguments + (only == nil ? [] : ["--keeps-workers"])
                 + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
         case .download: network.arguments + downloadSettings.arguments
@@ -91,6 +109,11 @@ extension ServeOptions {
                 + option("--memory-files", memoryFiles) + (yieldsCache ? ["--yield-cache"] : [])
         case .decode, .transform: []
         }
+    }
+
+    /// Whether a gateway of this stack may have a watermark that is a file.
+    private var hasWatermark: Bool {
+        only == nil && (gateway?.watermark != nil || configurationFile != nil)
     }
 
     private func option(_ name: String, _ value: (some CustomStringConvertible)?) -> [String] {

@@ -46,11 +46,13 @@ struct ServeOptions: Hashable {
     /// Processes of one kind.
     static let processesMax = 256
 
-    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
-        only = try read.parsed("only", OptionValue.kind)
+    init(_ given: ReadOptions, environment: [String: String]) throws(UsageError) {
+        if let operand = given.operands.first { throw UsageError("'\(operand)' is no option") }
+        only = try given.parsed("only", OptionValue.kind)
+        let peers = try PeerVariables(given, only: only, environment: environment)
+        let read = peers.read
         pools = try ServedPools(read, only: only?.stackKind)
-        gateway = try ServedGateway(read, only: only)
+        gateway = try ServedGateway(read, only: only, secrets: peers.secrets)
         let cores = CurrentProcess.processorCount
         downloads = try Self.count("download", read, atMost: Self.processesMax) ?? 1
         decoders = try Self.count("decode", read, atMost: Self.processesMax) ?? cores
@@ -72,7 +74,8 @@ struct ServeOptions: Hashable {
             } ?? .misses
         metricsFile = try Self.metricsFile(read, hasFigures: kinds.contains(.coordinator))
         configurationFile =
-            kinds.contains(.coordinator) ? try read.parsed("config", OptionValue.path) : nil
+            kinds.contains(.coordinator) || only == .gateway
+            ? try read.parsed("config", OptionValue.path) : nil
         secretFile =
             kinds.contains(.coordinator) ? try read.parsed("secret-file", OptionValue.path) : nil
         parent = try read.parsed("parent-pid") { (text) throws(UsageError) in

@@ -8,13 +8,24 @@ struct ServedGateway: Hashable {
     let place: ListenPlace
     /// Its own settings, as it reads them.
     private(set) var arguments: [String] = []
+    /// Whether nothing is said of it: the listeners of a configuration take its place.
+    var isUsual: Bool { !isNamed && arguments.isEmpty && secrets.isEmpty }
+    private let isNamed: Bool
+    /// Variables that it finds in its environment.
+    let secrets: [String: String]
+    /// The watermark that is a file; nil: there is none, or it has a URL.
+    private(set) var watermark: ServedWatermark?
 
     /// Where one listens that is served alone and is told nothing else.
     private static let usualPlace = "127.0.0.1:8080"
 
     /// nil where none is served: several services may share one environment, and `--only` says
     /// which one this is.
-    init?(_ read: ReadOptions, only kind: ProcessKind?) throws(UsageError) {
+    ///
+    /// `secrets` are variables with keys, which no command line shows.
+    init?(
+        _ read: ReadOptions, only kind: ProcessKind?, secrets: [String: String] = [:]
+    ) throws(UsageError) {
         guard kind == nil || kind == .gateway else { return nil }
         let named = try read.parsed(Self.name, as: ListenPlace.expected) { ListenPlace($0) }
         guard let place = named ?? (kind == .gateway ? ListenPlace(Self.usualPlace) : nil) else {
@@ -24,24 +35,59 @@ struct ServedGateway: Hashable {
             guard let orphan else { return nil }
             throw UsageError("--\(Self.name(of: orphan)): there is no gateway without --gateway")
         }
-        self.place = place
-        arguments = try Self.settings(read)
+        (self.place, self.secrets, isNamed) = (place, secrets, named != nil)
+        for (setting, text) in try Self.settings(read) {
+            if setting == .watermark, let text,
+                let file = try watermarkFile(text, read, only: kind)
+            {
+                watermark = file
+                arguments += Self.arguments(setting, file.url)
+            } else {
+                arguments += Self.arguments(setting, text)
+            }
+        }
     }
 
-    /// What is set of a gateway, as its program reads it.
-    static func settings(_ read: ReadOptions) throws(UsageError) -> [String] {
-        var arguments: [String] = []
+    /// What is set, each checked; a flag has no text.
+    private static func settings(
+        _ read: ReadOptions
+    ) throws(UsageError) -> [(GatewaySetting, String?)] {
+        var said: [(GatewaySetting, String?)] = []
         for setting in GatewaySetting.allCases {
             if setting.placeholder == nil {
-                if read.isSet(name(of: setting)) { arguments.append("--\(setting.rawValue)") }
+                if read.isSet(name(of: setting)) { said.append((setting, nil)) }
                 continue
             }
             let text = try read.parsed(name(of: setting), as: setting.expected) {
                 setting.accepts($0) ? $0 : nil
             }
-            if let text { arguments += ["--\(setting.rawValue)", text] }
+            if let text { said.append((setting, text)) }
         }
-        return arguments
+        return said
+    }
+
+    private static func arguments(_ setting: GatewaySetting, _ text: String?) -> [String] {
+        ["--\(setting.rawValue)"] + (text.map { [$0] } ?? [])
+    }
+
+    /// What is set, as the gateway's program reads it.
+    static func arguments(_ read: ReadOptions) throws(UsageError) -> [String] {
+        try settings(read).flatMap { arguments($0, $1) }
+    }
+
+    /// nil where a text is a URL, which the stack loads.
+    private func watermarkFile(
+        _ text: String, _ read: ReadOptions, only kind: ProcessKind?
+    ) throws(UsageError) -> ServedWatermark? {
+        try read.parsed(Self.name(of: .watermark)) { (_) throws(UsageError) in
+            guard let file = try ServedWatermark(text) else { return nil }
+            guard kind == nil else {
+                throw UsageError(
+                    "a file is given to the coordinator of the same serve: name a URL here, such "
+                        + "as local:///mark.png with --local-root of the coordinator")
+            }
+            return file
+        } ?? nil
     }
 
     private static let name = "gateway"

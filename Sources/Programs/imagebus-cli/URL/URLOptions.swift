@@ -36,7 +36,7 @@ struct URLOptions: Hashable {
             if let types = read.last("accept") { arguments += ["--accept", types] }
             if read.isSet("json") { arguments.append("--json") }
         }
-        arguments += try ServedGateway.settings(read)
+        arguments += try ServedGateway.arguments(read)
         for operand in words.dropFirst() { arguments += ["--operand", operand] }
         self.arguments = arguments
     }

@@ -10,16 +10,14 @@ import WebGrammar
 /// `imagebus url`: makes and explains targets as a listener with these settings reads them, and
 /// listens nowhere.
 enum URLProgram {
-    private static let valued = ["operand", "accept", "runtime-dir"]
-    private static let flags = ["build", "sign", "explain", "json"]
+    private static let valued: Set = ["operand", "accept"]
+    private static let flags: Set = ["build", "sign", "explain", "json"]
 
     /// Takes the words behind `url`; returns the exit status.
     static func run(_ words: [String]) -> Int32 {
         do {
-            let arguments = try ProgramArguments(
-                words, valued: GatewayOptions.valued.union(valued),
-                flags: GatewayOptions.flags.union(flags))
-            let options = try GatewayOptions(arguments)
+            let options = try GatewayOptions(words: words, besides: valued, flags: flags)
+            let arguments = options.programArguments
             let operands = arguments.all("operand")
             if arguments.has("explain") { return explain(operands, options, arguments) }
             return try make(operands, options)
@@ -39,7 +37,7 @@ enum URLProgram {
         let target = try front.grammar.target(ofPath: path)
         // What would be refused is said now, and not by the server.
         _ = try front.grammar.read(Array(target.utf8), now: now)
-        print("\(front.facts.publicURL ?? "")\(target)\n")
+        print("\(front.facts.publicURL ?? "")\(front.pathPrefix)\(target)\n")
         return ProgramExit.success
     }
 
@@ -51,9 +49,13 @@ enum URLProgram {
     private static func explain(
         _ operands: [String], _ options: GatewayOptions, _ arguments: ProgramArguments
     ) -> Int32 {
-        let accept = arguments.value("accept")
+        let (accept, host) = (arguments.value("accept"), options.front.hosts.first)
         let head = IncomingRequest("GET", operands[0]) { name in
-            name.lowercased() == "accept" ? accept : nil
+            switch name.lowercased() {
+            case "accept": accept
+            case "host": host
+            default: nil
+            }
         }
         let verdict = RequestReader(options.front).verdict(on: head, now: now)
         var explanation = TargetExplanation(verdict)

@@ -1,0 +1,98 @@
+// The variables of imagor 1.9, by its documentation ("Configuration"). PORT, BIND, DEBUG and
+// AWS_… are not looked at: other programs have them, too.
+extension PeerSetting {
+    static let imagor: [PeerSetting] = imagorCore + imagorLoader + imagorAbsent
+
+    private static let imagorCore: [PeerSetting] =
+        [
+            PeerSetting("IMAGOR_SECRET", .keys),
+            flag("IMAGOR_UNSAFE", [PeerOption(.unsigned)]),
+            offer("IMAGOR_AUTO_AVIF", "avif"), offer("IMAGOR_AUTO_WEBP", "webp"),
+            always(
+                "IMAGOR_SIGNER_TYPE", ["sha1"],
+                "signatures are HMAC-SHA1: sign with sha1, imagor's default"),
+            seconds("IMAGOR_CACHE_HEADER_TTL", .assumeFresh),
+            seconds("IMAGOR_CACHE_HEADER_SWR", .assumeStaleWhileRevalidate),
+            seconds("IMAGOR_REQUEST_TIMEOUT", .timeout),
+            seconds("IMAGOR_LOAD_TIMEOUT", "transfer-timeout"),
+            count("IMAGOR_PROCESS_CONCURRENCY", ["decode", "transform"], none: -1),
+            count("IMAGOR_PROCESS_QUEUE_SIZE", ["queue-limit"], none: 0),
+            count("VIPS_MAX_RESOLUTION", ["pixel-limit"], none: 0),
+            PeerSetting(
+                "VIPS_MAX_ANIMATION_FRAMES",
+                .options(expected: "a whole number") { text in
+                    guard let number = text.isEmpty ? -1 : Int(text) else { return nil }
+                    return number < 1 ? [] : [PeerOption(.maxAnimationFrames, "\(number)")]
+                }),
+            avifSpeed("VIPS_AVIF_SPEED"),
+            text("PROMETHEUS_BIND", .metricsListen),
+            text("SERVER_PATH_PREFIX", .pathPrefix),
+        ]
+
+    private static let imagorLoader: [PeerSetting] =
+        [
+            hosts("HTTP_LOADER_ALLOWED_SOURCES"),
+            PeerSetting(
+                "HTTP_LOADER_DEFAULT_SCHEME",
+                .options(expected: "a scheme, or nil") { text in
+                    text.isEmpty ? [] : [PeerOption(.defaultScheme, text == "nil" ? "none" : text)]
+                }),
+            text("HTTP_LOADER_BASE_URL", .baseURL),
+            count("HTTP_LOADER_MAX_ALLOWED_SIZE", ["body-limit"], none: 0),
+            always("HTTP_LOADER_ACCEPT", ["*/*"], "use --accept-type"),
+        ]
+        + ["LOOPBACK", "LINK_LOCAL", "PRIVATE"].map { network in
+            always(
+                "HTTP_LOADER_BLOCK_\(network)_NETWORKS", PeerValue.yes,
+                "private addresses are blocked: permit some with --allow-address IP:PORT, or all "
+                    + "with --allow-private-networks")
+        }
+        + absent("HTTP_LOADER_BLOCK_NETWORKS", advice: "use --deny-address")
+        + absent(
+            "HTTP_LOADER_ALLOWED_SOURCE_REGEXP",
+            advice: "regular expressions are not read: use --gateway-allowed-sources with *")
+        + absent(
+            "HTTP_LOADER_OVERRIDE_RESPONSE_HEADERS", "HTTP_LOADER_DISABLE", off: PeerValue.no,
+            advice: "use `sources` and `rules` of --config")
+        + absent(
+            "HTTP_LOADER_INSECURE_SKIP_VERIFY_TRANSPORT", off: PeerValue.no,
+            advice: "certificates are always verified: name your authority with --ca-file")
+        + absent(
+            "HTTP_LOADER_PROXY_URLS", "HTTP_LOADER_PROXY_ALLOWED_SOURCES", advice: "use --proxy")
+
+    private static let imagorAbsent: [PeerSetting] =
+        [flag("VIPS_STRIP_METADATA", [PeerOption(.metadata, "none")])]
+        + absent(
+            "IMAGOR_SIGNER_TRUNCATE", off: ["0"],
+            advice: "signatures are complete: sign without truncating")
+        + absent("IMAGOR_BASE_PARAMS", advice: "use `presets` and a rule of --config")
+        + absent(
+            "IMAGOR_AUTO_JPEG", "IMAGOR_CACHE_HEADER_NO_CACHE", "IMAGOR_MODIFIED_TIME_CHECK",
+            "IMAGOR_DISABLE_ERROR_BODY", "IMAGOR_DISABLE_PARAMS_ENDPOINT",
+            "IMAGOR_RESPONSE_RAW_ON_ERROR", "VIPS_MOZJPEG", "VIPS_UNLIMITED", "VIPS_DISABLE_BLUR",
+            "VIPS_STRIP_COLOR_PROFILE", off: PeerValue.no,
+            advice: "it has no counterpart")
+        + absent(
+            "VIPS_MAX_WIDTH", "VIPS_MAX_HEIGHT", off: ["0"],
+            advice: "use --side-limit and --pixel-limit")
+        + absent(
+            "VIPS_MAX_FILTER_OPS", "VIPS_DISABLE_FILTERS", "VIPS_CACHE_*", "VIPS_MAX_CACHE_*",
+            "VIPS_DETECTOR_PROBE_SIZE", off: ["-1", "0"],
+            advice: "URLs have at most 64 filters, and results are cached by --cache-dir")
+        + absent(
+            "FILE_LOADER_BASE_DIR", "FILE_LOADER_PATH_PREFIX",
+            advice: "use --local-root, and local:/// in URLs or in --gateway-base-url")
+        + absent(
+            "S3_LOADER_*", "GCLOUD_LOADER_*",
+            advice: "add a loader of kind s3 to `loaders` in the file of --config")
+        + absent(
+            "FILE_RESULT_STORAGE_*", "S3_STORAGE_*", "S3_RESULT_STORAGE_*", "GCLOUD_STORAGE_*",
+            "GCLOUD_RESULT_STORAGE_*", "FILE_STORAGE_*",
+            advice: "originals and results are cached: use --cache-dir, --disk-limit and --max-age")
+        + absent(
+            "UPLOAD_LOADER_*", off: PeerValue.no,
+            advice: "--gateway-post-tokens answers an image that is sent with its result")
+
+    /// What a table of the migration page says, for its test.
+    package static var imagorNames: [String] { imagor.map(\.name) }
+}

@@ -1,0 +1,289 @@
+import ImageModel
+package import Messages
+package import WebGrammar
+
+/// Makes a grammar of what an operator says of a listener, as text. It opens no file by itself.
+package struct GrammarReader {
+    /// The value of an option; `nil`: it was not given.
+    package var value: (GatewaySetting) -> String?
+    /// Whether a flag was given.
+    package var has: (GatewaySetting) -> Bool
+    /// The bytes of a file that an option names.
+    package var bytes: (_ path: String) throws(GrammarError) -> [UInt8]
+    /// Lines of keys besides those of the file: from the environment.
+    package var keyLines: [String]
+
+    package init(
+        keyLines: [String] = [], value: @escaping (GatewaySetting) -> String?,
+        has: @escaping (GatewaySetting) -> Bool,
+        bytes: @escaping (_ path: String) throws(GrammarError) -> [UInt8]
+    ) {
+        (self.value, self.has, self.bytes, self.keyLines) = (value, has, bytes, keyLines)
+    }
+
+    /// What the paths of a grammar are for.
+    package enum Use: Hashable, Sendable {
+        case images
+        /// Behind `/info`: no preset changes anything.
+        case facts
+        /// A token stands for the signature, and the body for the source.
+        case uploads
+        /// A preset of this name holds where the path says nothing.
+        case saving(preset: String)
+    }
+
+    /// The grammar of the paths.
+    package func grammar(for use: Use = .images) throws(GrammarError) -> any URLGrammar {
+        switch value(.grammar) ?? "imgproxy" {
+        case "imgproxy": return try ImgproxyGrammar(imgproxy(for: use))
+        case "thumbor": return try ThumborGrammar(thumbor(for: use))
+        case "iiif":
+            do throws(GrammarError) {
+                return try IIIFGrammar(iiif())
+            } catch {
+                throw Self.named(.iiifSource, error)
+            }
+        case let other:
+            throw GrammarError(.malformed, "--grammar is imgproxy, thumbor or iiif, not '\(other)'")
+        }
+    }
+
+    // MARK: - Grammars
+
+    /// The settings of imgproxy's grammar.
+    package func imgproxy(for use: Use = .images) throws(GrammarError) -> ImgproxyGrammar.Settings {
+        var settings = ImgproxyGrammar.Settings()
+        settings.keys = try keys(Self.hexKey)
+        settings.permitsUnsigned = has(.unsigned) || use == .uploads
+        settings.onlyPresets = has(.onlyPresets) && use != .facts
+        settings.signatureBytes = number(.signatureSize) ?? settings.signatureBytes
+        settings.separator = value(.argumentsSeparator) ?? settings.separator
+        settings.sources = try sources(for: use)
+        settings.watermark = try value(.watermark).map(Self.watermark)
+        settings.watermarkOpacity =
+            value(.watermarkOpacity).flatMap { PlainNumber.decimal($0) }
+            ?? settings.watermarkOpacity
+        if use != .facts {
+            settings.presets = try presets(separator: settings.separator, use)
+        }
+        return settings
+    }
+
+    /// The settings of thumbor's grammar.
+    package func thumbor(for use: Use = .images) throws(GrammarError) -> ThumborGrammar.Settings {
+        var settings = ThumborGrammar.Settings()
+        settings.keys = try keys(Self.textKey)
+        settings.permitsUnsigned = has(.unsigned) || use == .uploads
+        let usual = settings.sources.defaultScheme
+        settings.sources = try sources(for: use)
+        if use == .uploads {
+            settings.sources.defaultScheme = UploadSettings.scheme
+        } else if value(.defaultScheme) == nil {
+            settings.sources.defaultScheme = usual
+        }
+        return settings
+    }
+
+    /// The settings of IIIF's grammar.
+    package func iiif() throws(GrammarError) -> IIIFGrammar.Settings {
+        guard let source = value(.iiifSource) else {
+            throw GrammarError(
+                .malformed,
+                "it is missing: name where images are, such as https://example.com/images/{id}")
+        }
+        var settings = IIIFGrammar.Settings(source: source)
+        settings.sources = try sources(for: .images)
+        settings.prefix = Self.withoutSlashes(value(.iiifPrefix) ?? "")
+        return settings
+    }
+
+    private static func withoutSlashes(_ text: String) -> String {
+        var text = text[...]
+        while text.first == "/" { text.removeFirst() }
+        while text.last == "/" { text.removeLast() }
+        return String(text)
+    }
+
+    // MARK: - Sources
+
+    private func sources(for use: Use) throws(GrammarError) -> SourceRules {
+        var sources = SourceRules()
+        guard use != .uploads else {
+            sources.schemes = SourceSchemes([UploadSettings.scheme])
+            return sources
+        }
+        if let text = value(.schemes) {
+            sources.schemes = sources.schemes.adding(try Self.schemes(text))
+        }
+        if let word = value(.defaultScheme) {
+            guard word == "none" || sources.schemes.names.contains(word.lowercased()) else {
+                throw GrammarError(
+                    .malformed,
+                    "--default-scheme: '\(word.prefix(40))' is not none or a scheme that is "
+                        + "accepted; --schemes adds your own")
+            }
+            sources.defaultScheme = word == "none" ? "" : word.lowercased()
+        }
+        sources.base = value(.baseURL) ?? ""
+        if let text = value(.urlReplacements) {
+            sources.replacements = try Self.named(.urlReplacements) { () throws(GrammarError) in
+                try SourceReplacement.list(text)
+            }
+        }
+        if let text = value(.allowedSources) {
+            sources.allowed = try Self.named(.allowedSources) { () throws(GrammarError) in
+                try SourcePattern.list(text)
+            }
+        }
+        return sources
+    }
+
+    /// Names of schemes (RFC 3986, section 3.1), with commas between.
+    private static func schemes(_ text: String) throws(GrammarError) -> [String] {
+        let names = text.split(separator: ",").map { String($0.trimmedOfBlanks) }
+        let areSchemes = names.allSatisfy { name in
+            name.utf8.first.map { isLetter($0) } ?? false
+                && name.utf8.allSatisfy {
+                    isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0)
+                }
+        }
+        guard areSchemes, !names.isEmpty else {
+            throw GrammarError(
+                .malformed,
+                "--schemes: '\(text.prefix(60))' is not a list of schemes, such as photos,scans")
+        }
+        return names
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+
+    /// The watermark is loaded by the stack.
+    private static func watermark(_ url: String) throws(GrammarError) -> String {
+        guard (try? SourceURL(url)) != nil, url.contains("://") else {
+            throw GrammarError(
+                .malformed,
+                "--watermark: '\(url.prefix(60))' is not the URL of an image: name one such as "
+                    + "https://example.com/mark.png or local:///mark.png; 'imagebus serve "
+                    + "--gateway-watermark' takes paths of files, too")
+        }
+        return url
+    }
+
+    // MARK: - Routing
+
+    /// The path before all URLs, without a slash at its end.
+    package func pathPrefix() throws(GrammarError) -> String {
+        let path = Self.withoutSlashes(value(.pathPrefix) ?? "")
+        let isPath = path.utf8.allSatisfy { byte in
+            (0x21...0x7E).contains(byte) && !"?#%\\".utf8.contains(byte)
+        }
+        guard isPath, !path.contains("//") else {
+            throw GrammarError(
+                .malformed, "--path-prefix: '\(path.prefix(60))' is not a path such as /img")
+        }
+        return path.isEmpty ? "" : "/\(path)"
+    }
+
+    /// Host names in lower case.
+    package func hosts() throws(GrammarError) -> [String] {
+        let names = (value(.host) ?? "").split(separator: ",")
+            .map { $0.trimmedOfBlanks.lowercased() }
+        guard names.allSatisfy({ !$0.isEmpty && ($0.hasPrefix("[") || !$0.contains(":")) }) else {
+            throw GrammarError(
+                .malformed,
+                "--host is names without a port, such as img.example.com,img.example.org")
+        }
+        return names
+    }
+
+    // MARK: - Presets
+
+    private func presets(
+        separator: String, _ use: Use
+    ) throws(GrammarError) -> ImgproxyPresets {
+        var lines = try value(.presets).map { (path) throws(GrammarError) in try text(path) } ?? ""
+        if let more = value(.presetLines) { lines += "\n\(more)" }
+        if case .saving(let preset) = use {
+            lines = Self.lines(lines, saving: preset, separator: separator)
+        }
+        do throws(GrammarError) {
+            return try ImgproxyPresets(lines: lines, separator: separator)
+        } catch {
+            throw Self.named(value(.presets) == nil ? .presetLines : .presets, error)
+        }
+    }
+
+    /// The preset holds behind that of the name `default`, which every path has.
+    private static func lines(
+        _ text: String, saving preset: String, separator: String
+    ) -> String {
+        let lines = text.split(whereSeparator: \.isNewline)
+        let isUsual = { (line: Substring) in
+            line.split(separator: "=").first?.trimmedOfBlanks == "default"
+        }
+        let option = "pr\(separator)\(preset)"
+        guard lines.contains(where: isUsual) else { return text + "\ndefault=\(option)\n" }
+        return lines.map { isUsual($0) ? "\($0.trimmedOfBlanks)/\(option)" : String($0) }
+            .joined(separator: "\n")
+    }
+
+    // MARK: - Keys
+
+    /// Lines of the key file and of the environment, without empty ones and those that begin
+    /// with #.
+    private func keys(
+        _ key: (_ line: String) throws(GrammarError) -> SigningKey
+    ) throws(GrammarError) -> [SigningKey] {
+        var lines = keyLines
+        if let path = value(.keys) {
+            lines += try text(path).split(whereSeparator: \.isNewline).map(String.init)
+                .filter { !$0.hasPrefix("#") }
+        }
+        var keys: [SigningKey] = []
+        for line in lines { keys.append(try key(line)) }
+        return keys
+    }
+
+    /// `KEY SALT`, in hexadecimal digits.
+    private static func hexKey(_ line: String) throws(GrammarError) -> SigningKey {
+        let words = line.split(separator: " ").map(String.init)
+        guard words.count == 2, let key = SigningKey(hexKey: words[0], hexSalt: words[1]) else {
+            throw GrammarError(
+                .malformed, "a line of the key file is KEY SALT, each in hexadecimal digits")
+        }
+        return key
+    }
+
+    private static func textKey(_ line: String) throws(GrammarError) -> SigningKey {
+        guard let key = SigningKey(key: Array(line.utf8)) else {
+            throw GrammarError(.malformed, "a line of the key file is a key")
+        }
+        return key
+    }
+
+    // MARK: - Values
+
+    private func text(_ path: String) throws(GrammarError) -> String {
+        String(decoding: try bytes(path), as: UTF8.self)
+    }
+
+    private func number(_ setting: GatewaySetting) -> Int? {
+        value(setting).flatMap { setting.number(of: $0) }
+    }
+
+    static func named(_ setting: GatewaySetting, _ error: GrammarError) -> GrammarError {
+        GrammarError(error.kind, "--\(setting.rawValue): \(error.message)")
+    }
+
+    private static func named<Value>(
+        _ setting: GatewaySetting, _ body: () throws(GrammarError) -> Value
+    ) throws(GrammarError) -> Value {
+        do throws(GrammarError) {
+            return try body()
+        } catch {
+            throw named(setting, error)
+        }
+    }
+}

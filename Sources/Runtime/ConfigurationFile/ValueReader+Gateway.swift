@@ -1,0 +1,133 @@
+import Configuration
+import Messages
+import YAML
+
+/// What is said of one listener, or of all.
+private struct ListenerDraft: Sendable {
+    var place: ListenPlace?
+    var values: [GatewaySetting: String] = [:]
+    var listeners: [ListenerDraft]?
+    var line = 0
+
+    /// What it comes to, with what is said of all where its grammar has that.
+    func settings(besides common: ListenerDraft) -> GatewayListenerSettings? {
+        guard let place else { return nil }
+        let grammar = values[.grammar] ?? common.values[.grammar] ?? "imgproxy"
+        let shared = common.values.filter { setting, _ in
+            setting.grammars.map { $0.contains(grammar) } ?? true
+        }
+        return GatewayListenerSettings(place, values: shared.merging(values) { $1 })
+    }
+}
+
+extension KeyTable where Target == ListenerDraft {
+    fileprivate static let listener = KeyTable(
+        [Row("listen", .place, \.place)] + GatewaySetting.allCases.map(row))
+
+    fileprivate static let gateway = KeyTable(
+        listener.rows + [
+            Row("listeners", ValueReader<[ListenerDraft]>.list(of: .listener), \.listeners)
+        ])
+
+    private static func row(_ setting: GatewaySetting) -> Row {
+        guard setting.placeholder != nil else {
+            return Row(setting.rawValue, .bool) { draft, isThere in
+                draft.values[setting] = isThere ? "" : nil
+            }
+        }
+        return Row(setting.rawValue, .setting(setting)) { draft, value in
+            draft.values[setting] = value
+        }
+    }
+}
+
+extension ValueReader where Value == ListenPlace {
+    fileprivate static let place = scalar(ListenPlace.expected) { ListenPlace($0) }
+}
+
+extension ValueReader where Value == String {
+    /// The value of a setting; several words of one may be a list.
+    fileprivate static func setting(_ setting: GatewaySetting) -> ValueReader {
+        ValueReader { node, name, reading in
+            let text: String
+            switch node.content {
+            case .scalar(let scalar): text = scalar
+            case .list(let items):
+                let words = items.compactMap { item in
+                    if case .scalar(let word) = item.content { word } else { nil }
+                }
+                guard words.count == items.count else {
+                    reading.object(node.line, "\(name): expected a list of texts")
+                    return nil
+                }
+                text = words.joined(
+                    separator: setting == .presetLines ? "\n" : setting.listSeparator)
+            case .map:
+                reading.object(node.line, "\(name): expected \(setting.expected)")
+                return nil
+            }
+            guard setting.accepts(text) else {
+                reading.object(
+                    node.line, "\(name): '\(text.prefix(64))' is not \(setting.expected)")
+                return nil
+            }
+            return text
+        }
+    }
+}
+
+extension GatewaySetting {
+    fileprivate var listSeparator: String { self == .urlReplacements ? ";" : "," }
+}
+
+extension ValueReader where Value == ListenerDraft {
+    fileprivate static let listener = ValueReader { node, name, reading in
+        var draft = ListenerDraft()
+        draft.line = node.line
+        KeyTable.listener.read(node, name, into: &draft, &reading)
+        return draft
+    }
+}
+
+extension ValueReader where Value == [GatewayListenerSettings] {
+    /// One listener, or what holds for all of them and a list.
+    static let gateways = ValueReader { node, name, reading in
+        var draft = ListenerDraft()
+        draft.line = node.line
+        KeyTable.gateway.read(node, name, into: &draft, &reading)
+        if draft.place != nil, draft.listeners != nil {
+            reading.object(node.line, "\(name): `listen` stands in each of `listeners`")
+        }
+        let drafts = draft.listeners ?? [draft]
+        if drafts.count > GatewayListenerSettings.countMax {
+            reading.object(
+                node.line,
+                "\(name): at most \(GatewayListenerSettings.countMax) listeners are accepted")
+        }
+        var listeners: [GatewayListenerSettings] = []
+        for one in drafts {
+            guard let settings = one.settings(besides: draft) else {
+                reading.object(
+                    one.line,
+                    "\(name): `listen` is missing: name \(ListenPlace.expected), such as "
+                        + "127.0.0.1:8080")
+                continue
+            }
+            if settings.place.port != 0, listeners.contains(where: { $0.place == settings.place }) {
+                reading.object(
+                    one.line,
+                    "\(name): two listeners have \(settings.place.text): use another port")
+            }
+            let grammar = settings.values[.grammar] ?? "imgproxy"
+            for setting in GatewaySetting.allCases where one.values[setting] != nil {
+                guard let grammars = setting.grammars, !grammars.contains(grammar) else { continue }
+                reading.object(
+                    one.line,
+                    "\(name): \(setting.rawValue) is only for the grammar "
+                        + grammars.joined(separator: " or "))
+            }
+            listeners.append(settings)
+        }
+        return listeners
+    }
+}

@@ -1,0 +1,80 @@
+import Configuration
+import ConfigurationFile
+import Messages
+import TestKit
+import Testing
+
+/// The section `gateway` of the file.
+@Suite struct GatewayFileTests {
+    private func read(_ text: String) throws -> [GatewayListenerSettings] {
+        try ConfigurationFile.configuration(Array(text.utf8), path: "a.yaml").gateways
+    }
+
+    private func problems(_ text: String) -> [String] {
+        do throws(ConfigurationFileError) {
+            _ = try ConfigurationFile.configuration(Array(text.utf8), path: "a.yaml")
+            return []
+        } catch {
+            return error.lines
+        }
+    }
+
+    @Test func oneListenerNeedsNoList() throws {
+        let listeners = try read("gateway: {listen: ':8080', unsigned: yes, max-age: 60}")
+        #expect(listeners.map(\.place.text) == ["0.0.0.0:8080"])
+        #expect(listeners[0].arguments == ["--unsigned", "--max-age", "60"])
+    }
+
+    @Test func whatIsSaidOfAllHoldsWhereTheGrammarHasIt() throws {
+        let listeners = try read(
+            """
+            gateway:
+              quality: 70
+              watermark: https://example.com/m.png
+              access-log: yes
+              listeners:
+                - {listen: "127.0.0.1:1", quality: 60, path-prefix: /img, host: [a, b]}
+                - {listen: "127.0.0.1:2", grammar: thumbor, access-log: no}
+                - {listen: "127.0.0.1:3", preset-lines: ["a=w:1", "b=w:2"]}
+            """)
+        #expect(listeners.count == 3)
+        #expect(listeners[0].values[.quality] == "60" && listeners[0].values[.host] == "a,b")
+        #expect(listeners[0].values[.watermark] == "https://example.com/m.png")
+        #expect(listeners[1].values[.watermark] == nil && listeners[1].values[.quality] == "70")
+        #expect(listeners[2].values[.presetLines] == "a=w:1\nb=w:2")
+        let words = listeners[2].arguments
+        let bytes = GatewayListenerSettings.fileBytes(of: words)
+        #expect(GatewayListenerSettings.arguments(inFile: bytes) == words)
+    }
+
+    /// Each setting is a key.
+    @Test(arguments: GatewaySetting.allCases) func eachSettingIsAKey(setting: GatewaySetting) throws
+    {
+        let lines = problems("gateway: {listen: ':1', \(setting.rawValue): [[]]}")
+        #expect(!lines.contains { $0.contains("has no key") }, "\(lines)")
+        #expect(problems("gateway: {listen: ':1', no-such: 1}").first?.contains("no key") == true)
+    }
+
+    @Test(arguments: [
+        ("gateway: {quality: 70}", "`listen` is missing"),
+        ("gateway: {listen: 8080}", "expected"),
+        ("gateway: {listen: ':1', quality: 0}", "not a whole number from 1 to 100"),
+        ("gateway: {listen: ':1', grammar: imgix}", "imgproxy, thumbor or iiif"),
+        ("gateway: {listen: ':1', grammar: thumbor, presets: /p}", "only for the grammar imgproxy"),
+        ("gateway: {listen: ':1', listeners: [{listen: ':2'}]}", "stands in each"),
+        ("gateway: {listeners: [{listen: ':2'}, {listen: ':2'}]}", "two listeners"),
+        ("gateway: {listen: ':1', qualty: 70}", "did you mean"),
+    ])
+    func faultsAreNamed(text: String, reason: String) {
+        #expect(problems(text).contains { $0.contains(reason) }, "\(problems(text))")
+    }
+
+    @Test func anotherListenerIsAnotherConfiguration() throws {
+        func configuration(_ text: String) throws -> Configuration {
+            try ConfigurationFile.configuration(Array(text.utf8), path: "a.yaml")
+        }
+        let one = try configuration("gateway: {listen: ':1'}")
+        let other = try configuration("gateway: {listen: ':1', quality: 70}")
+        #expect(other.differences(from: one) == "gateway")
+    }
+}

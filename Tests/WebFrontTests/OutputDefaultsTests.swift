@@ -1,0 +1,126 @@
+import ImageModel
+import Testing
+
+@testable import WebFront
+@testable import WebGrammar
+
+/// How images are written where URLs do not say it, whatever the grammar.
+@Suite struct OutputDefaultsTests {
+    private func output(
+        _ grammar: any URLGrammar, _ target: String, accept: String? = nil,
+        _ change: (inout WebFrontSettings) -> Void = { _ in }
+    ) throws -> OutputOptions {
+        var settings = WebFrontSettings(grammar)
+        settings.output.quality = 70
+        settings.output.qualities = [.webp: 60]
+        settings.output.progressive = [.jpeg]
+        settings.output.efforts = [.webp: 6, .avif: 2]
+        change(&settings)
+        let verdict = RequestReader(settings).verdict(
+            on: IncomingRequest("GET", target) { $0 == "Accept" ? accept : nil }, now: 0)
+        guard case .load(let plan) = verdict else { throw NoPlan(verdict: verdict) }
+        return plan.request.image.output
+    }
+
+    private struct NoPlan: Error { let verdict: Verdict }
+
+    private static let grammars: [(any URLGrammar, String)] = {
+        var imgproxy = ImgproxyGrammar.Settings()
+        imgproxy.permitsUnsigned = true
+        var thumbor = ThumborGrammar.Settings()
+        thumbor.permitsUnsigned = true
+        let iiif = IIIFGrammar.Settings(source: "https://h/{id}")
+        let all: [((any URLGrammar)?, String)] = [
+            (try? ImgproxyGrammar(imgproxy), "/_/plain/https://h/a.jpg"),
+            (try? ThumborGrammar(thumbor), "/unsafe/h/a.jpg"),
+            (try? IIIFGrammar(iiif), "/a.jpg/full/max/0/default.jpg"),
+        ]
+        return all.compactMap { grammar, target in grammar.map { ($0, target) } }
+    }()
+
+    @Test(arguments: [0, 1, 2]) func theyHoldForEachGrammar(place: Int) throws {
+        let (grammar, target) = try #require(
+            Self.grammars.indices.contains(place) ? Self.grammars[place] : nil)
+        let output = try output(grammar, target, accept: "image/jpeg")
+        #expect(output.quality == 70 && output.isProgressive && output.effort == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("", "image/webp", .webp, 60, 6, false), ("", "image/avif", .avif, 70, 2, false),
+            ("q:33/", "image/webp", .webp, 33, 6, false),
+            ("fq:webp:44/", "image/webp", .webp, 44, 6, false),
+            ("f:webp/", nil, .webp, 60, 6, false), ("f:png/", nil, .png, 70, nil, false),
+            ("f:jpg/q:9/", nil, .jpeg, 9, nil, true),
+        ] as [(String, String?, ImageFormat, Int, Int?, Bool)])
+    func whatURLsSayCountsFirst(
+        options: String, accept: String?, format: ImageFormat, quality: Int, effort: Int?,
+        isProgressive: Bool
+    ) throws {
+        let (grammar, _) = Self.grammars[0]
+        let output = try output(grammar, "/_/\(options)plain/https://h/a.jpg", accept: accept)
+        #expect(output.format == format && output.quality == quality)
+        #expect(output.effort == effort && output.isProgressive == isProgressive)
+        #expect(throws: Never.self) { try output.check() }
+    }
+
+    /// Without a format the name of the source says what is worth asking for.
+    @Test func aPNGIsNotInterlacedWhereOnlyJPEGIsProgressive() throws {
+        let (grammar, _) = Self.grammars[0]
+        for (name, isProgressive) in [("a.png", false), ("a.jpeg", true), ("a", true)] {
+            let output = try output(
+                grammar, "/_/plain/https://h/\(name)", accept: "image/jpeg,image/png")
+            #expect(output.isProgressive == isProgressive, "\(name)")
+        }
+    }
+
+    /// Without negotiation nothing is looked at, and `Vary` names nothing.
+    @Test func withoutNegotiationAcceptSaysNothing() throws {
+        let (grammar, target) = Self.grammars[0]
+        var settings = WebFrontSettings(grammar)
+        settings.negotiates = false
+        let head = IncomingRequest("GET", target) { $0 == "Accept" ? "image/webp" : nil }
+        guard case .load(let plan) = RequestReader(settings).verdict(on: head, now: 0) else {
+            Issue.record("it is not loaded")
+            return
+        }
+        #expect(plan.request.image.output.format == nil && plan.accept == nil)
+        #expect(plan.varies.isEmpty && plan.request.image.output.accepted.isEmpty)
+    }
+
+    @Test func anotherFormatHasItsOwn() throws {
+        let (grammar, target) = Self.grammars[0]
+        var plan = RequestPlan(try grammar.read(Array(target.utf8), now: 0))
+        var defaults = OutputDefaults()
+        (defaults.efforts, defaults.progressive) = ([.avif: 2, .webp: 5], [.jpeg])
+        plan.negotiate("image/avif", offered: [.avif], defaults)
+        plan.complete(by: defaults)
+        #expect(plan.request.image.output.format == .avif)
+        #expect(plan.request.image.output.effort == 2)
+        for (format, effort) in [(.webp, 5), (.jpeg, nil)] as [(ImageFormat, Int?)] {
+            let output = plan.asking(for: format).request.image.output
+            #expect(output.effort == effort && output.isProgressive == (format == .jpeg))
+            #expect(throws: Never.self) { try output.check() }
+        }
+    }
+
+    @Test func pathsBehindAPrefixAndHostsAreRead() throws {
+        let (grammar, target) = Self.grammars[0]
+        var settings = WebFrontSettings(grammar)
+        (settings.pathPrefix, settings.hosts) = ("/img", ["img.example.com"])
+        let reader = RequestReader(settings)
+        func status(_ target: String, _ host: String) -> UInt16? {
+            let head = IncomingRequest("GET", target) { $0 == "Host" ? host : nil }
+            if case .answer(let answer) = reader.verdict(on: head, now: 0) {
+                return answer.head.status
+            }
+            return nil
+        }
+        #expect(status("/img\(target)", "img.example.com:8080") == nil)
+        #expect(status("/img\(target)", "IMG.example.com") == nil)
+        #expect(status(target, "img.example.com") == 404)
+        #expect(status("/imgs\(target)", "img.example.com") == 404)
+        #expect(status("/img\(target)", "example.com") == 421)
+        #expect(status("/img\(target)", "") == 421)
+    }
+}
