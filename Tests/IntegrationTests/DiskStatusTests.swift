@@ -40,13 +40,15 @@ extension RealProcesses {
             }
         }
 
+        private static let mebibytes = 64
+
         @Test(
             .enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"),
-            arguments: [([], UInt64(64 << 20) / 10), (["--disk-limit", "none"], 0)])
-        func aDiskTierTakesATenthOfItsFileSystem(
-            unlessTold arguments: [String], limit: UInt64
-        ) async throws {
-            try await withStack(arguments, cacheMount: PrivateMount(bytes: 64 << 20)) { stack in
+            arguments: [[], ["--disk-limit", "none"]])
+        func aDiskTierTakesATenthOfItsFileSystem(unlessTold arguments: [String]) async throws {
+            let limit = arguments.isEmpty ? UInt64(Self.mebibytes << 20) / 10 : 0
+            let mount = try PrivateMount(bytes: Self.mebibytes << 20)
+            try await withStack(arguments, cacheMount: mount) { stack in
                 let report = try await stack.awaitStatus("the cache") { !$0.caches.isEmpty }
                 #expect(report.caches[0].diskBytesMax == limit)
             }

@@ -147,9 +147,7 @@ extension RealProcesses {
 
         // MARK: - YAML
 
-        /// Its checks pass; the harness then reports that serve did not end.
-        @Test(.disabled("the harness does not see the end of serve behind it"))
-        func listenersOfTheConfigurationAreLoadedAnew() async throws {
+        @Test func listenersOfTheConfigurationAreLoadedAnew() async throws {
             try routeWaves()
             func yaml(_ width: Int) -> [UInt8] {
                 Array(

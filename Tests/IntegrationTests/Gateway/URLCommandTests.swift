@@ -14,7 +14,8 @@ extension RealProcesses {
         }
 
         @Test func whatIsBuiltIsAnsweredAndExplained() async throws {
-            bench.origin.route("/a.jpg", .bytes(try Images.waves(width: 160, height: 80).jpeg()))
+            let waves = Images.waves(width: 160, height: 80)
+            bench.origin.route("/a.jpg", .bytes(try waves.jpeg(quality: 90)))
             let keys = folder.write(Array("736563726574 68656C6C6F\n".utf8), to: "keys")
             try await withStack(["--allow-private-networks"], decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, ["--keys", keys])
