@@ -103,7 +103,7 @@ struct FixtureTests {
         ("images/TestImage.pdf", ImageFormat.pdf), ("images/TestImage.svg", .svg),
     ])
     func formatsThatAreNotDecodedAreNamed(path: String, format: ImageFormat) throws {
-        let error = failure(try Fixtures.read(path), .header)
+        let error = failure(try Fixtures.read(path), .full)
         #expect(error?.code == .unsupportedFormat)
         #expect(error?.details["format"] == format.name)
     }

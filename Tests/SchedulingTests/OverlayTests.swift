@@ -223,7 +223,7 @@ struct OverlayTests {
     }
 
     @Test(arguments: [
-        ["ftp://h/a.png"], ["nonsense"], ["http://user:word@h/a.png"],
+        ["nonsense"], ["http://user:word@h/a.png"],
         Array(repeating: "http://h/a.png", count: 5),
     ])
     func whatIsNoOverlayIsRefused(urls: [String]) {

@@ -166,7 +166,7 @@ import Testing
         func draw<Message: WireMessage>(_ type: Message.Type) {
             _ = FieldDrawer.draw(log) as Message
         }
-        for _ in 0..<300 { for message in messages { draw(message) } }
+        for _ in 0..<1_000 { for message in messages { draw(message) } }
         #expect(log.properties.count > 100)
         // Random text contains no directive, so it leaves the property as it is.
         let silent = ["OriginCaching.cacheControl"]

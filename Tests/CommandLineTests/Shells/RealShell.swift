@@ -42,11 +42,12 @@ struct RealShell: CustomTestStringConvertible {
         case .zsh:
             let inner = folder.write(Array(Self.zshInner.utf8), to: "inner")
             let found = folder.write([], to: "found")
-            try Tool.run([
-                "timeout", "120", "zsh", "-f", "-c", Self.zshDriver, "zsh", folder.path, inner,
-                found,
-                line.joined(separator: " "),
-            ])
+            // It draws a terminal, which takes a while on a busy machine.
+            try Tool.run(
+                [
+                    "timeout", "240", "zsh", "-f", "-c", Self.zshDriver, "zsh", folder.path, inner,
+                    found, line.joined(separator: " "),
+                ], timeout: .seconds(250))
             bytes = FileBytes.read(found) ?? []
         case .fish:
             bytes = try Tool.run([

@@ -60,9 +60,9 @@ extension RealProcesses {
             ("jpeg_options:1", nil), ("png_options:1", nil), ("webp_options:lossy", nil),
             ("avif_options:auto", nil), ("page:1", nil), ("pages:2", nil),
             ("disable_animation:1", nil), ("video_thumbnail_second:1", nil),
-            ("fallback_image_url:aHR0cDovL2g", nil), ("skip_processing:gif", nil),
+            ("fallback_image_url:aHR0cDovL2g", nil), ("skip_processing:gif", "1200x800"),
             ("hashsum:md5:abc", nil), ("max_src_resolution:50", nil),
-            ("max_src_file_size:1000", nil), ("max_animation_frames:2", nil),
+            ("max_src_file_size:1000", nil), ("max_animation_frames:2", "1200x800"),
             ("max_animation_frame_resolution:2", nil), ("max_result_dimension:100", nil),
             ("g:obj:face/rs:fill:300:300", nil), ("format:best", nil),
         ]

@@ -37,8 +37,8 @@ extension RealProcesses {
             #expect(answer.field("ETag") != nil, "\(target)")
         }
 
-        /// Whatever the options are, with what browsers and others accept, twice: the second time it
-        /// is cached.
+        /// Whatever the options are, with what browsers and others accept, twice: the second time
+        /// it is cached.
         @Test func imgproxyPassesDrawingsThrough() async throws {
             try await bench.run { gateway, _ in
                 let browser = "Accept: image/avif,image/webp,image/apng,image/svg+xml,*/*;q=0.8\r\n"

@@ -130,7 +130,8 @@ extension RealProcesses {
                 let paths = ["", "att:1", "w:20"].map { bench.path(stale, $0) }
                 for path in paths { #expect(try gateway.get(path).status == 200) }
                 #expect(
-                    try stack.get([url, "--resize", "20x20", "--wait-store"]).exitStatus == 0)
+                    try stack.get([url, "--resize", "20x20", "--option", "wait-store-cache"])
+                        .exitStatus == 0)
                 try stack.stop()
                 try MarkedFile.makeOlder(stack.cacheDirectory, source: url)
                 try stack.start()

@@ -5,8 +5,21 @@ enum MarkedFile {
     /// Texts that are in a source, and in no answer without its metadata.
     private static let hidden = ["SECRETPLACE", "GPSLatitude", "BEHINDTHEEND"]
 
-    /// A JPEG, PNG or WebP of 60 × 40 pixels that is displayed turned by a quarter.
+    /// A JPEG, PNG or WebP of 60 × 40 pixels that is displayed turned by a quarter, the same each
+    /// time: its profile has the time at which it was made.
     static func bytes(_ format: String) throws -> [UInt8] {
+        switch format {
+        case "jpg": try jpeg.get()
+        case "png": try png.get()
+        default: try webp.get()
+        }
+    }
+
+    private static let jpeg = Result { try made("jpg") }
+    private static let png = Result { try made("png") }
+    private static let webp = Result { try made("webp") }
+
+    private static func made(_ format: String) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let file = folder.file("a.\(format)")
         try Tool.run([

@@ -5,7 +5,7 @@ extension HostileRequest {
         .init(target: "HTTP://127.0.0.1:1/unsafe/plain/ftp://a/b", 400),
         .init(target: "a:80", 400), .init(target: "*", 400), .init(target: "live", 400),
         .init(target: "?/live", 400), .init(target: "#/live", 400), .init(target: "\\live", 400),
-        .init(target: "/", 400), .init(target: "//", 400), .init(target: "/?", 400),
+        .init(target: "/", 200), .init(target: "//", 400), .init(target: "/?", 200),
         .init(target: "//live", 400), .init(target: "/live/", 400), .init(target: "/LIVE", 400),
         .init(target: "/live/..", 400), .init(target: "/./live", 400),
         .init(target: "/../live", 400), .init(target: "/../../etc/passwd", 400),

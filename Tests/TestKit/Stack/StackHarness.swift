@@ -184,7 +184,7 @@ public final class StackHarness {
         guard let output = serve?.output else { return }
         while case .more = try output.readMore(within: .zero) {}
         let rest = output.lines.dropFirst().filter { !$0.hasPrefix("gateway http://") }
-        guard rest.isEmpty, output.lines.count <= 2 else {
+        guard rest.isEmpty else {
             throw StackFailure("serve said \(output.lines)")
         }
     }

@@ -1980,11 +1980,11 @@ struct  Imagebus__V1__Decode
    */
   protobuf_c_boolean all_frames;
   /*
-   * the source is the beginning of a file; without all_frames, facts, passing
+   * the source is the beginning of a file; without all_frames and facts
    */
   protobuf_c_boolean is_partial;
   /*
-   * absent: none
+   * absent: none; with is_partial it says nothing
    */
   Imagebus__V1__Passing *passing;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
@@ -2014,11 +2014,11 @@ struct  Imagebus__V1__Passing
 {
   ProtobufCMessage base;
   /*
-   * 1 jpeg, 2 png, 4 gif, 8 webp, 16 avif, 32 heic, 64 heif, 128 tiff, 256 bmp,
+   * 1 jpeg, 2 png, 4 gif, 8 webp, 16 avif, 32 heic, 64 heif, 128 tiff,
    */
   uint32_t formats;
   /*
-   * 512 ico, 1024 jxl, 2048 svg: whatever else is asked
+   * 256 bmp, 512 ico, 1024 jxl, 2048 svg: whatever else is asked
    */
   /*
    * nothing else is asked: any format

@@ -4,7 +4,7 @@ import StackAccess
 extension Command {
     static let url = Command(
         name: "url",
-        summary: "make, sign and explain URLs of the HTTP gateway",
+        summary: "make, sign and explain gateway URLs",
         usage: "build OPTIONS SOURCE | sign PATH | explain URL  [options]",
         operands: [.words(URLOptions.Action.allCases.map(\.rawValue)), .free, .free],
         options: [
@@ -41,7 +41,7 @@ extension Command {
                 "a signed target of imgproxy's"
             ),
             (
-                "imagebus url explain /unsafe/300x200/example.com/a.jpg "
+                "imagebus url explain /unsafe/90x60/example.com/a.jpg "
                     + "--gateway-grammar thumbor --gateway-unsigned",
                 "what thumbor's grammar makes of it"
             ),

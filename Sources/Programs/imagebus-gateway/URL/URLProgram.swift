@@ -37,7 +37,7 @@ enum URLProgram {
         let target = try front.grammar.target(ofPath: path)
         // What would be refused is said now, and not by the server.
         _ = try front.grammar.read(Array(target.utf8), now: now)
-        print("\(front.facts.publicURL ?? "")\(front.pathPrefix)\(target)\n")
+        write("\(front.facts.publicURL ?? "")\(front.pathPrefix)\(target)\n")
         return ProgramExit.success
     }
 
@@ -62,7 +62,7 @@ enum URLProgram {
         if case .load(let plan) = verdict {
             explanation.cached = tier(of: plan.request.image, arguments.value("runtime-dir"))
         }
-        print(arguments.has("json") ? explanation.json : explanation.text)
+        write(arguments.has("json") ? explanation.json : explanation.text)
         return explanation.status ?? 0 >= 400 ? refusedStatus : ProgramExit.success
     }
 
@@ -92,7 +92,7 @@ enum URLProgram {
 
     private static var now: Int { Int(WallClock.seconds()) }
 
-    private static func print(_ text: String) {
+    private static func write(_ text: String) {
         Array(text.utf8).withUnsafeBytes { try? FileDescriptor.writeAll($0, to: 1) }
     }
 
