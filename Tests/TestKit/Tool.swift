@@ -4,12 +4,10 @@ import Linux
 public enum Tool {
     /// Its standard output; throws where it does not end with 0.
     @discardableResult
-    public static func run(
-        _ line: [String], input: [UInt8]? = nil, timeout: Duration = defaultTimeout
-    ) throws -> [UInt8] {
+    public static func run(_ line: [String], input: [UInt8]? = nil) throws -> [UInt8] {
         let end = try CommandLineRun(
             line: [path(of: line[0])] + line.dropFirst(), environment: [:], input: input
-        ).end(timeout: timeout)
+        ).end()
         guard end.exitStatus == 0 else { throw StackFailure("\(line[0]): \(end)") }
         return end.output
     }

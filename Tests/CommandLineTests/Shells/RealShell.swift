@@ -42,12 +42,10 @@ struct RealShell: CustomTestStringConvertible {
         case .zsh:
             let inner = folder.write(Array(Self.zshInner.utf8), to: "inner")
             let found = folder.write([], to: "found")
-            // It draws a terminal, which takes a while on a busy machine.
-            try Tool.run(
-                [
-                    "timeout", "240", "zsh", "-f", "-c", Self.zshDriver, "zsh", folder.path, inner,
-                    found, line.joined(separator: " "),
-                ], timeout: .seconds(250))
+            try Tool.run([
+                "timeout", "120", "zsh", "-f", "-c", Self.zshDriver, "zsh", folder.path, inner,
+                found, line.joined(separator: " "),
+            ])
             bytes = FileBytes.read(found) ?? []
         case .fish:
             bytes = try Tool.run([
@@ -87,9 +85,10 @@ struct RealShell: CustomTestStringConvertible {
         while zpty -r z line; do :; done
         """
 
-    /// Notes what is offered, and ends behind it.
+    /// Notes what is offered, and ends behind it. It does not ask whether many are to be shown.
     private static let zshInner = """
         PROMPT=
+        LISTMAX=10000
         fpath=($FOLDER $fpath)
         autoload -Uz compinit
         compinit -u -D
