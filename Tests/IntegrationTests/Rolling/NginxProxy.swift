@@ -68,10 +68,20 @@ final class NginxProxy {
         (FileBytes.text(folder.file("errors")) ?? "").split(separator: "\n").map(String.init)
     }
 
+    /// Its socket is there before anybody listens at it.
+    private var isListening: Bool {
+        do {
+            _ = try RawClient(path: socket)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     private func awaitListening() throws {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
         var pause = PollingPause()
-        while !folder.entries.contains("proxy.sock") {
+        while !isListening {
             let reason = errors.last ?? "it logged nothing"
             if let status = try child.poll() {
                 throw StackFailure("nginx ended before it listened (\(status)): \(reason)")
