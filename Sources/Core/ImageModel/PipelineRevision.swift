@@ -2,7 +2,7 @@
 /// them.
 ///
 /// It grows with every change after which an older result would be wrong, such as one that had
-/// metadata which is left out today. Entries of an older one are made anew (SEMANTICS §5.27).
+/// metadata which is left out today. Entries of an older one are regenerated (SEMANTICS §5.27).
 public enum PipelineRevision {
     /// That of this version; 0 is of versions that did not count.
     public static let current: UInt16 = 1

@@ -292,7 +292,7 @@ public struct StoredMetadata: Hashable, Sendable {
         self.lastModified = lastModified
     }
 
-    /// Whether bytes under that text are a result of another revision, which is made anew.
+    /// Whether bytes under that text are a result of another revision, which is regenerated.
     package func isOutdated(under text: String) -> Bool {
         revision != PipelineRevision.current && CacheKey.mayBeDerived(text)
     }
@@ -353,12 +353,12 @@ public struct DecodeWork: Hashable, Sendable {
     }
 
     /// Bytes of a file at most that is handed over: that of the source, with what was kept of its
-    /// metadata written anew, or inflated.
+    /// metadata rewritten, or inflated.
     package var passedBytesMax: UInt64 {
         max(source.length + Self.keptBytesMax, Self.inflatedBytesMax)
     }
 
-    /// Bytes at most that a file grows by what is written anew of its metadata.
+    /// Bytes at most that a file grows by its rewritten metadata.
     package static let keptBytesMax: UInt64 = 256 << 10
     /// Bytes at most of an SVG that came compressed.
     package static let inflatedBytesMax: UInt64 = 16 << 20

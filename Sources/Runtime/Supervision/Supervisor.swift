@@ -33,7 +33,7 @@ public final class Supervisor {
     /// second, to see that it lives; `takeStatus` gets each answer. With
     /// `secrets` the listeners ask for them, and `directory` has that of operators. A child that
     /// gives no sign of life within `startMilliseconds` is killed. `prepareReload` is called before
-    /// children are told to load their configuration anew.
+    /// children are told to reload their configuration.
     public init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
         stopRequests: consuming StopRequests, secrets: StackSecrets? = nil,

@@ -94,7 +94,7 @@ extension RealProcesses {
             }
         }
 
-        /// A file that cannot be followed to its end is encoded anew, or refused.
+        /// A file that cannot be parsed to its end is re-encoded, or refused.
         @Test func damagedFilesAreNeverSentWithThePlace() async throws {
             var damaged: [String: [UInt8]] = [:]
             for format in Self.formats {
@@ -122,7 +122,7 @@ extension RealProcesses {
         }
 
         /// Results of a stack that did not count revisions, and originals that it kept, are there:
-        /// the one is made anew, and of the other nothing is answered that has the place.
+        /// the one is regenerated, and of the other nothing is answered that has the place.
         @Test func anOlderCacheGivesAwayNoPlace() async throws {
             let stale = "/a.jpg"
             try await bench.run { gateway, stack in

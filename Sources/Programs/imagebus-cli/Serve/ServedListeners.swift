@@ -7,7 +7,7 @@ import Observability
 import SharedArena
 
 /// The listeners of `gateway` in the configuration: a gateway each, whose settings are a file in
-/// the runtime directory, so that SIGHUP loads them anew.
+/// the runtime directory, so that SIGHUP reloads them.
 final class ServedListeners {
     private let configurationFile: String?
     private let runtimeDirectory: String
