@@ -78,7 +78,7 @@ import Testing
     @Test func withoutNegotiationAcceptSaysNothing() throws {
         let (grammar, target) = Self.grammars[0]
         var settings = WebFrontSettings(grammar)
-        settings.negotiates = false
+        settings.offered = []
         let head = IncomingRequest("GET", target) { $0 == "Accept" ? "image/webp" : nil }
         guard case .load(let plan) = RequestReader(settings).verdict(on: head, now: 0) else {
             Issue.record("it is not loaded")

@@ -66,7 +66,8 @@ public struct SourceURL: Hashable, Sendable {
         return PercentCoding.encode(text.utf8) { $0 < 0x80 }
     }
 
-    private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
+    /// Whether some bytes are a scheme (RFC 3986, section 3.1).
+    package static func isScheme(_ bytes: some Collection<UInt8>) -> Bool {
         guard let first = bytes.first, isLetter(first) else { return false }
         return bytes.allSatisfy {
             isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "+")

@@ -14,7 +14,10 @@ public struct GatewayListenerSettings: Hashable, Sendable {
     }
 
     /// The arguments of `imagebus-gateway`, without its place.
-    public var arguments: [String] {
+    public var arguments: [String] { Self.arguments(values) }
+
+    /// Settings as `imagebus-gateway` reads them.
+    public static func arguments(_ values: [GatewaySetting: String]) -> [String] {
         GatewaySetting.allCases.flatMap { setting -> [String] in
             guard let value = values[setting] else { return [] }
             let name = "--\(setting.rawValue)"

@@ -194,6 +194,9 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether it says something of a grammar.
+    public func applies(to grammar: String) -> Bool { grammars?.contains(grammar) ?? true }
+
     /// What stands for its value in the help; nil: it is a flag.
     public var placeholder: String? {
         switch values {

@@ -79,7 +79,8 @@ enum CommandLineTool {
         case Command.config.name:
             return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
         case Command.url.name:
-            return URLCommand.run(try URLOptions(read, environment: environment))
+            let options = try URLOptions(read, environment: environment)
+            return NeighbourProgram.gateway.run(options.arguments)
         case Command.completion.name: return try DocumentationCommand.printScript(read)
         case Command.manual.name: return try DocumentationCommand.printManual(read)
         default:

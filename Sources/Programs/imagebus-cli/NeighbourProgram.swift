@@ -34,4 +34,7 @@ struct NeighbourProgram: Sendable {
 extension NeighbourProgram {
     /// It reads its options and prints its help itself.
     static let bench = NeighbourProgram(name: "imagebus-bench", command: Command.bench.name)
+
+    /// It has the grammars of URLs; its options are read here.
+    static let gateway = NeighbourProgram(name: "imagebus-gateway", command: Command.url.name)
 }

@@ -73,7 +73,6 @@ struct GatewayOptions {
             try Self.checked { () throws(GrammarError) in try reader.grammar() })
         try Self.checked { () throws(GrammarError) in
             front.offered = try reader.offered() ?? front.offered
-            front.negotiates = !front.offered.isEmpty
             front.output = try reader.output()
             (front.pathPrefix, front.hosts) = (try reader.pathPrefix(), try reader.hosts())
         }
@@ -111,14 +110,15 @@ struct GatewayOptions {
     ) throws(ConfigurationError) {
         let grammar = arguments.value("grammar") ?? "imgproxy"
         for setting in GatewaySetting.allCases
-        where arguments.value(setting.rawValue) != nil || arguments.has(setting.rawValue) {
-            guard let grammars = setting.grammars, !grammars.contains(grammar) else { continue }
+        where !setting.applies(to: grammar)
+            && (arguments.value(setting.rawValue) != nil || arguments.has(setting.rawValue))
+        {
             throw ConfigurationError(
                 setting == .keys
                     ? "--keys: IIIF has no signatures: leave it out, and have a proxy say who may "
                         + "ask"
                     : "--\(setting.rawValue) is only for --grammar "
-                        + grammars.joined(separator: " or ") + ": leave it out")
+                        + (setting.grammars ?? []).joined(separator: " or ") + ": leave it out")
         }
     }
 

@@ -11,9 +11,7 @@ import WebFront
 enum GatewayProgram {
     static func run(_ words: [String]) -> Int32 {
         if ["--help", "-h"].contains(words.first) {
-            Array(GatewayHelp.text.utf8).withUnsafeBytes {
-                try? FileDescriptor.writeAll($0, to: 1)
-            }
+            ProgramOutput.write(GatewayHelp.text)
             return ProgramExit.success
         }
         if words.first == "url" { return URLProgram.run(Array(words.dropFirst())) }

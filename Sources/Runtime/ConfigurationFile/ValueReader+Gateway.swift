@@ -13,9 +13,7 @@ private struct ListenerDraft: Sendable {
     func settings(besides common: ListenerDraft) -> GatewayListenerSettings? {
         guard let place else { return nil }
         let grammar = values[.grammar] ?? common.values[.grammar] ?? "imgproxy"
-        let shared = common.values.filter { setting, _ in
-            setting.grammars.map { $0.contains(grammar) } ?? true
-        }
+        let shared = common.values.filter { $0.key.applies(to: grammar) }
         return GatewayListenerSettings(place, values: shared.merging(values) { $1 })
     }
 }
@@ -119,12 +117,12 @@ extension ValueReader where Value == [GatewayListenerSettings] {
                     "\(name): two listeners have \(settings.place.text): use another port")
             }
             let grammar = settings.values[.grammar] ?? "imgproxy"
-            for setting in GatewaySetting.allCases where one.values[setting] != nil {
-                guard let grammars = setting.grammars, !grammars.contains(grammar) else { continue }
+            for setting in GatewaySetting.allCases
+            where one.values[setting] != nil && !setting.applies(to: grammar) {
                 reading.object(
                     one.line,
                     "\(name): \(setting.rawValue) is only for the grammar "
-                        + grammars.joined(separator: " or "))
+                        + (setting.grammars ?? []).joined(separator: " or "))
             }
             listeners.append(settings)
         }

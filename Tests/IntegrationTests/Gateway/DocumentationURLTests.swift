@@ -11,6 +11,12 @@ extension RealProcesses {
     @Suite struct DocumentationURLTests {
         private let bench = GatewayBench()
 
+        private func routeImages() throws {
+            bench.origin.route(
+                "/a.jpg", .bytes(try Images.waves(width: 1200, height: 800).jpeg(quality: 80)))
+            bench.origin.route("/m.png", .bytes(try Images.waves(width: 40, height: 40).png()))
+        }
+
         /// Options, and the size by the documented rule; `nil`: 501.
         private static let imgproxy: [(String, String?)] = [
             // "Signing a URL", "Processing an image", "Getting started".
@@ -68,9 +74,7 @@ extension RealProcesses {
         ]
 
         @Test func imgproxysURLsAreAsDocumented() async throws {
-            bench.origin.route(
-                "/a.jpg", .bytes(try Images.waves(width: 1200, height: 800).jpeg(quality: 80)))
-            bench.origin.route("/m.png", .bytes(try Images.waves(width: 40, height: 40).png()))
+            try routeImages()
             try await bench.run([
                 "--preset-lines", "sharp=sharpen:0.7", "--watermark", bench.origin.url("/m.png"),
             ]) { gateway, _ in
@@ -88,9 +92,7 @@ extension RealProcesses {
         }
 
         @Test func imgproxysPresetsStandInPlaceOfOptions() async throws {
-            bench.origin.route(
-                "/a.jpg", .bytes(try Images.waves(width: 1200, height: 800).jpeg(quality: 80)))
-            bench.origin.route("/m.png", .bytes(try Images.waves(width: 40, height: 40).png()))
+            try routeImages()
             try await bench.run([
                 "--only-presets", "--watermark", bench.origin.url("/m.png"), "--preset-lines",
                 "thumbnail=rs:fill:300:200\nblurry=blur:5\nwatermarked=wm:0.5",
@@ -143,8 +145,7 @@ extension RealProcesses {
         ]
 
         @Test func thumborsURLsAreAsDocumented() async throws {
-            bench.origin.route(
-                "/a.jpg", .bytes(try Images.waves(width: 1200, height: 800).jpeg(quality: 80)))
+            try routeImages()
             try await bench.run(["--grammar", "thumbor"]) { gateway, _ in
                 var score = Score()
                 let sources = [

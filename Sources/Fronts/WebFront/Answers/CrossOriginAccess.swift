@@ -1,3 +1,5 @@
+import WebGrammar
+
 /// Which pages of other origins may read answers (Fetch standard, section 3.2).
 package struct CrossOriginAccess: Hashable, Sendable {
     private let origins: [String]

@@ -1,4 +1,5 @@
 package import ImageModel
+import WebGrammar
 
 /// In whose words a listener says what is known of an image.
 package enum FactsForm: Hashable, Sendable, CaseIterable {

@@ -1,4 +1,5 @@
 package import ImageModel
+import WebGrammar
 
 /// What a client accepts (RFC 9110 §12.5.1), as far as images are concerned.
 ///
@@ -87,14 +88,6 @@ package struct AcceptHeader: Hashable, Sendable {
 }
 
 extension StringProtocol {
-    /// Without blanks and tabs around it.
-    package var trimmedOfBlanks: SubSequence {
-        let blanks: Set<Character> = [" ", "\t"]
-        let start = firstIndex { !blanks.contains($0) } ?? endIndex
-        let end = lastIndex { !blanks.contains($0) }.map { index(after: $0) } ?? start
-        return self[start..<Swift.max(start, end)]
-    }
-
     /// The value of `name=value`, without blanks; `nil` for another name.
     fileprivate func parameter(_ name: String) -> Substring? {
         let parts = split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,4 +1,5 @@
 import ImageModel
+import WebGrammar
 
 /// The conditions of a request that answers without a body may meet (RFC 9110 §13).
 package struct Conditions: Hashable, Sendable {

@@ -20,10 +20,10 @@ package struct WebFrontSettings: Sendable {
     /// How images are answered.
     package var answers = ImageAnswer()
     /// Formats that are offered where the client may choose, those that make the smallest files
-    /// first. Empty: the format of the source.
+    /// first. Empty: nothing is negotiated, and the format is that of the source.
     package var offered: [ImageFormat] = [.avif, .webp]
     /// Whether clients have a say in the format at all.
-    package var negotiates = true
+    var negotiates: Bool { !offered.isEmpty }
     /// How images are written where URLs do not say it.
     package var output = OutputDefaults()
     /// Frames of an animation that are kept at most; one with more comes as a still. 1: all do.

@@ -141,22 +141,12 @@ package struct GrammarReader {
     /// Names of schemes (RFC 3986, section 3.1), with commas between.
     private static func schemes(_ text: String) throws(GrammarError) -> [String] {
         let names = text.split(separator: ",").map { String($0.trimmedOfBlanks) }
-        let areSchemes = names.allSatisfy { name in
-            name.utf8.first.map { isLetter($0) } ?? false
-                && name.utf8.allSatisfy {
-                    isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0)
-                }
-        }
-        guard areSchemes, !names.isEmpty else {
+        guard !names.isEmpty, names.allSatisfy({ SourceURL.isScheme($0.utf8) }) else {
             throw GrammarError(
                 .malformed,
                 "--schemes: '\(text.prefix(60))' is not a list of schemes, such as photos,scans")
         }
         return names
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
     }
 
     /// The watermark is loaded by the stack.

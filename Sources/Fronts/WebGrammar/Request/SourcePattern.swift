@@ -33,7 +33,7 @@ public struct SourcePattern: Hashable, Sendable {
     public static func list(_ text: String) throws(GrammarError) -> [SourcePattern] {
         var list: [SourcePattern] = []
         for item in text.split(separator: ",") {
-            let item = String(item).trimmedOfBlanks
+            let item = String(item.trimmedOfBlanks)
             guard let pattern = SourcePattern(item) else {
                 throw GrammarError(
                     .malformed,

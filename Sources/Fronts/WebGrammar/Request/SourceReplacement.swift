@@ -34,7 +34,7 @@ public struct SourceReplacement: Hashable, Sendable {
     public static func list(_ text: String) throws(GrammarError) -> [SourceReplacement] {
         var list: [SourceReplacement] = []
         for item in text.split(separator: ";") {
-            guard let one = SourceReplacement(String(item).trimmedOfBlanks) else {
+            guard let one = SourceReplacement(String(item.trimmedOfBlanks)) else {
                 throw GrammarError(
                     .malformed,
                     "'\(item.prefix(60))' is not PATTERN=REPLACEMENT, such as "
@@ -59,16 +59,6 @@ public struct SourceReplacement: Hashable, Sendable {
             }
         }
         return result + source[match.end...]
-    }
-}
-
-extension String {
-    /// Without the blanks around it.
-    var trimmedOfBlanks: String {
-        var text = self[...]
-        while text.first == " " { text.removeFirst() }
-        while text.last == " " { text.removeLast() }
-        return String(text)
     }
 }
 

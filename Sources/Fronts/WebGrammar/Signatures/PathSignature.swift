@@ -12,7 +12,7 @@ struct PathSignature: Hashable, Sendable {
     func text(for path: [UInt8]) -> String? {
         guard let key = keys.first else { return nil }
         let code = algorithm.code(of: [key.salt, path], key: key.key)
-        return Base64URL.encode(code.prefix(byteCount))
+        return Base64URL.encode(Array(code.prefix(byteCount)))
     }
 
     /// Whether some bytes are the signature of a path, by any of the keys. All keys are tried,

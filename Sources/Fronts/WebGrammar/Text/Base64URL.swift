@@ -3,18 +3,9 @@ import ImageModel
 /// RFC 4648, section 5, with or without padding.
 enum Base64URL {
     /// The text of bytes, without padding.
-    static func encode(_ bytes: some Collection<UInt8>) -> String {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var (text, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)
-        for byte in bytes {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
-            while count >= 6 {
-                count -= 6
-                text.append(digits[Int(bits >> UInt32(count) & 0x3F)])
-            }
-        }
-        if count > 0 { text.append(digits[Int(bits << UInt32(6 - count) & 0x3F)]) }
-        return String(decoding: text, as: UTF8.self)
+    static func encode(_ bytes: [UInt8]) -> String {
+        Base64Text.text(bytes).replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
     }
 
     /// `nil` for other characters, for a length that no bytes have, and for bits behind the last

@@ -4,10 +4,12 @@ import Messages
 /// The gateway that `serve` keeps alive: checked here, so that a mistake is a usage error and no
 /// process that does not start.
 struct ServedGateway: Hashable {
+    /// Where it listens, and its own settings.
+    private(set) var settings: GatewayListenerSettings
     /// Where it listens.
-    let place: ListenPlace
-    /// Its own settings, as it reads them.
-    private(set) var arguments: [String] = []
+    var place: ListenPlace { settings.place }
+    /// Its own settings, as its program reads them.
+    var arguments: [String] { settings.arguments }
     /// Whether nothing is said of it: the listeners of a configuration take its place.
     var isUsual: Bool { !isNamed && arguments.isEmpty && secrets.isEmpty }
     private let isNamed: Bool
@@ -35,44 +37,29 @@ struct ServedGateway: Hashable {
             guard let orphan else { return nil }
             throw UsageError("--\(Self.name(of: orphan)): there is no gateway without --gateway")
         }
-        (self.place, self.secrets, isNamed) = (place, secrets, named != nil)
-        for (setting, text) in try Self.settings(read) {
-            if setting == .watermark, let text,
-                let file = try watermarkFile(text, read, only: kind)
-            {
-                watermark = file
-                arguments += Self.arguments(setting, file.url)
-            } else {
-                arguments += Self.arguments(setting, text)
-            }
+        (self.secrets, isNamed) = (secrets, named != nil)
+        settings = GatewayListenerSettings(place, values: try Self.values(read))
+        if let text = settings.values[.watermark],
+            let file = try watermarkFile(text, read, only: kind)
+        {
+            watermark = file
+            settings.values[.watermark] = file.url
         }
     }
 
-    /// What is set, each checked; a flag has no text.
-    private static func settings(
-        _ read: ReadOptions
-    ) throws(UsageError) -> [(GatewaySetting, String?)] {
-        var said: [(GatewaySetting, String?)] = []
+    /// What is set, each checked; flags that are there have an empty text.
+    static func values(_ read: ReadOptions) throws(UsageError) -> [GatewaySetting: String] {
+        var values: [GatewaySetting: String] = [:]
         for setting in GatewaySetting.allCases {
             if setting.placeholder == nil {
-                if read.isSet(name(of: setting)) { said.append((setting, nil)) }
+                if read.isSet(name(of: setting)) { values[setting] = "" }
                 continue
             }
-            let text = try read.parsed(name(of: setting), as: setting.expected) {
+            values[setting] = try read.parsed(name(of: setting), as: setting.expected) {
                 setting.accepts($0) ? $0 : nil
             }
-            if let text { said.append((setting, text)) }
         }
-        return said
-    }
-
-    private static func arguments(_ setting: GatewaySetting, _ text: String?) -> [String] {
-        ["--\(setting.rawValue)"] + (text.map { [$0] } ?? [])
-    }
-
-    /// What is set, as the gateway's program reads it.
-    static func arguments(_ read: ReadOptions) throws(UsageError) -> [String] {
-        try settings(read).flatMap { arguments($0, $1) }
+        return values
     }
 
     /// nil where a text is a URL, which the stack loads.

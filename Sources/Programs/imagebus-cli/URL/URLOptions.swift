@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Messages
 import StackAccess
 
 /// What `imagebus url` is told, as the gateway's program reads it.
@@ -36,7 +37,7 @@ struct URLOptions: Hashable {
             if let types = read.last("accept") { arguments += ["--accept", types] }
             if read.isSet("json") { arguments.append("--json") }
         }
-        arguments += try ServedGateway.arguments(read)
+        arguments += GatewayListenerSettings.arguments(try ServedGateway.values(read))
         for operand in words.dropFirst() { arguments += ["--operand", operand] }
         self.arguments = arguments
     }

@@ -37,7 +37,7 @@ enum URLProgram {
         let target = try front.grammar.target(ofPath: path)
         // What would be refused is said now, and not by the server.
         _ = try front.grammar.read(Array(target.utf8), now: now)
-        write("\(front.facts.publicURL ?? "")\(front.pathPrefix)\(target)\n")
+        ProgramOutput.write("\(front.facts.publicURL ?? "")\(front.pathPrefix)\(target)\n")
         return ProgramExit.success
     }
 
@@ -62,7 +62,7 @@ enum URLProgram {
         if case .load(let plan) = verdict {
             explanation.cached = tier(of: plan.request.image, arguments.value("runtime-dir"))
         }
-        write(arguments.has("json") ? explanation.json : explanation.text)
+        ProgramOutput.write(arguments.has("json") ? explanation.json : explanation.text)
         return explanation.status ?? 0 >= 400 ? refusedStatus : ProgramExit.success
     }
 
@@ -92,14 +92,8 @@ enum URLProgram {
 
     private static var now: Int { Int(WallClock.seconds()) }
 
-    private static func write(_ text: String) {
-        Array(text.utf8).withUnsafeBytes { try? FileDescriptor.writeAll($0, to: 1) }
-    }
-
     private static func complain(_ reason: String) -> Int32 {
-        Array("imagebus url: \(reason)\n".utf8).withUnsafeBytes {
-            try? FileDescriptor.writeAll($0, to: 2)
-        }
+        ProgramOutput.complain("imagebus url: \(reason)\n")
         return ProgramExit.usage
     }
 }
