@@ -1,4 +1,5 @@
 import ImageModel
+import TestKit
 import Testing
 
 @testable import WebGrammar

@@ -1,28 +1,30 @@
-import TestKit
-
 /// The tables of a page below `Proto/Migration`.
-struct MigrationPage {
+public struct MigrationPage {
     /// What is theirs, and what is ours in its place.
-    struct Row: Sendable, CustomStringConvertible {
+    public struct Row: Sendable, CustomStringConvertible {
         /// What stands between backticks in the first column.
-        let names: [String]
+        public let names: [String]
         /// Where the table has three columns.
-        let example: String?
-        let ours: String
+        public let example: String?
+        /// What is said of ours.
+        public let ours: String
 
         /// Whether nothing is in its place; then the row says why.
-        var isAbsent: Bool { ours.hasPrefix("none, because ") }
-        var description: String { names.joined(separator: " ") }
+        public var isAbsent: Bool { ours.hasPrefix("none, because ") }
+        /// Its names.
+        public var description: String { names.joined(separator: " ") }
     }
 
-    let text: String
+    /// The page.
+    public let text: String
 
-    init(_ name: String) {
+    /// The page of that server.
+    public init(_ name: String) {
         text = FileBytes.text(RepositoryRoot.file("Proto/Migration/\(name).md")) ?? ""
     }
 
     /// The rows of the table below a heading.
-    func rows(below heading: String) -> [Row] {
+    public func rows(below heading: String) -> [Row] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let table = lines.drop { $0 != "## \(heading)" }.drop { !$0.hasPrefix("|") }
         return table.prefix { $0.hasPrefix("|") }.dropFirst(2).map { line in
@@ -35,7 +37,7 @@ struct MigrationPage {
     }
 
     /// The flags that it names, without their dashes.
-    var flags: Set<String> {
+    public var flags: Set<String> {
         Set(text.matches(of: /--([a-z-]+)/).map { String($0.output.1) })
     }
 }

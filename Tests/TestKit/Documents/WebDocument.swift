@@ -1,23 +1,25 @@
-import TestKit
-
 /// The tables of `Proto/WEB.md`.
-struct WebDocument {
+public struct WebDocument {
     /// A row of a table of options.
-    struct Row: Sendable, CustomStringConvertible {
+    public struct Row: Sendable, CustomStringConvertible {
         /// What stands between backticks in the first column.
-        let names: [String]
-        let example: String
-        let steps: [String]
-        let refused: [String]
+        public let names: [String]
+        /// A part of a path that has the option.
+        public let example: String
+        /// Names of the steps that it becomes; empty: of none.
+        public let steps: [String]
+        /// Parts of paths that are refused.
+        public let refused: [String]
 
-        var description: String { names.joined(separator: " ") }
+        /// Its names.
+        public var description: String { names.joined(separator: " ") }
     }
 
     private static let lines = (FileBytes.text(RepositoryRoot.file("Proto/WEB.md")) ?? "")
         .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
     /// The rows of the table whose first column has that name, in the section of a number.
-    static func rows(of section: Int, headed name: String) -> [Row] {
+    public static func rows(of section: Int, headed name: String) -> [Row] {
         let start = lines.firstIndex { $0.hasPrefix("## \(section) ") } ?? lines.endIndex
         let ruled = lines[start...].drop { !$0.hasPrefix("| \(name) |") }
         return ruled.dropFirst(2).prefix { $0.hasPrefix("|") }.map { line in
@@ -30,7 +32,7 @@ struct WebDocument {
     }
 
     /// What stands between backticks in the paragraph that begins so, in the section of a number.
-    static func names(of section: Int, behind start: String) -> Set<String> {
+    public static func names(of section: Int, behind start: String) -> Set<String> {
         let place = lines.firstIndex { $0.hasPrefix("## \(section) ") } ?? lines.endIndex
         let paragraph = lines[place...].drop { !$0.hasPrefix(start) }.prefix { !$0.isEmpty }
         return Set(spans(in: paragraph.joined(separator: " ")))

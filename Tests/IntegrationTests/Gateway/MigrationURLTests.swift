@@ -1,0 +1,110 @@
+import ImageModel
+import Imagebus
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// The tables of URLs on the pages for those who come from other servers (`Proto/Migration`),
+    /// each row against a gateway: what is the same does what the table of `Proto/WEB.md` says of
+    /// it, by each of its names, and what is not here is 501 with its name.
+    @Suite struct MigrationURLTests {
+        private let bench = GatewayBench()
+
+        private func routeImages() throws {
+            bench.origin.route(
+                "/a.jpg", .bytes(try Images.waves(width: 300, height: 240).jpeg(quality: 90)))
+            bench.origin.route("/m.png", .bytes(try Images.waves(width: 20, height: 20).png()))
+        }
+
+        private func text(_ answer: RawClient.Response) -> String {
+            String(decoding: answer.body, as: UTF8.self)
+        }
+
+        /// Each name in place of the one of the example.
+        private func spellings(_ row: WebDocument.Row) -> [String] {
+            row.names.map { name in
+                row.example.split(separator: "/").map { part in
+                    let words = part.split(separator: ":", maxSplits: 1)
+                    return row.names.contains(String(words[0]))
+                        ? "\(name):\(words.dropFirst().joined())" : String(part)
+                }.joined(separator: "/")
+            }
+        }
+
+        @Test func imgproxysOptionsDoWhatTheirPageSays() async throws {
+            try routeImages()
+            let rows = MigrationPage("imgproxy").rows(below: "Options of URLs")
+            let same = Set(rows.filter { !$0.isAbsent }.flatMap(\.names))
+            let absent = rows.filter(\.isAbsent).flatMap(\.names)
+            #expect(same.count > 70 && absent.count > 40)
+            try await bench.run([
+                "--preset-lines", "sharp=sharpen:2", "--watermark", bench.origin.url("/m.png"),
+            ]) { gateway, _ in
+                let plain = try gateway.get(bench.path("/a.jpg", "")).body
+                for row in WebDocument.rows(of: 2, headed: "options") {
+                    #expect(same.isSuperset(of: row.names), "\(row)")
+                    let answers = try spellings(row).map {
+                        try gateway.get(bench.path("/a.jpg", $0))
+                    }
+                    for answer in answers {
+                        #expect(answer.status == 200, "\(row) \(answer.head)")
+                        #expect(answer.body == answers[0].body, "\(row)")
+                        #expect(row.steps.isEmpty || answer.body != plain, "\(row)")
+                    }
+                }
+                for name in absent {
+                    let answer = try gateway.get(bench.path("/a.jpg", "\(name):1"))
+                    #expect(answer.status == 501 && text(answer).contains(name), "\(name)")
+                }
+            }
+        }
+
+        @Test func thumborsPartsAndFiltersDoWhatTheirPageSays() async throws {
+            try routeImages()
+            let page = MigrationPage("thumbor")
+            let rows = page.rows(below: "Parts of URLs") + page.rows(below: "Filters")
+            let same = Set(rows.filter { !$0.isAbsent }.flatMap(\.names))
+            try await bench.run(["--grammar", "thumbor"]) { gateway, _ in
+                let source = bench.origin.url("/a.jpg")
+                let plain = try gateway.get("/unsafe/\(source)").body
+                for row in WebDocument.rows(of: 3, headed: "part")
+                    + WebDocument.rows(of: 3, headed: "filter")
+                {
+                    #expect(same.isSuperset(of: Set(row.names).subtracting(["filters"])))
+                    let example = row.example.replacing(
+                        "http://h/m.png", with: bench.origin.url("/m.png"))
+                    let answer = try gateway.get("/unsafe/\(example)/\(source)")
+                    #expect(answer.status == 200, "\(row) \(answer.head)")
+                    #expect(row.steps.isEmpty || answer.body != plain, "\(row)")
+                }
+                for name in page.rows(below: "Filters").filter(\.isAbsent).flatMap(\.names) {
+                    let answer = try gateway.get("/unsafe/filters:\(name)(1)/\(source)")
+                    #expect(answer.status == 501 && text(answer).contains(name), "\(name)")
+                }
+                let drawn = try gateway.get("/unsafe/debug/90x80/\(source)")
+                #expect(drawn.status == 501 && text(drawn).contains("debug"), "\(drawn.head)")
+            }
+        }
+
+        /// What thumbor's grammar takes for the beginning of a source is not loaded.
+        @Test func imagorsPartsAndFiltersDoWhatTheirPageSays() async throws {
+            try routeImages()
+            let page = MigrationPage("imagor")
+            let rows = page.rows(below: "Parts of URLs") + page.rows(below: "Filters")
+            try await bench.run(["--grammar", "thumbor"]) { gateway, _ in
+                for row in rows {
+                    let example = try #require(row.example).replacing(
+                        "http://h/m.png", with: bench.origin.url("/m.png"))
+                    let answer = try gateway.get(
+                        "/unsafe/\(example)/\(bench.origin.url("/a.jpg"))")
+                    if row.isAbsent {
+                        #expect([400, 501].contains(answer.status), "\(row) \(answer.head)")
+                    } else {
+                        #expect(answer.status == 200, "\(row) \(answer.head)")
+                    }
+                }
+            }
+        }
+    }
+}
