@@ -164,6 +164,21 @@ extension RealProcesses {
             }
         }
 
+        /// The sizes of the table are those of a real thumbor.
+        @Test(.enabled(if: ThumborServer.path != nil, "IMAGEBUS_THUMBOR names a thumbor"))
+        func thumborItselfAnswersInTheseSizes() throws {
+            try routeImages()
+            let thumbor = try ThumborServer()
+            var score = Score()
+            for (path, size) in Self.thumbor {
+                guard let size else { continue }
+                let answer = try thumbor.get("/unsafe/\(path)/\(bench.origin.url("/a.jpg"))")
+                try score.count(path, answer, size)
+            }
+            score.report("a real thumbor")
+            #expect(score.wrong.isEmpty, "\(score.wrong)")
+        }
+
         /// How many URLs were answered as documented.
         private struct Score {
             var passed = 0
