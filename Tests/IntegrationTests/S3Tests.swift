@@ -13,7 +13,9 @@ extension RealProcesses {
         /// A thousand with `IMAGEBUS_LONG=1`.
         private static let count = CurrentProcess.environment("IMAGEBUS_LONG") == "1" ? 1_000 : 50
 
-        private func configuration(_ server: S3Server, secret: String) -> String {
+        private func configuration(
+            _ server: S3Server, secret: String, match pattern: String = "s3://photos/*"
+        ) -> String {
             let credentials = folder.write(
                 Array(
                     """
@@ -32,7 +34,7 @@ extension RealProcesses {
                         region: eu-central-1
                         credentials: \(credentials)
                         allow-addresses: ["\(server.address)"]
-                        match: s3://photos/*
+                        match: \(pattern)
 
                     """.utf8), to: "imagebus.yaml")
         }
@@ -62,6 +64,26 @@ extension RealProcesses {
                 // Clients have no part in what the loader may connect to.
                 let other = try stack.get(["\(server.endpoint)/photos/set%201/1.jpg", "--json"])
                 #expect(try other.json()["error"]?["name"]?.text == "addressForbidden")
+            }
+        }
+
+        /// Google Cloud Storage speaks S3: the endpoint is that of the loader, here one on this machine.
+        @Test func aGatewayReadsBucketsOfGoogle() async throws {
+            let server = try S3Server()
+            try Tool.run(["mkdir", "-p", server.folder.file("photos/a")])
+            server.folder.write(
+                try Images.waves(width: 64, height: 48).jpeg(quality: 80), to: "photos/a/b.jpg")
+            let path = configuration(
+                server, secret: S3Server.secretAccessKey, match: "gs://photos/*")
+            try await withStack(["--config", path], decoders: 1) { stack in
+                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+                let answer = try gateway.get("/unsafe/w:32/plain/gs://photos/a/b.jpg@png")
+                #expect(answer.status == 200, "\(answer.head)")
+                #expect(try Pixels(decoding: answer.body).size == "32x24")
+                let missing = try gateway.get("/unsafe/w:32/plain/gs://photos/none.jpg@png")
+                #expect(missing.status == 404, "\(missing.head)")
+                let elsewhere = try gateway.get("/unsafe/w:32/plain/gs://other/a/b.jpg@png")
+                #expect(elsewhere.status != 200, "\(elsewhere.head)")
             }
         }
 
