@@ -118,13 +118,14 @@ struct BlacklistTests {
             let token = Token(Identifier128(high: 5, low: 5))
             return scheduler.hitTicket(for: LoadRequest(token: token, image: image), LoadTerms())
         }
+        var damage = ImageError(.badImageData, "no pixels")
+        damage.damagesPixelsOnly = true
         let (plain, made) = (try #require(ticket(.image("a"))), try #require(ticket(small)))
         stack.scheduler.hits.withdraw(
             .denied(
                 Denial(
                     source: ScopedSource(SourceKey(small), LoadTerms()),
-                    refusal: Refusal(.badImageData, isOfPixels: true), url: url, at: stack.now,
-                    lastNumber: 0)))
+                    refusal: Refusal(damage), url: url, at: stack.now, lastNumber: 0)))
         #expect(stack.scheduler.hits.stands(plain, at: stack.now))
         #expect(!stack.scheduler.hits.stands(made, at: stack.now))
         #expect(ticket(.image("a")) != nil && ticket(small) == nil)
@@ -154,7 +155,7 @@ struct BlacklistTests {
             .denied(
                 Denial(
                     source: ScopedSource(SourceKey(wrong), LoadTerms()),
-                    refusal: Refusal(.invalidURL),
+                    refusal: Refusal(ImageError(.invalidURL, "no URL")),
                     url: wrong.url, at: stack.now, lastNumber: 9)))
         let nowhere = stack.load(wrong, by: client)
         #expect(stack.error(nowhere) == .blacklisted)

@@ -8,10 +8,6 @@ struct Refusal: Hashable, Sendable {
     /// Only loads that need its pixels are refused: its header was good.
     let isOfPixels: Bool
 
-    init(_ error: ErrorCode, isOfPixels: Bool = false) {
-        (self.error, self.isOfPixels, httpStatus) = (error, isOfPixels, nil)
-    }
-
     init(_ error: ImageError) {
         (self.error, isOfPixels) = (error.code, error.damagesPixelsOnly)
         httpStatus = error.details["httpStatus"].flatMap { UInt16($0) }.map { String($0) }
