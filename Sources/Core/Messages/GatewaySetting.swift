@@ -13,6 +13,12 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case presets
     /// Whether nothing but presets is read.
     case onlyPresets = "only-presets"
+    /// Fields of requests that go along to origins.
+    case passHeaders = "pass-headers"
+    /// The sources that get them.
+    case passHeadersTo = "pass-headers-to"
+    /// What is added to the heads of answers.
+    case responseHeaders = "response-headers"
     /// Where the images of IIIF are.
     case iiifSource = "iiif-source"
     /// Formats where a client may choose.
@@ -144,6 +150,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .grammar: .word(["imgproxy", "thumbor", "iiif"])
         case .keys, .presets, .postTokens: .text("FILE")
         case .iiifSource, .publicURL, .fallback: .text("URL")
+        case .responseHeaders: .text("HEADERS")
         case .fallbackFor: .text("LIST")
         case .fallbackStatus: .text("STATUS")
         case .hintWidths: .text("WIDTHS")
@@ -171,9 +178,10 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .signatureSize: .count(8...32)
         case .argumentsSeparator: .text("TEXT")
         case .baseURL, .watermark: .text("URL")
-        case .urlReplacements, .allowedSources, .formatQuality, .effort: .text("LIST")
+        case .urlReplacements, .allowedSources, .passHeadersTo, .formatQuality, .effort:
+            .text("LIST")
         case .defaultScheme: .text("SCHEME")
-        case .schemes: .text("NAMES")
+        case .schemes, .passHeaders: .text("NAMES")
         case .watermarkOpacity: .part
         case .iiifPrefix, .pathPrefix: .text("PATH")
         case .host: .text("NAMES")
@@ -222,6 +230,13 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .unsigned: "answer paths without a signature too"
         case .presets: "presets of imgproxy, a line NAME=OPTIONS each; SIGHUP reads it anew"
         case .onlyPresets: "read names of presets in place of options"
+        case .passHeaders:
+            "headers of requests that go along to origins, such as cookie; images\n"
+                + "are kept apart by their values"
+        case .passHeadersTo:
+            "beginnings of the source URLs that get them, such as\n"
+                + "https://*.example.com/; cookie and authorization need it"
+        case .responseHeaders: "headers for all answers: NAME=VALUE, with \\; between several"
         case .iiifSource: "where images of IIIF are: a URL with {id}"
         case .offer: "formats where the client may choose, or none (avif,webp)"
         case .maxAnimationFrames:

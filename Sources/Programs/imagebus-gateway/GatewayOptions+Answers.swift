@@ -14,6 +14,30 @@ extension GatewayOptions {
         try takeUploads(arguments)
         try takeHints(arguments)
         try takeLifetimes(arguments)
+        try takeHeaders(arguments)
+    }
+
+    /// What goes along to origins, and what is added to answers.
+    private mutating func takeHeaders(_ arguments: ProgramArguments) throws(ConfigurationError) {
+        if let text = arguments.value("response-headers") {
+            front.responseHeaders = try Self.checked(.responseHeaders) { () throws(GrammarError) in
+                try ResponseHeaders(text)
+            }
+        }
+        guard let names = arguments.value("pass-headers") else {
+            guard arguments.value("pass-headers-to") == nil else {
+                throw ConfigurationError("--pass-headers-to needs --pass-headers")
+            }
+            return
+        }
+        let sources = try Self.checked(.passHeadersTo) { () throws(GrammarError) in
+            try arguments.value("pass-headers-to").map { (text) throws(GrammarError) in
+                try SourcePattern.list(text)
+            }
+        }
+        front.passedHeaders = try Self.checked(.passHeaders) { () throws(GrammarError) in
+            try PassedHeaders(names: names, sources: sources)
+        }
     }
 
     private mutating func takeFacts(_ arguments: ProgramArguments) throws {

@@ -224,6 +224,17 @@ struct GatewayOptions {
         try Self.checked { () throws(GrammarError) in try reader.grammar(for: use) }
     }
 
+    /// The same of the value of one setting.
+    static func checked<Value>(
+        _ setting: GatewaySetting, _ body: () throws(GrammarError) -> Value
+    ) throws(ConfigurationError) -> Value {
+        do throws(GrammarError) {
+            return try body()
+        } catch {
+            throw ConfigurationError("--\(setting.rawValue): \(error.message)")
+        }
+    }
+
     /// Errors of what the operator says are mistakes of the configuration.
     static func checked<Value>(
         _ body: () throws(GrammarError) -> Value

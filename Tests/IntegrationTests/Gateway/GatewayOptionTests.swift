@@ -49,6 +49,12 @@ extension RealProcesses {
             ["--keys", "/dev/null", "--grammar", "iiif", "--iiif-source", "https://h/{id}"],
             ["--presets", "/dev/null", "--grammar", "thumbor"],
             ["--presets", "/proc/self/status"],
+            ["--pass-headers", "cookie"], ["--pass-headers", "x-mine"],
+            ["--pass-headers", "host", "--pass-headers-to", "https://h/"],
+            ["--pass-headers", "a b", "--pass-headers-to", "https://h/"],
+            ["--pass-headers-to", "https://h/"], ["--response-headers", "x"],
+            ["--response-headers", "Cache-Control=no-store"],
+            ["--response-headers", "a b=c"],
         ]
 
         /// Who forgets both keys and `--unsigned` is told so, and so is who asks.

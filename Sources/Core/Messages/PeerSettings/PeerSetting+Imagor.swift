@@ -38,6 +38,7 @@ extension PeerSetting {
                     text.isEmpty ? [] : [PeerOption(.defaultScheme, text == "nil" ? "none" : text)]
                 }),
             text("HTTP_LOADER_BASE_URL", .baseURL),
+            text("HTTP_LOADER_FORWARD_HEADERS", .passHeaders),
             count("HTTP_LOADER_MAX_ALLOWED_SIZE", ["body-limit"], none: 0),
             always("HTTP_LOADER_ACCEPT", ["*/*"], "use --accept-type"),
         ]
@@ -52,11 +53,16 @@ extension PeerSetting {
             "HTTP_LOADER_ALLOWED_SOURCE_REGEXP",
             advice: "regular expressions are not read: use --gateway-allowed-sources with *")
         + absent(
+            "HTTP_LOADER_FORWARD_CLIENT_HEADERS", off: PeerValue.no,
+            advice: "name the headers with --gateway-pass-headers")
+        + absent(
             "HTTP_LOADER_OVERRIDE_RESPONSE_HEADERS", "HTTP_LOADER_DISABLE", off: PeerValue.no,
             advice: "use `sources` and `rules` of --config")
         + absent(
             "HTTP_LOADER_INSECURE_SKIP_VERIFY_TRANSPORT", off: PeerValue.no,
-            advice: "certificates are always verified: name your authority with --ca-file")
+            advice:
+                "certificates are verified: name your authority with --ca-file, or one host in a "
+                + "rule with tls-verify: no")
         + absent(
             "HTTP_LOADER_PROXY_URLS", "HTTP_LOADER_PROXY_ALLOWED_SOURCES", advice: "use --proxy")
 

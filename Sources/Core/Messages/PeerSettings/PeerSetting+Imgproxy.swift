@@ -63,6 +63,18 @@ extension PeerSetting {
             count("IMGPROXY_MAX_ANIMATION_FRAMES", .maxAnimationFrames),
             count("IMGPROXY_MAX_REDIRECTS", ["redirect-limit"]),
             text("IMGPROXY_ALLOW_ORIGIN", .allowOrigin),
+            flag(
+                "IMGPROXY_COOKIE_PASSTHROUGH", [PeerOption(.passHeaders, "cookie", isPart: true)]),
+            text("IMGPROXY_COOKIE_BASE_URL", .passHeadersTo),
+            PeerSetting(
+                "IMGPROXY_REQUEST_HEADERS_PASSTHROUGH",
+                .options(expected: "names of headers with commas between") { text in
+                    text.isEmpty ? [] : [PeerOption(.passHeaders, text, isPart: true)]
+                }),
+            text("IMGPROXY_CUSTOM_RESPONSE_HEADERS", .responseHeaders),
+            always(
+                "IMGPROXY_CUSTOM_HEADERS_SEPARATOR", ["\\;"],
+                "headers have \\; between them"),
             text("IMGPROXY_ALLOWED_SOURCES", .allowedSources),
             always(
                 "IMGPROXY_SANITIZE_SVG", PeerValue.yes,
@@ -92,16 +104,16 @@ extension PeerSetting {
             advice: "limits are --pixel-limit, --side-limit and --page-limit")
         + absent(
             "IMGPROXY_IGNORE_SSL_VERIFICATION", off: PeerValue.no,
-            advice: "certificates are always verified: name your authority with --ca-file")
+            advice:
+                "certificates are verified: name your authority with --ca-file, or one host in a "
+                + "rule with tls-verify: no")
         + absent(
             "IMGPROXY_PNG_UNLIMITED", "IMGPROXY_SVG_UNLIMITED", "IMGPROXY_ALLOW_SECURITY_OPTIONS",
             "IMGPROXY_ALLOW_BYPASS_CACHE", off: PeerValue.no,
             advice: "URLs cannot exceed the limits of the operator (--pixel-limit, --body-limit)")
         + absent(
-            "IMGPROXY_COOKIE_*", off: PeerValue.no,
-            advice:
-                "cookies of clients are not sent to origins: use `cookies` or `headers` of a rule "
-                + "in --config")
+            "IMGPROXY_COOKIE_PASSTHROUGH_ALL", off: PeerValue.no,
+            advice: "cookies go to the sources that --gateway-pass-headers-to names")
 
     private static let imgproxyOutput: [PeerSetting] =
         [
@@ -223,9 +235,10 @@ extension PeerSetting {
             "IMGPROXY_ETAG_BUSTER", "IMGPROXY_LAST_MODIFIED_BUSTER",
             advice: "entity tags follow from the bytes of answers, and need no buster")
         + absent(
-            "IMGPROXY_CUSTOM_*", "IMGPROXY_REQUEST_HEADERS_PASSTHROUGH",
-            "IMGPROXY_RESPONSE_HEADERS_PASSTHROUGH", "IMGPROXY_SERVER_NAME",
-            advice: "use `headers` of a rule in --config for origins, and a proxy for answers")
+            "IMGPROXY_CUSTOM_REQUEST_HEADERS", "IMGPROXY_RESPONSE_HEADERS_PASSTHROUGH",
+            "IMGPROXY_SERVER_NAME",
+            advice: "use `headers` of a rule in --config for origins, and "
+                + "--gateway-response-headers for answers")
         + absent(
             "IMGPROXY_HEALTH_CHECK_*", advice: "the paths are /health, /live and /ready")
         + absent(

@@ -84,12 +84,14 @@ extension PeerSetting {
             text("HTTP_LOADER_CA_CERTS", "ca-file"),
             always(
                 "HTTP_LOADER_VALIDATE_CERTS", PeerValue.yes.union(["None"]),
-                "certificates are always verified: name your authority with --ca-file"),
+                "certificates are verified: name your authority with --ca-file, or one host in a "
+                    + "rule with tls-verify: no"),
         ]
         + absent(
             "HTTP_LOADER_FORWARD_*", off: PeerValue.no.union(["[]"]),
             advice:
-                "headers of clients are not sent to origins: use `headers` of a rule in --config")
+                "name the headers with --gateway-pass-headers, and the sources that get them with "
+                + "--gateway-pass-headers-to")
         + absent(
             "HTTP_LOADER_PROXY_HOST", "HTTP_LOADER_PROXY_PORT", "HTTP_LOADER_PROXY_USERNAME",
             "HTTP_LOADER_PROXY_PASSWORD", off: ["None"], advice: "use --proxy http://HOST:PORT")

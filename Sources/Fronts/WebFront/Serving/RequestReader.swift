@@ -158,6 +158,7 @@ package struct RequestReader: Sendable {
         var plan = RequestPlan(request)
         plan.conditions = Conditions(head.field, now: now)
         choose(&plan, head, hints)
+        plan.take(settings.passedHeaders, of: head.field)
         return settled(plan)
     }
 

@@ -296,7 +296,8 @@ package final class WebFront: EventedHandler {
         _ head: AnswerHead, _ body: HTTPReply.Body = .bytes([]), for exchange: EventedExchange
     ) -> HTTPReply {
         let access = settings.crossOrigin
-        let head = access.added(to: head, origin: access.varies ? exchange.header("Origin") : nil)
+        let head = settings.responseHeaders.added(
+            to: access.added(to: head, origin: access.varies ? exchange.header("Origin") : nil))
         var fields = head.fields.map { (name: $0.name, value: $0.value) }
         // Nobody asks once more on a connection that is about to end.
         if isEnding { fields.append(("Connection", "close")) }

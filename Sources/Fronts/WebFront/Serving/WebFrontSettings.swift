@@ -19,6 +19,10 @@ package struct WebFrontSettings: Sendable {
     package var root: RootPage?
     /// How images are answered.
     package var answers = ImageAnswer()
+    /// What the operator adds to the heads of all answers.
+    package var responseHeaders = ResponseHeaders()
+    /// Which fields of requests go along to origins.
+    package var passedHeaders = PassedHeaders()
     /// Formats that are offered where the client may choose, those that make the smallest files
     /// first. Empty: nothing is negotiated, and the format is that of the source.
     package var offered: [ImageFormat] = [.avif, .webp]

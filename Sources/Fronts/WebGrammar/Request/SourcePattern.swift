@@ -50,7 +50,7 @@ public struct SourcePattern: Hashable, Sendable {
 
     /// Whether one of the patterns is the beginning of a URL. What two readers may read as two
     /// places, such as dot segments and backslashes, is permitted by none.
-    static func permit(_ patterns: [SourcePattern], _ url: String) -> Bool {
+    public static func permit(_ patterns: [SourcePattern], _ url: String) -> Bool {
         guard let source = try? SourceURL(url) else { return false }
         let text = source.withoutUserInfo
         guard !hasDots(text) else { return false }

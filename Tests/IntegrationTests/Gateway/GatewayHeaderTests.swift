@@ -1,0 +1,134 @@
+import ImageModel
+import Imagebus
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Headers that a gateway passes on to origins, and those that it adds to answers.
+    @Suite struct GatewayHeaderTests {
+        private let bench = GatewayBench()
+        private let folder = TestKit.TemporaryDirectory()
+
+        /// A configuration whose profile `web` permits these headers.
+        private func permitting(_ headers: String) -> [String] {
+            let text = "profiles: {web: {front: {headers: [\(headers)]}}}\n"
+            return ["--config", folder.write(Array(text.utf8), to: "imagebus.yaml")]
+        }
+
+        /// Two shades, by what the cookie says; nobody's is a third one.
+        private func routeByCookie() throws {
+            var images: [String: [UInt8]] = [:]
+            for (name, shade) in [("user=ann", 40), ("user=bob", 140), ("", 240)] {
+                images[name] = try Pixels(
+                    width: 30, height: 20, bands: 3,
+                    samples: [UInt8](repeating: UInt8(shade), count: 30 * 20 * 3)
+                ).png()
+            }
+            let known = images
+            bench.origin.route(
+                "/mine.png",
+                OriginBehaviour { request in
+                    OriginResponse(
+                        known[request.header("cookie") ?? ""] ?? [], contentType: "image/png")
+                })
+        }
+
+        private func shade(_ answer: RawClient.Response) throws -> Int {
+            Int(try Pixels(decoding: answer.body).at(5, 5)[0])
+        }
+
+        @Test func visitorsGetTheImagesOfTheirCookies() async throws {
+            try routeByCookie()
+            let arguments = [
+                "--pass-headers", "Cookie", "--pass-headers-to", bench.origin.url("/"),
+            ]
+            try await bench.run(arguments, stack: permitting("cookie")) { gateway, _ in
+                let path = bench.path("/mine.png", "w:15", "@png")
+                for round in 1...3 {
+                    for (cookie, expected) in [("user=ann", 40), ("user=bob", 140), ("", 240)] {
+                        let field = cookie.isEmpty ? "" : "Cookie: \(cookie)\r\n"
+                        let answer = try gateway.get(path, field)
+                        #expect(answer.status == 200, "\(answer.head)")
+                        #expect(try shade(answer) == expected, "\(round) \(cookie)")
+                        #expect(answer.field("Vary")?.contains("Cookie") == true)
+                        let caching = answer.field("Cache-Control") ?? ""
+                        #expect(
+                            caching.hasPrefix("private") == !cookie.isEmpty,
+                            "\(cookie) \(caching)")
+                    }
+                }
+                // Each of the three was fetched once.
+                #expect(bench.origin.requestCount("/mine.png") == 3)
+            }
+        }
+
+        /// A page of a stranger gets no cookies of visitors to its own host, however it spells that.
+        @Test func otherSourcesGetNone() async throws {
+            let stranger = OriginServer()
+            let image = try Images.waves(width: 30, height: 20).png()
+            stranger.route("/a.png", .bytes(image))
+            bench.origin.route("/go.png", .redirect(to: stranger.url("/a.png?redirected")))
+            let arguments = [
+                "--pass-headers", "cookie,authorization", "--pass-headers-to",
+                bench.origin.url("/"), "--fallback", stranger.url("/a.png?fallback"),
+            ]
+            try await bench.run(
+                arguments, stack: permitting("cookie, authorization")
+            ) { gateway, _ in
+                let fields = "Cookie: user=ann\r\nAuthorization: Bearer x\r\n"
+                let userInfo = "http://\(bench.origin.authority)@\(stranger.authority)/a.png"
+                for source in [
+                    stranger.url("/a.png?plain"), bench.origin.url("/go.png"), userInfo,
+                    bench.origin.url("/none.png"),
+                ] {
+                    let answer = try gateway.get("/unsafe/plain/\(source)@png", fields)
+                    #expect(answer.status == 200, "\(source) \(answer.head)")
+                }
+                let asked = stranger.requests("/a.png")
+                #expect(asked.count >= 3)
+                for request in asked {
+                    #expect(request.header("cookie") == nil)
+                    // The user info of the URL is the visitor's own.
+                    #expect(request.header("authorization")?.contains("Bearer") != true)
+                }
+                #expect(bench.origin.requests("/go.png").first?.header("cookie") == "user=ann")
+            }
+        }
+
+        /// What the operator's profile does not permit is refused, whatever the gateway asks for.
+        @Test func theProfileDecides() async throws {
+            bench.origin.route("/a.png", .bytes(try Images.waves(width: 30, height: 20).png()))
+            let arguments = [
+                "--pass-headers", "x-shop", "--pass-headers-to", bench.origin.url("/"),
+            ]
+            try await bench.run(arguments, stack: permitting("x-other")) { gateway, _ in
+                let path = bench.path("/a.png")
+                let refused = try gateway.get(path, "X-Shop: 7\r\n")
+                #expect(refused.status == 400, "\(refused.head)")
+                #expect(refused.field("X-Imagebus-Error") == "invalidRequest")
+                #expect(bench.origin.requestCount("/a.png") == 0)
+                #expect(try gateway.get(path).status == 200)
+            }
+        }
+
+        @Test func answersHaveTheHeadersOfTheOperator() async throws {
+            bench.origin.route("/a.png", .bytes(try Images.waves(width: 30, height: 20).png()))
+            let arguments = [
+                "--response-headers", "X-Served-By=img=1\\;Strict-Transport-Security=max-age=9; a",
+            ]
+            try await bench.run(arguments) { gateway, _ in
+                let path = bench.path("/a.png")
+                let image = try gateway.get(path)
+                let tag = image.field("ETag") ?? ""
+                for answer in [
+                    image, try gateway.get(path),
+                    try gateway.get(path, "If-None-Match: \(tag)\r\n"),
+                    try gateway.get(bench.path("/none.png")), try gateway.get("/live"),
+                ] {
+                    #expect(answer.field("X-Served-By") == "img=1", "\(answer.head)")
+                    #expect(answer.field("Strict-Transport-Security") == "max-age=9; a")
+                }
+            }
+        }
+    }
+}
