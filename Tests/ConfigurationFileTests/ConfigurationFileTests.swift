@@ -72,6 +72,28 @@ import Testing
         #expect(!found.contains { $0.contains("hush") })
     }
 
+    /// TLS that is not verified is for one host, and for nothing secret.
+    @Test func tlsIsLeftUnverifiedForOneHost() throws {
+        func rule(_ host: String, _ line: String = "") -> String {
+            "profiles: {default: {rules: [{match: '\(host)', tls-verify: no\(line)}]}}\n"
+        }
+        let configuration = try read(rule("https://NAS.lan:8443/photos/*"))
+        #expect(configuration.unverifiedHosts == ["nas.lan:8443"])
+        #expect(try read(Self.rule("tls-verify: yes")).unverifiedHosts == [])
+        for host in ["https://*/*", "https://*.lan/*", "*"] {
+            let found = problems(rule(host))
+            #expect(found.contains { $0.contains("tls-verify: name one host") }, "\(found)")
+        }
+        for line in [
+            "cookies: shop", "credentials: {bearer-file: /t}", "headers: {X-Key: a}",
+            "headers: {X-Key: {file: /k}}", "client-certificate: {certificate: /c, key: /k}",
+        ] {
+            let found = problems(rule("https://nas.lan/*", ", \(line)"))
+            #expect(found.contains { $0.contains("tls-verify: no credentials") }, "\(found)")
+        }
+        #expect(problems(rule("https://nas.lan/*", ", headers: {Accept: image/webp}")).isEmpty)
+    }
+
     @Test func downloadsAreSet() throws {
         let set = try read("downloads: {transfers: 6, user-agent: a/1, connect-timeout: 3s}")
             .downloads
@@ -104,7 +126,7 @@ import Testing
         #expect(configuration.serializers["small"] == .transcode(.webp, quality: 70))
         let profile = try #require(configuration.profiles["default"])
         #expect(profile.cache == "products" && profile.transformer == nil)
-        #expect(profile.rules.count == 4)
+        #expect(profile.rules.count == 5)
         #expect(profile.rules[0].sets == .retryFailed)
         #expect(profile.rules[0].clears == .lowPriority)
         #expect(profile.rules[0].blocks == [.httpStatus(404): true, .error(.badImageData): false])

@@ -133,6 +133,52 @@ import Testing
         #expect(error?.message.contains("/none") == true)
     }
 
+    /// Nobody's credentials go to a host whose certificate is not verified, whoever shows them.
+    @Test func noCredentialsAreSentUnverified() throws {
+        let open = try resolve("https://h/a") { $0.verifiesTLS = false }
+        #expect(open.terms.transfer.isUnverified && open.terms.transfer.secrets.isEmpty)
+        let cases: [(String, [HTTPHeader], (inout TransferRule) -> Void)] = [
+            ("https://ann:x@h/a", [], { _ in }),
+            ("https://h/a", [HTTPHeader(name: "Cookie", value: "a=b")], { _ in }),
+            ("https://h/a", [HTTPHeader(name: "X-Mine", value: "1")], { _ in }),
+            ("https://h/a", [], { $0.cookieJar = "shop" }),
+            ("https://h/a", [], { $0.credential = .bearer(file: "/t") }),
+            (
+                "https://h/a", [],
+                { $0.certificate = ClientCertificate(path: "/c", keyPath: "/k") }
+            ),
+        ]
+        for (url, headers, change) in cases {
+            let error = #expect(throws: ImageError.self, "\(url) \(headers)") {
+                try resolve(url, headers: headers, secrets: ["/t": "x"]) {
+                    $0.verifiesTLS = false
+                    change(&$0)
+                }
+            }
+            #expect(error?.code == .invalidDownloadOperation)
+            #expect(error?.message.contains("tls-verify") == true)
+        }
+        // Harmless headers go along.
+        let accept = [HTTPHeader(name: "Accept", value: "image/webp")]
+        #expect(throws: Never.self) {
+            try resolve("https://h/a", headers: accept) { $0.verifiesTLS = false }
+        }
+    }
+
+    /// An image that came unverified is never taken for one that was verified.
+    @Test func unverifiedEntriesAreKeptApart() throws {
+        let url = try SourceURL("https://h/a.png")
+        var terms = LoadTerms()
+        terms.transfer.isUnverified = true
+        #expect(CacheKey.original(url: url, terms: terms) == "https://h/a-Unverified.png")
+        terms.identity = "0f"
+        #expect(CacheKey.original(url: url, terms: terms) == "https://h/a-Auth(0f)-Unverified.png")
+        let request = ImageRequest(url: "https://h/a.png")
+        #expect(
+            CacheKey.result(request, url: url, terms: terms)
+                == "https://h/a-Auth(0f)-Unverified.png")
+    }
+
     /// What says who asks is part of the identity; what does not is in no key.
     @Test func onlySecretsAreSecret() {
         var terms = TransferTerms()

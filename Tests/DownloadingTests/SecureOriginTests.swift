@@ -73,6 +73,47 @@ import Testing
         #expect(bench.origin.totalRequestCount == 0)
     }
 
+    /// Where a rule leaves the certificate of a host unverified, its image comes all the same; the
+    /// connection is nobody else's, and a redirect to another host is verified.
+    @Test(arguments: refused.map(\.0)) func anUnverifiedOriginIsAsked(
+        _ certificate: SecureFront.Certificate
+    ) async throws {
+        let (bench, front) = try bench(
+            { try SecureFront($0, certificate, of: authority) }, trusting: authority.certificate)
+        bench.origin.route("/a", .bytes([1, 2, 3]))
+        var terms = TransferTerms()
+        terms.isUnverified = true
+        bench.start(front.url("/a"), id: 1, terms: terms)
+        let body = try #require(await bench.body())
+        #expect(bench.space.bytes(body.reference) == [1, 2, 3])
+        bench.start(front.url("/a"), id: 2)
+        #expect(await bench.outcomes.wait(count: 2)?.last?.failure?.code == .tlsFailed)
+        #expect(bench.origin.requestCount("/a") == 1)
+    }
+
+    @Test func aRedirectOfAnUnverifiedOriginIsVerified() async throws {
+        // At another port it is another origin.
+        var second: SecureFront?
+        let (bench, front) = try bench(
+            {
+                second = try SecureFront($0, .expired, of: authority)
+                return try SecureFront($0, .selfSigned, of: authority)
+            },
+            trusting: authority.certificate,
+            { if let second { $0.allowedAddresses.append(second.address) } })
+        let other = try #require(second)
+        bench.origin.route("/from", .redirect(to: other.url("/to")))
+        bench.origin.route("/here", .redirect(to: front.url("/to")))
+        bench.origin.route("/to", .bytes([1]))
+        var terms = TransferTerms()
+        terms.isUnverified = true
+        bench.start(front.url("/from"), id: 1, terms: terms)
+        #expect(await bench.failure()?.code == .tlsFailed)
+        #expect(bench.origin.requestCount("/to") == 0)
+        bench.start(front.url("/here"), id: 2, terms: terms)
+        #expect(await bench.outcomes.wait(count: 2)?.last?.body != nil)
+    }
+
     @Test func aRedirectToAnUntrustedOriginIsRefused() async throws {
         let (bench, front) = try bench(
             { try SecureFront($0, .selfSigned, of: authority) }, trusting: authority.certificate)

@@ -18,6 +18,8 @@ struct LongOption: Sendable {
     static let waitsForStreams = LongOption(raw: CURLOPT_PIPEWAIT)
     static let bufferBytes = LongOption(raw: CURLOPT_BUFFERSIZE)
     static let hidesProxyAnswers = LongOption(raw: CURLOPT_SUPPRESS_CONNECT_HEADERS)
+    static let verifiesPeer = LongOption(raw: CURLOPT_SSL_VERIFYPEER)
+    static let verifiesHost = LongOption(raw: CURLOPT_SSL_VERIFYHOST)
     static let decodesContent = LongOption(raw: CURLOPT_HTTP_CONTENT_DECODING)
 }
 

@@ -94,6 +94,11 @@ public final class Transfer {
         try easy.set(.timeoutMilliseconds, max(1, request.timeoutMilliseconds))
         // 0 would mean no limit; the counter of the context stops the first byte.
         try easy.set(.fileBytesMax, max(1, request.bodyBytesMax))
+        if !request.verifiesTLS {
+            // Connections are shared only by transfers that say the same of this.
+            try easy.set(.verifiesPeer, 0)
+            try easy.set(.verifiesHost, 0)
+        }
         guard let signing = request.signing else { return }
         try easy.set(.signing, signing.provider)
         try easy.set(.userName, signing.accessKeyID)

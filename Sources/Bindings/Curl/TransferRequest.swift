@@ -15,6 +15,8 @@ public struct TransferRequest {
     public var timeoutMilliseconds: Int
     /// Whether libcurl goes on to where a redirect leads; else the redirect is the response.
     public var followsRedirects: Bool
+    /// Whether the certificate of the origin is verified, and its name.
+    public var verifiesTLS = true
     /// How it is signed; `nil`: it is not.
     public var signing: TransferSigning?
     /// Addresses with port that this request may be sent to besides those of the policy.

@@ -9385,7 +9385,7 @@ const ProtobufCMessageDescriptor imagebus__v1__s3_credentials__descriptor =
   (ProtobufCMessageInit) imagebus__v1__s3_credentials__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__transfer_terms__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__transfer_terms__field_descriptors[11] =
 {
   {
     "removed_headers",
@@ -9507,12 +9507,25 @@ static const ProtobufCFieldDescriptor imagebus__v1__transfer_terms__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "is_unverified",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__TransferTerms, is_unverified),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__transfer_terms__field_indices_by_name[] = {
   7,   /* field[7] = certificate */
   8,   /* field[8] = cookie_jar */
   6,   /* field[6] = credential */
   5,   /* field[5] = decryptors */
+  10,   /* field[10] = is_unverified */
   0,   /* field[0] = removed_headers */
   4,   /* field[4] = removed_response_headers */
   1,   /* field[1] = required_headers */
@@ -9523,7 +9536,7 @@ static const unsigned imagebus__v1__transfer_terms__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__transfer_terms__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__transfer_terms__descriptor =
 {
@@ -9533,7 +9546,7 @@ const ProtobufCMessageDescriptor imagebus__v1__transfer_terms__descriptor =
   "Imagebus__V1__TransferTerms",
   "imagebus.v1",
   sizeof(Imagebus__V1__TransferTerms),
-  10,
+  11,
   imagebus__v1__transfer_terms__field_descriptors,
   imagebus__v1__transfer_terms__field_indices_by_name,
   1,  imagebus__v1__transfer_terms__number_ranges,
@@ -17147,7 +17160,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__front__descriptor 
   (ProtobufCMessageInit) imagebus__v1__status_report__front__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[11] =
+static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descriptors[12] =
 {
   {
     "processes",
@@ -17281,6 +17294,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__status_report__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "unverified_hosts",
+    12,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Imagebus__V1__StatusReport, n_unverified_hosts),
+    offsetof(Imagebus__V1__StatusReport, unverified_hosts),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
   7,   /* field[7] = caches */
@@ -17293,12 +17318,13 @@ static const unsigned imagebus__v1__status_report__field_indices_by_name[] = {
   1,   /* field[1] = sockets */
   5,   /* field[5] = stages */
   9,   /* field[9] = transfers */
+  11,   /* field[11] = unverified_hosts */
   3,   /* field[3] = uptime_milliseconds */
 };
 static const ProtobufCIntRange imagebus__v1__status_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
 {
@@ -17308,7 +17334,7 @@ const ProtobufCMessageDescriptor imagebus__v1__status_report__descriptor =
   "Imagebus__V1__StatusReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__StatusReport),
-  11,
+  12,
   imagebus__v1__status_report__field_descriptors,
   imagebus__v1__status_report__field_indices_by_name,
   1,  imagebus__v1__status_report__number_ranges,

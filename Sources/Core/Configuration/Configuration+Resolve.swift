@@ -116,6 +116,7 @@ extension Configuration {
             if let rule = draft.transfer { try addTransfer(rule, url, to: &resolution) }
             try resolution.terms.checkTransferOfPool()
             try addSecretHeaders(to: &resolution)
+            try checkUnverified(resolution)
         }
         resolution.identityName = draft.identity
         resolution.request.context = draft.remainder

@@ -1,4 +1,10 @@
 extension Configuration {
+    /// Hosts whose certificates rules leave unverified, sorted.
+    public var unverifiedHosts: [String] {
+        let rules = profiles.values.flatMap(\.rules).filter { $0.transfer.verifiesTLS == false }
+        return Set(rules.compactMap(\.pattern.host)).sorted()
+    }
+
     /// How many there are of each, in words; no names and no values.
     public var summary: String {
         let counts = [

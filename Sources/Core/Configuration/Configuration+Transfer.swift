@@ -19,12 +19,31 @@ extension Configuration {
         }
         transfer.certificate = rule.certificate
         transfer.cookieJar = rule.cookieJar
+        transfer.isUnverified = rule.verifiesTLS == false
         try add(rule.credential, url, &transfer, to: &resolution)
         resolution.terms.transfer = transfer
         let removed = Set(transfer.removedHeaders.map { $0.lowercased() })
         guard !removed.isEmpty else { return }
         resolution.request.headers.removeAll { removed.contains($0.name.lowercased()) }
         resolution.secretHeaders.subtract(removed)
+    }
+
+    /// Throws `invalidDownloadOperation` where who asks would be told to an origin whose certificate
+    /// nobody verifies: whoever is in between could read it.
+    func checkUnverified(_ resolution: borrowing Resolution) throws(ImageError) {
+        let transfer = resolution.terms.transfer
+        guard transfer.isUnverified else { return }
+        let asked = try SourceURL(resolution.terms.askedURL ?? resolution.request.url)
+        guard
+            transfer.secrets.isEmpty && resolution.secretHeaders.isEmpty && asked.userInfo == nil
+                && !resolution.request.headers.contains(where: \.isCredential)
+        else {
+            throw ImageError(
+                .invalidDownloadOperation,
+                "a rule of the configuration turns TLS verification off for this URL (tls-verify: "
+                    + "no), and no credentials are sent then: leave them out, or name the "
+                    + "authority of the origin with --ca-file and take the key out of the rule")
+        }
     }
 
     /// Says which headers have secrets of rules as values, whatever their names are. Those that are

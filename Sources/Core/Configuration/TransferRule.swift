@@ -19,9 +19,14 @@ public struct TransferRule: Hashable, Sendable {
     public var certificate: ClientCertificate?
     /// The cookie jar.
     public var cookieJar: String?
+    /// Whether the certificate of the origin is verified; `nil`: it is.
+    public var verifiesTLS: Bool?
 
     /// Says nothing.
     public init() {}
+
+    /// Whether it says who asks.
+    public var hasCredentials: Bool { credential != nil || certificate != nil || cookieJar != nil }
 
     /// Files of which values are needed.
     var secretFiles: [String] {
@@ -41,6 +46,7 @@ public struct TransferRule: Hashable, Sendable {
         credential = later.credential ?? credential
         certificate = later.certificate ?? certificate
         cookieJar = later.cookieJar ?? cookieJar
+        verifiesTLS = later.verifiesTLS ?? verifiesTLS
     }
 }
 

@@ -54,6 +54,13 @@ public struct URLPattern: Hashable, Sendable {
         target.isPlain && patterns.contains { $0.matches(target) }
     }
 
+    /// The host with its port, where the pattern is of one host alone; `nil`: of several.
+    public var host: String? {
+        guard let mark = text.firstRange(of: "://") else { return nil }
+        let host = text[mark.upperBound...].prefix { !"/?".contains($0) }.lowercased()
+        return host.isEmpty || host.contains("*") ? nil : host
+    }
+
     /// Whether a URL is meant.
     func matches(_ target: URLTarget) -> Bool {
         scheme.matches(target.scheme.utf8) && authority.matches(target.authority.utf8)

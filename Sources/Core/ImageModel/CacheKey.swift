@@ -1,14 +1,14 @@
 /// The text under which something is cached: SDWebImage's, by string surgery on the unparsed key,
 /// followed by one canonical suffix for what upstream leaves out (SEMANTICS §4.4).
 public enum CacheKey {
-    /// The key of the source bytes: URL or what takes its place, and who asks where that matters.
+    /// The key of the source bytes: URL or what takes its place, and, where that matters, who asks
+    /// and that TLS was not verified.
     public static func original(url: SourceURL, terms: LoadTerms) -> String {
-        guard let identity = terms.identity else { return base(url, terms) }
-        return inserting("Auth(\(identity))", into: base(url, terms))
+        inserting(suffixes(of: terms), into: base(url, terms))
     }
 
-    /// The key of the result: frame or frames, thumbnail, transformers, output, identity, in that
-    /// order.
+    /// The key of the result: frame or frames, thumbnail, transformers, output, identity, TLS, in
+    /// that order.
     public static func result(_ request: ImageRequest, url: SourceURL, terms: LoadTerms) -> String {
         var suffixes: [String] = []
         if let frame = request.frame { suffixes.append("Frame(\(frame))") }
@@ -16,9 +16,18 @@ public enum CacheKey {
         if let thumbnail = request.thumbnail { suffixes.append(thumbnail.key) }
         suffixes += keys(of: request.steps, terms.overlays)
         if !request.output.isDefault { suffixes.append(outputSuffix(request.output)) }
-        if let identity = terms.identity { suffixes.append("Auth(\(identity))") }
-        guard !suffixes.isEmpty else { return base(url, terms) }
-        return inserting(suffixes.joined(separator: "-"), into: base(url, terms))
+        return inserting(suffixes + Self.suffixes(of: terms), into: base(url, terms))
+    }
+
+    /// What keeps entries apart however the image is asked for: who asks, and whether the origin
+    /// was who it says it is.
+    private static func suffixes(of terms: LoadTerms) -> [String] {
+        (terms.identity.map { ["Auth(\($0))"] } ?? [])
+            + (terms.transfer.isUnverified ? ["Unverified"] : [])
+    }
+
+    private static func inserting(_ suffixes: [String], into key: String) -> String {
+        suffixes.isEmpty ? key : inserting(suffixes.joined(separator: "-"), into: key)
     }
 
     /// An overlay has the name under which its original is stored: who asks for it, and in which

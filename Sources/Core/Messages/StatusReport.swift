@@ -23,6 +23,8 @@ public struct StatusReport: Hashable, Sendable {
     public var transfers: [TransferTimes] = []
     /// Clients that are programs of the stack, such as gateways.
     public var fronts: [FrontStatus] = []
+    /// Hosts whose certificates rules leave unverified (SEMANTICS §10.22).
+    public var unverifiedHosts: [String] = []
 
     /// Empty.
     public init() {}

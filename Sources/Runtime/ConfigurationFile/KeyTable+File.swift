@@ -85,6 +85,7 @@ extension KeyTable where Target == Rule {
         Row("credentials", .credential, \.transfer.credential),
         Row("client-certificate", .certificate, \.transfer.certificate),
         Row("cookies", .name, \.transfer.cookieJar),
+        Row("tls-verify", .bool, \.transfer.verifiesTLS),
     ]).adding(limits(\.limits)).adding(staleLimits(\.staleLimits))
 }
 

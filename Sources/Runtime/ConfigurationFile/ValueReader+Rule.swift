@@ -16,7 +16,26 @@ extension ValueReader where Value == Rule {
         if case .map(let entries) = node.content, !entries.contains(where: { $0.key == "match" }) {
             reading.object(node.line, "a rule says what it is for: match: https://…")
         }
+        if rule.transfer.verifiesTLS == false { check(unverified: rule, node.line, &reading) }
         return rule
+    }
+
+    /// TLS that is not verified is for hosts that are named, and for nothing that is secret.
+    private static func check(unverified rule: Rule, _ line: Int, _ reading: inout Reading) {
+        if rule.pattern.host == nil {
+            reading.object(
+                line,
+                "tls-verify: name one host in match, without *, such as https://nas.lan/*")
+        }
+        let hasSecrets = rule.headers.contains { header in
+            if case .file = header.value { return true }
+            return HTTPHeader(name: header.name, value: "").isCredential
+        }
+        if hasSecrets || rule.transfer.hasCredentials {
+            reading.object(
+                line,
+                "tls-verify: no credentials are sent to a host whose certificate is not verified")
+        }
     }
 }
 

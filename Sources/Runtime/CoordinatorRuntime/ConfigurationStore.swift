@@ -135,6 +135,9 @@ struct ConfigurationStore {
         configuration.profiles[RestrictedFront.profile]?.front ?? FrontPermission()
     }
 
+    /// Hosts whose certificates rules leave unverified.
+    var unverifiedHosts: [String] { configuration.unverifiedHosts }
+
     /// See `Configuration.cacheText`.
     func cacheText(of name: String?) throws(ImageError) -> String {
         try configuration.cacheText(of: name)

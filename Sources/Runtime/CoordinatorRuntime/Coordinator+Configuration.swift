@@ -118,6 +118,7 @@ extension Coordinator {
             bootstrap.log.info(
                 "configuration loaded", ["file": .string(path), "changed": .string(changes)])
             tellNotes()
+            warnOfUnverifiedHosts()
         } catch {
             bootstrap.log.error(
                 "the configuration is not loaded, the one before it holds until this coordinator "
@@ -156,6 +157,14 @@ extension Coordinator {
     }
 
     /// What an operator should know of the configuration that was loaded.
+    func warnOfUnverifiedHosts() {
+        let hosts = configuration.unverifiedHosts
+        guard !hosts.isEmpty else { return }
+        bootstrap.log.warning(
+            "TLS certificates are not verified: whoever is in between can change the images",
+            ["hosts": .string(hosts.joined(separator: " "))])
+    }
+
     mutating func tellNotes() {
         for note in configuration.takeNotes() {
             bootstrap.log.warning(

@@ -23,6 +23,8 @@ extension Coordinator {
         report.pools = brain.pools
         report.caches = peers.all.compactMap(\.cacheStatus)
         report.fronts = Array(peers.all.compactMap(Self.frontStatus).prefix(Self.frontsMax))
+        report.unverifiedHosts = Array(
+            configuration.unverifiedHosts.prefix(Self.unverifiedHostsMax))
         return report
     }
 
@@ -47,6 +49,8 @@ extension Coordinator {
 
     /// Fronts in a status.
     private static let frontsMax = 64
+    /// Hosts in a status whose certificates are not verified.
+    private static let unverifiedHostsMax = 64
 
     private static func frontStatus(_ peer: Peer) -> StatusReport.FrontStatus? {
         guard case .client(let hello) = peer.role, let front = hello.front, front.isPlain else {

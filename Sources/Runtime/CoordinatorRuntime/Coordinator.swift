@@ -161,5 +161,6 @@ public struct Coordinator: ~Copyable {
             "configuration loaded",
             ["file": .string(path), "has": .string(configuration.summary)])
         tellNotes()
+        warnOfUnverifiedHosts()
     }
 }

@@ -8,6 +8,8 @@ extension StatusReport: WireMessage {
 
     /// Rows of one kind in one report.
     static let rowsMax = 512
+    /// Bytes of a host with its port.
+    private static let hostBytesMax = 1_024
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.list(
@@ -41,5 +43,8 @@ extension StatusReport: WireMessage {
         try map.list(
             &fronts, &wire.pointee.n_fronts, &wire.pointee.fronts, "StatusReport.fronts",
             limit: Self.rowsMax)
+        try map.texts(
+            &unverifiedHosts, &wire.pointee.n_unverified_hosts, &wire.pointee.unverified_hosts,
+            "StatusReport.unverified_hosts", countMax: Self.rowsMax, limit: Self.hostBytesMax)
     }
 }

@@ -26,6 +26,7 @@ extension TransferTerms: WireMessage {
         try map.text(
             &jar, &wire.pointee.cookie_jar, "TransferTerms.cookie_jar", limit: Self.textBytesMax)
         cookieJar = jar.isEmpty ? nil : jar
+        map.flag(&isUnverified, &wire.pointee.is_unverified, "TransferTerms.is_unverified")
         guard byteCount <= Self.bytesMax else {
             throw .field("Fetch.terms", .tooLong(limit: Self.bytesMax))
         }

@@ -122,6 +122,7 @@ final class DownloadLoop {
         request.signing = work.signing
         request.allowedAddresses = work.allowedAddresses
         request.removedHeaders = work.terms.removedHeaders
+        request.verifiesTLS = !work.terms.isUnverified
         do throws(CurlError) {
             request.authentication = try authentication(of: work.terms)
             return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, pulse))

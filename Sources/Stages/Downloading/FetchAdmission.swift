@@ -104,6 +104,8 @@ struct FetchAdmission {
             let secret = Set(terms.secretHeaders)
             headers.removeAll { $0.isCredential || secret.contains($0.name.lowercased()) }
             (terms.credential, terms.certificate, terms.cookieJar) = (nil, nil, nil)
+            // The rule is for the host that it names.
+            terms.isUnverified = false
         }
         guard isSameOrigin, new.userInfo == nil, let userInfo = old.userInfo else {
             url = next

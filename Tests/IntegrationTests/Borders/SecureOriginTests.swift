@@ -40,6 +40,37 @@ extension RealProcesses {
             }
         }
 
+        /// The operator leaves the certificate of one host unverified: its image comes, is kept
+        /// apart, and the status names the host; nobody's credentials go there.
+        @Test func aRuleLeavesOneHostUnverified() async throws {
+            let front = try SecureFront(origin, .selfSigned, of: authority)
+            let other = try SecureFront(origin, .expired, of: authority)
+            let folder = TemporaryDirectory()
+            let file = folder.write(
+                Array(
+                    """
+                    profiles:
+                      default:
+                        rules: [{match: "https://\(front.address)/*", tls-verify: no}]
+                    """.utf8), to: "imagebus.yaml")
+            let arguments = ["--allow-private-networks", "--config", file]
+            try await withStack(arguments, decoders: 1) { stack in
+                let image = try stack.get([front.url("/a.png"), "--json"])
+                #expect(image.exitStatus == 0, "\(image)")
+                #expect(try image.json()["key"]?.text == front.url("/a-Unverified.png"))
+                let refused = try stack.get([other.url("/a.png"), "--json"])
+                #expect(refused.exitStatus == 76, "\(refused)")
+                let shown = try stack.get([
+                    front.url("/a.png"), "--header", "Authorization: Basic eA==", "--json",
+                ])
+                #expect(
+                    try shown.json()["error"]?["name"]?.text == "invalidDownloadOperation")
+                #expect(!origin.requests("/a.png").contains { $0.header("authorization") != nil })
+                let report = try await stack.client().status()
+                #expect(report.unverifiedHosts == [front.address])
+            }
+        }
+
         @Test func aFileWithoutCertificatesEndsTheStart() throws {
             let folder = TemporaryDirectory()
             let file = folder.write(Array("none".utf8), to: "none.pem")

@@ -1688,10 +1688,14 @@ struct  Imagebus__V1__TransferTerms
    */
   size_t n_secret_headers;
   char **secret_headers;
+  /*
+   * the certificate of the origin is not verified
+   */
+  protobuf_c_boolean is_unverified;
 };
 #define IMAGEBUS__V1__TRANSFER_TERMS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__transfer_terms__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, (char *)protobuf_c_empty_string, 0,NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, (char *)protobuf_c_empty_string, 0,NULL, 0 }
 
 
 struct  Imagebus__V1__StatusChange
@@ -3861,10 +3865,15 @@ struct  Imagebus__V1__StatusReport
   Imagebus__V1__StatusReport__Transfers **transfers;
   size_t n_fronts;
   Imagebus__V1__StatusReport__Front **fronts;
+  /*
+   * whose certificates rules leave unverified
+   */
+  size_t n_unverified_hosts;
+  char **unverified_hosts;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__status_report__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
 
 
 struct  Imagebus__V1__BlacklistReport__Entry

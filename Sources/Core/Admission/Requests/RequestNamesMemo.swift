@@ -35,6 +35,7 @@ struct RequestNamesMemo: Sendable {
         let infoOnly: Bool
         let facts: WantedFacts
         let identity: String?
+        let isUnverified: Bool
         let base: KeyBase
         /// Where the transfer goes, if not to the URL.
         let transferURL: String?
@@ -48,12 +49,14 @@ struct RequestNamesMemo: Sendable {
         struct OverlayName: Hashable, Sendable {
             let url: String
             let identity: String?
+            let isUnverified: Bool
             let base: KeyBase
             let originalCache: String
 
             init(_ load: Resolution) {
                 url = load.request.url
                 identity = load.terms.identity
+                isUnverified = load.terms.transfer.isUnverified
                 base = load.terms.base
                 originalCache = load.terms.originalCache
             }
@@ -71,6 +74,7 @@ struct RequestNamesMemo: Sendable {
             infoOnly = request.infoOnly
             facts = request.facts
             identity = terms.identity
+            isUnverified = terms.transfer.isUnverified
             base = terms.base
             transferURL = terms.askedURL
             cache = terms.cache

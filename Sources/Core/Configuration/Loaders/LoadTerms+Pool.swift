@@ -13,6 +13,6 @@ extension LoadTerms {
             .invalidDownloadOperation,
             "a rule of the configuration says of this transfer what workers of somebody else's are "
                 + "not told: an operator takes request, response, decrypt, credentials, "
-                + "client-certificate and cookies out of it")
+                + "client-certificate, cookies and tls-verify out of it")
     }
 }

@@ -1,5 +1,6 @@
 /// What the operator's rules say of a transfer besides its URL and headers (SEMANTICS §10.13): in
-/// no key of a cache, but for its secrets, which are part of the identity.
+/// no key of a cache, but for its secrets, which are part of the identity, and for TLS that is not
+/// verified.
 ///
 /// It holds secrets: it stands in no log, no error and no status.
 public struct TransferTerms: Hashable, Sendable {
@@ -20,6 +21,8 @@ public struct TransferTerms: Hashable, Sendable {
     /// Names of headers, in lower case, whose values are secrets of the configuration, though their
     /// names are not those of credentials (`HTTPHeader.isCredential`): no other origin gets them.
     public var secretHeaders: [String] = []
+    /// Whether the certificate of the origin is not verified (SEMANTICS §10.22).
+    public var isUnverified = false
 
     /// Says nothing.
     public init() {}

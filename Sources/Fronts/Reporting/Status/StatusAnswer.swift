@@ -130,6 +130,7 @@ package struct StatusAnswer: Encodable {
     let pools: [Pool]
     /// By phase of the transfers.
     let transfers: [String: Durations]
+    let unverifiedHosts: [String]
 
     package init(_ report: StatusReport) {
         processes = report.processes.map { Process($0) } + report.fronts.map { Process($0) }
@@ -163,6 +164,7 @@ package struct StatusAnswer: Encodable {
                 share: (shares.share($0.requests) * 1e4).rounded() / 1e4)
         }
         cacheStores = report.caches.map { StoreAnswer($0) }
+        unverifiedHosts = report.unverifiedHosts
         uptimeMilliseconds = report.uptimeMilliseconds
         cancellations = report.cancellations.map {
             Cancellations(

@@ -26,7 +26,9 @@ extension StatusTable {
         let quarantined = report.count("quarantined")
         if quarantined > 0 { parts.append("\(quarantined) quarantined") }
         if report.count("downloadsSuspended") > 0 { parts.append("downloads suspended") }
+        let hosts = report.unverifiedHosts
         return parts.joined(separator: ", ") + "\n"
+            + (hosts.isEmpty ? "" : "TLS not verified: \(hosts.joined(separator: ", "))\n")
     }
 
     private static func processes(_ report: StatusReport) -> String {
