@@ -16,21 +16,28 @@ public struct SourceSchemes: Hashable, Sendable {
         SourceSchemes(names.union(others))
     }
 
-    /// The URL of bytes that were decoded once: what a URL cannot hold is encoded again, all else
-    /// stays as it is.
+    /// The URL of bytes that were decoded once: a host beyond ASCII becomes that of DNS, what a URL
+    /// cannot hold is encoded again, all else stays as it is.
     func url(_ bytes: [UInt8]) throws(GrammarError) -> String {
+        let text = try Self.anyURL(bytes)
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        guard names.contains(scheme) else { throw Self.refused(scheme) }
+        return text
+    }
+
+    /// The same of a URL of any scheme.
+    package static func anyURL(_ bytes: [UInt8]) throws(GrammarError) -> String {
         guard !bytes.isEmpty else {
             throw GrammarError(.malformed, "the URL of the source is empty: name one")
         }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw GrammarError(.malformed, "the URL of the source has control characters")
         }
-        let text = PercentCoding.encode(Self.withCodes(bytes)) {
-            (0x21...0x7E).contains($0) && !Self.excluded.contains($0)
+        let text = PercentCoding.encode(withCodes(try HostName.ascii(hostOf: bytes))) {
+            (0x21...0x7E).contains($0) && !excluded.contains($0)
         }
         do throws(ImageError) {
-            let url = try SourceURL(text)
-            guard names.contains(url.scheme) else { throw Self.refused(url.scheme) }
+            _ = try SourceURL(text)
         } catch {
             throw GrammarError(.malformed, "the source is refused: \(error.message)")
         }
@@ -53,8 +60,10 @@ public struct SourceSchemes: Hashable, Sendable {
         }
     }
 
-    private static func refused(_ scheme: String) -> ImageError {
-        ImageError(
-            .unsupportedScheme, "the scheme \(scheme.prefix(20)) is not accepted here: use another")
+    private static func refused(_ scheme: String) -> GrammarError {
+        GrammarError(
+            .malformed,
+            "the source is refused: the scheme \(scheme.prefix(20)) is not accepted here: use "
+                + "another")
     }
 }

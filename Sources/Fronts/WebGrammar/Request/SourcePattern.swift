@@ -26,7 +26,14 @@ public struct SourcePattern: Hashable, Sendable {
         }
         let end = behind.firstIndex(of: "/") ?? behind.endIndex
         let path = end == behind.endIndex ? "/" : String(behind[end...])
-        wildcards = SourceWildcards(text[..<end].lowercased() + path)
+        wildcards = SourceWildcards(Self.ascii(text[..<end]).lowercased() + path)
+    }
+
+    /// Scheme and host, whose labels beyond ASCII are those of DNS. What cannot be one permits no
+    /// URL.
+    private static func ascii(_ beginning: Substring) -> String {
+        let bytes = try? HostName.ascii(hostOf: Array(beginning.utf8))
+        return bytes.map { String(decoding: $0, as: UTF8.self) } ?? String(beginning)
     }
 
     /// Several, with commas between them. Throws for one without a scheme.
