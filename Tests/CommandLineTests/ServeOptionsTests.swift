@@ -76,6 +76,12 @@ import Testing
         (["--gateway", ":80", "--gateway-grammar", "imgix"], "imgproxy, thumbor or iiif"),
         (["--gateway", ":80", "--gateway-idle-time", "0"], "'0' is not a time such as"),
         (["--gateway", ":80", "--gateway-metrics-listen", "x"], "'x' is not ADDRESS:PORT"),
+        (["--gateway", "unix:a"], "'unix:a' is not ADDRESS:PORT"),
+        (["--gateway", "unix:/"], "'unix:/' is not ADDRESS:PORT"),
+        (
+            ["--gateway", "unix:/" + String(repeating: "a", count: 107)],
+            "is not ADDRESS:PORT, :PORT, [IPv6]:PORT or unix:/PATH"
+        ),
         (["--gateway-unsigned"], "there is no gateway without --gateway"),
     ])
     func aGatewayThatCannotBeIsAUsageError(arguments: [String], complaint part: String) {
@@ -86,6 +92,7 @@ import Testing
         ("127.0.0.1:80", "127.0.0.1:80", "http://127.0.0.1:80/"),
         (":80", "0.0.0.0:80", "http://127.0.0.1:80/"), ("[::]:80", "[::]:80", "http://[::1]:80/"),
         ("[fd00::1]:80", "[fd00::1]:80", "http://[fd00::1]:80/"),
+        ("unix:/run/a b:1", "unix:/run/a b:1", "unix:/run/a b:1"),
     ])
     func aPlaceIsReadAndSaid(text: String, again: String, url: String) {
         #expect(ListenPlace(text)?.text == again && ListenPlace(text)?.url(port: 80) == url)

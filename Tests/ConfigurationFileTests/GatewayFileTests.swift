@@ -25,6 +25,11 @@ import Testing
         #expect(listeners[0].arguments == ["--unsigned", "--max-age", "60"])
     }
 
+    @Test func aListenerMayBeAUnixSocket() throws {
+        let listeners = try read("gateway: {listen: 'unix:/run/web/http.sock', unsigned: yes}")
+        #expect(listeners.map(\.place) == [.unix(path: "/run/web/http.sock")])
+    }
+
     @Test func whatIsSaidOfAllHoldsWhereTheGrammarHasIt() throws {
         let listeners = try read(
             """
@@ -63,6 +68,11 @@ import Testing
         ("gateway: {listen: ':1', grammar: thumbor, presets: /p}", "only for the grammar imgproxy"),
         ("gateway: {listen: ':1', listeners: [{listen: ':2'}]}", "stands in each"),
         ("gateway: {listeners: [{listen: ':2'}, {listen: ':2'}]}", "two listeners"),
+        (
+            "gateway: {listeners: [{listen: 'unix:/a'}, {listen: 'unix:/a'}]}",
+            "two listeners have unix:/a"
+        ),
+        ("gateway: {listen: 'unix:a'}", "unix:/PATH"),
         ("gateway: {listen: ':1', qualty: 70}", "did you mean"),
     ])
     func faultsAreNamed(text: String, reason: String) {

@@ -95,8 +95,8 @@ import Testing
 
     @Test func whoConnectsToASocketThatRefusesIsNotAcceptedAndASharedOneGoesOn() throws {
         let handler = Answering()
-        let listener = try TCPListener(address: "127.0.0.1", port: 0)
-        let port = listener.port
+        let listener = try StreamListener(address: "127.0.0.1", port: 0)
+        let port = listener.port ?? 0
         do {
             let server = try EventedHTTPServer(
                 listener: dup(listener.descriptor.number), handler: handler)

@@ -58,7 +58,7 @@ extension EventedHTTPServer {
     ) throws(HTTPListenError) {
         let socket: Int32
         do throws(Errno) {
-            socket = try TCPListener(address: address, port: port).relinquish()
+            socket = try StreamListener(address: address, port: port).relinquish()
         } catch {
             throw HTTPListenError(errno: error.rawValue)
         }

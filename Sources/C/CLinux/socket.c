@@ -87,13 +87,14 @@ int clinux_tcp_listen(const char *address, uint16_t port, int waiting_max) {
     return descriptor;
 }
 
-int clinux_tcp_port(int descriptor) {
+int clinux_stream_port(int descriptor) {
     struct sockaddr_storage storage;
     socklen_t length = sizeof storage;
     if (getsockname(descriptor, (struct sockaddr *)&storage, &length) < 0) return -errno;
     switch (storage.ss_family) {
     case AF_INET: return ntohs(((struct sockaddr_in *)&storage)->sin_port);
     case AF_INET6: return ntohs(((struct sockaddr_in6 *)&storage)->sin6_port);
+    case AF_UNIX: return 0;
     default: return -EAFNOSUPPORT;
     }
 }

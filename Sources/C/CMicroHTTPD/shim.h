@@ -130,24 +130,28 @@ static inline unsigned int cmicrohttpd_connections(struct MHD_Daemon *daemon) {
     return info == NULL ? 0 : info->num_connections;
 }
 
-// The address of the peer as text, which holds INET6_ADDRSTRLEN bytes; 0 where it is none of IP.
+// The address of the peer as text, which holds INET6_ADDRSTRLEN bytes; 0 where it is none of IP,
+// such as that of a Unix socket.
 static inline int cmicrohttpd_peer(struct MHD_Connection *connection, char *text) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (info == NULL || info->client_addr == NULL)
         return 0;
     const struct sockaddr *peer = info->client_addr;
+    if (peer->sa_family != AF_INET && peer->sa_family != AF_INET6)
+        return 0;
     const void *address = peer->sa_family == AF_INET6
                               ? (const void *)&((const struct sockaddr_in6 *)peer)->sin6_addr
                               : (const void *)&((const struct sockaddr_in *)peer)->sin_addr;
     return inet_ntop(peer->sa_family, address, text, INET6_ADDRSTRLEN) != NULL;
 }
 
-// The port of a socket that listens, or 0.
+// The port of a socket of TCP that listens, or 0.
 static inline uint16_t cmicrohttpd_port_of(int socket) {
     struct sockaddr_storage storage;
     socklen_t length = sizeof storage;
-    if (getsockname(socket, (struct sockaddr *)&storage, &length) != 0)
+    if (getsockname(socket, (struct sockaddr *)&storage, &length) != 0 ||
+        (storage.ss_family != AF_INET && storage.ss_family != AF_INET6))
         return 0;
     return ntohs(storage.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&storage)->sin6_port
                                                : ((struct sockaddr_in *)&storage)->sin_port);

@@ -9,7 +9,8 @@ enum GatewayHelp {
             images of a running stack over HTTP; `imagebus serve --gateway` starts one beside it
 
               --runtime-dir DIRECTORY     where the stack is
-              --listen ADDRESS:PORT       where it listens (127.0.0.1:8080); :PORT is every address
+              --listen ADDRESS:PORT       where it listens (127.0.0.1:8080); :PORT is every address,
+                                          unix:/PATH a Unix socket
               --log-level LEVEL           debug, info, warning or error (info)
               --log-format FORMAT         text or json (text)
 

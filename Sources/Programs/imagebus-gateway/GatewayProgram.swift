@@ -61,8 +61,7 @@ enum GatewayProgram {
         var loop = WebFrontLoop(
             front, server, try SignalDescriptor([.terminate, .interrupt, .hangUp]),
             metrics: try metrics.map { try self.metrics($0, options, front, client, log) })
-        log.info(
-            "listening", ["address": .string(options.place.address), "port": LogValue(port)])
+        log.info("listening", fields(of: options.place, port))
         if options.answersNobody {
             log.warning(
                 "every image is refused: --keys FILE says how paths are signed, --unsigned answers "
@@ -86,10 +85,10 @@ enum GatewayProgram {
     /// The socket that a supervisor holds for all lives of the program, or one of its own.
     private static func listener(
         _ options: GatewayOptions
-    ) throws(ConfigurationError) -> TCPListener {
+    ) throws(ConfigurationError) -> StreamListener {
         do throws(Errno) {
             if let number = options.listener {
-                return try TCPListener(owning: FileDescriptor(owning: number))
+                return try StreamListener(owning: FileDescriptor(owning: number))
             }
         } catch {
             throw ConfigurationError("--listen-fd: nothing listens there (\(error))")
@@ -99,12 +98,25 @@ enum GatewayProgram {
 
     private static func listener(
         _ place: ListenPlace, _ option: String
-    ) throws(ConfigurationError) -> TCPListener {
+    ) throws(ConfigurationError) -> StreamListener {
         do throws(Errno) {
-            return try TCPListener(address: place.address, port: place.port)
+            switch place {
+            case .tcp(let address, let port):
+                return try StreamListener(address: address, port: port)
+            case .unix(let path):
+                return try StreamListener(socketPath: path, mode: ListenPlace.socketMode)
+            }
         } catch {
             throw ConfigurationError(
-                "cannot listen at \(place.text) (\(error)); \(option) names another ADDRESS:PORT")
+                "cannot listen at \(place.text) (\(error)); \(option) names another place")
+        }
+    }
+
+    /// Where something listens, for the log.
+    private static func fields(of place: ListenPlace, _ port: UInt16?) -> Log.Fields {
+        switch place {
+        case .tcp(let address, _): ["address": .string(address), "port": LogValue(port ?? 0)]
+        case .unix(let path): ["socket": .string(path)]
         }
     }
 

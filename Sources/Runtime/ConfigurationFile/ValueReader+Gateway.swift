@@ -111,10 +111,12 @@ extension ValueReader where Value == [GatewayListenerSettings] {
                         + "127.0.0.1:8080")
                 continue
             }
-            if settings.place.port != 0, listeners.contains(where: { $0.place == settings.place }) {
+            if !settings.place.isAnyPort,
+                listeners.contains(where: { $0.place == settings.place })
+            {
                 reading.object(
                     one.line,
-                    "\(name): two listeners have \(settings.place.text): use another port")
+                    "\(name): two listeners have \(settings.place.text): use another port or path")
             }
             let grammar = settings.values[.grammar] ?? "imgproxy"
             for setting in GatewaySetting.allCases

@@ -12,10 +12,15 @@ final class NginxProxy {
 
     /// - Parameter keeps: whether it keeps answers as they permit it, and says in `X-Cache` whether
     ///   it had one.
-    init(before ports: [UInt16], keeps: Bool = false) throws {
+    convenience init(before ports: [UInt16], keeps: Bool = false) throws {
+        try self.init(beforePlaces: ports.map { "127.0.0.1:\($0)" }, keeps: keeps)
+    }
+
+    /// The same before places as nginx writes them, such as `unix:/PATH`.
+    init(beforePlaces places: [String], keeps: Bool = false) throws {
         let folder = folder
-        let servers = ports.map { "server 127.0.0.1:\($0) max_fails=0;" }.joined(separator: " ")
-        let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+        let servers = places.map { "server \($0) max_fails=0;" }.joined(separator: " ")
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(folder.file($0));"
         }
         let said = "add_header X-Cache $upstream_cache_status always;"
@@ -24,7 +29,7 @@ final class NginxProxy {
             pid \(folder.file("pid"));
             events { worker_connections 1024; }
             http {
-                access_log off; \(places.joined(separator: " "))
+                access_log off; \(temporary.joined(separator: " "))
                 \(keeps ? "proxy_cache_path \(folder.file("kept")) keys_zone=kept:1m;" : "")
                 upstream gateways { \(servers) }
                 server {

@@ -46,11 +46,11 @@ public final class EventedExchange {
         standing == .over ? nil : FieldLines.value(of: name, on: connection.pointer)
     }
 
-    /// The address of the peer in numbers; of a Unix socket it is empty.
+    /// The address of the peer in numbers; `unix` of every peer of a Unix socket, which has none.
     public var peer: String {
         guard standing != .over else { return "" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard cmicrohttpd_peer(connection.pointer, &text) != 0 else { return "" }
+        guard cmicrohttpd_peer(connection.pointer, &text) != 0 else { return "unix" }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
     }
 

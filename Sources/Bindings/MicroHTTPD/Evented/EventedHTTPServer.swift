@@ -30,7 +30,7 @@ extension EventedHandler {
 /// A request may be answered later. Its connection waits until then, and the handler is told within
 /// one turn when its peer leaves.
 public struct EventedHTTPServer: ~Copyable {
-    /// The TCP port.
+    /// The TCP port; 0: it listens at a Unix socket.
     public let port: UInt16
     /// Readable when `run` has something to do.
     public let descriptor: Int32

@@ -2,7 +2,8 @@
 public struct HTTPLimits: Hashable, Sendable {
     /// Connections at a time.
     public var connections = 12_000
-    /// Of one address; 0: as many as in all.
+    /// Of one address; 0: as many as in all. Peers of a Unix socket have no address and no such
+    /// limit.
     public var connectionsPerPeer = 512
     /// Seconds after which a connection without traffic is closed; one whose answer is awaited
     /// counts as busy.

@@ -144,8 +144,8 @@ int clinux_socket_accept(int descriptor);
 int64_t clinux_socket_send(int descriptor, const void *buffer, size_t count);
 int clinux_socket_connect(const char *path);
 int clinux_tcp_listen(const char *address, uint16_t port, int waiting_max);
-// The port of a socket that listens.
-int clinux_tcp_port(int descriptor);
+// The port of a socket that listens; 0 of a Unix socket.
+int clinux_stream_port(int descriptor);
 int clinux_socket_shutdown(int descriptor);
 
 // MARK: - spawn (spawn.c)

@@ -6,7 +6,10 @@ extension PeerSetting {
     private static let imgproxyServer: [PeerSetting] =
         [
             text("IMGPROXY_BIND", "gateway"),
-            always("IMGPROXY_NETWORK", ["tcp"], "the gateway listens on TCP: use IMGPROXY_BIND"),
+            always(
+                "IMGPROXY_NETWORK", ["tcp"],
+                "IMGPROXY_BIND is an address and a port: for a Unix socket use --gateway unix:/PATH"
+            ),
             seconds("IMGPROXY_TIMEOUT", .timeout),
             seconds("IMGPROXY_READ_REQUEST_TIMEOUT", .headTime),
             seconds("IMGPROXY_KEEP_ALIVE_TIMEOUT", .idleTime),

@@ -4,13 +4,13 @@ import Messages
 /// The socket of the gateway, which outlives each of its processes: who connects while the next one
 /// starts waits.
 final class GatewayListener {
-    private var listener: TCPListener?
+    private var listener: StreamListener?
     private let place: ListenPlace
-    private let port: UInt16
+    private let port: UInt16?
 
     init(_ place: ListenPlace) throws(GatewayListenError) {
         do throws(Errno) {
-            let made = try TCPListener(address: place.address, port: place.port)
+            let made = try Self.listener(at: place)
             port = made.port
             listener = consume made
         } catch {
@@ -19,11 +19,20 @@ final class GatewayListener {
         self.place = place
     }
 
+    private static func listener(at place: ListenPlace) throws(Errno) -> StreamListener {
+        switch place {
+        case .tcp(let address, let port):
+            return try StreamListener(address: address, port: port)
+        case .unix(let path):
+            return try StreamListener(socketPath: path, mode: ListenPlace.socketMode)
+        }
+    }
+
     /// What the gateway inherits.
     var descriptorNumber: Int32? { listener?.descriptor.number }
 
-    /// What a browser on this machine opens.
-    var url: String { place.url(port: port) }
+    /// What a browser on this machine opens, or the Unix socket as the options write it.
+    var url: String { place.url(port: port ?? 0) }
 
     /// Whoever has inherited it may go on; who connects behind that is refused.
     func close() { listener = nil }
@@ -38,7 +47,6 @@ struct GatewayListenError: Error, Hashable, CustomStringConvertible {
     static let exitStatus: Int32 = 78
 
     var description: String {
-        "the gateway cannot listen at \(place.address), port \(place.port) (\(errno)): --gateway "
-            + "names another place"
+        "the gateway cannot listen at \(place.text) (\(errno)): name another place with --gateway"
     }
 }

@@ -92,7 +92,8 @@ struct ServedGateway: Hashable {
             OptionDefinition(
                 name, value: "ADDRESS:PORT",
                 "answer images over HTTP there (imagebus-gateway); its URL is printed\n"
-                    + "behind the ready line. \":8080\" is every address of this machine")
+                    + "behind the ready line. \":8080\" is every address of this machine,\n"
+                    + "\"unix:/PATH\" a Unix socket")
         ]
         + settingDefinitions
 

@@ -1,0 +1,128 @@
+import ImageModel
+import Imagebus
+import Linux
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// A gateway at a Unix socket.
+    @Suite struct GatewaySocketTests {
+        private let bench = GatewayBench()
+        private let folder = TestKit.TemporaryDirectory()
+        private var socket: String { folder.file("http.sock") }
+
+        private func arguments(_ more: [String] = []) -> [String] {
+            [
+                "--allow-private-networks", "--gateway", "unix:\(socket)", "--gateway-unsigned",
+                "--gateway-access-log",
+            ] + more
+        }
+
+        private func get(_ target: String) throws -> RawClient.Response {
+            let client = try RawClient(path: socket)
+            client.get(target)
+            return client.whole()
+        }
+
+        private func routeImage() throws {
+            bench.origin.route(
+                "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
+        }
+
+        /// Its file has the mode that proxies need, the ready line says where it is, and curl and
+        /// nginx reach it.
+        @Test func curlAndNginxReachIt() async throws {
+            try routeImage()
+            try await withStack(arguments(), decoders: 1) { stack in
+                #expect(try stack.gatewayURL() == "unix:\(socket)")
+                let status = try FileDescriptor.status(path: socket)
+                #expect(status.type == .socket && status.mode & 0o7777 == 0o660)
+                let target = bench.path("/a.jpg")
+                let bytes = try Tool.run([
+                    "curl", "-sSf", "--unix-socket", socket, "http://localhost\(target)",
+                ])
+                #expect(try Pixels(decoding: bytes).size == "40x40")
+                let proxy = try NginxProxy(beforePlaces: ["unix:\(socket)"])
+                let answer = try proxy.get(target)
+                #expect(answer.status == 200 && answer.body == bytes)
+                #expect(try proxy.complaints() == [])
+                let log = FileBytes.text(stack.logFile) ?? ""
+                #expect(log.contains(#""peer":"unix""#), "\(log.suffix(400))")
+            }
+        }
+
+        /// Who connects while the next gateway starts waits, and SIGHUP changes nothing of it.
+        @Test func itStaysWhenTheGatewayIsRestarted() async throws {
+            try routeImage()
+            try await withStack(arguments(), decoders: 1) { stack in
+                let target = bench.path("/a.jpg")
+                for signal in [StackSignal.kill, .hangUp, .kill] {
+                    #expect(try get(target).status == 200)
+                    guard signal == .kill else {
+                        try stack.send(signal)
+                        continue
+                    }
+                    let gateway = try #require(
+                        stack.children.first { $0.name == "imagebus-gatewa" })
+                    try gateway.kill()
+                }
+                #expect(try get(target).status == 200)
+            }
+        }
+
+        /// Peers have no address, so that none of them has too many connections.
+        @Test func itHasNoLimitByAddress() async throws {
+            let more = ["--gateway-connections-per-address", "1"]
+            try await withStack(arguments(more), decoders: 1) { _ in
+                let first = try RawClient(path: socket)
+                let second = try RawClient(path: socket)
+                let third = try RawClient(path: socket)
+                first.get("/live")
+                second.get("/live")
+                third.get("/live")
+                #expect(first.whole().status == 200 && second.whole().status == 200)
+                #expect(third.whole().status == 200)
+            }
+        }
+
+        /// The file stays behind, and is replaced; where somebody listens, it is not.
+        @Test func aFileIsReplacedWhereNobodyListens() async throws {
+            try await withStack(arguments(), decoders: 1) { stack in
+                let other = try StackHarness(arguments())
+                let failure = #expect(throws: StackFailure.self) { try other.start() }
+                #expect("\(failure as Any)".contains("exit 78"), "\(failure as Any)")
+                #expect(try get("/live").status == 200)
+                for signal in [StackSignal.terminate, .kill] {
+                    try stack.send(signal)
+                    _ = try stack.awaitEnd()
+                    #expect(try FileDescriptor.status(path: socket).type == .socket)
+                    #expect(throws: RawClient.ConnectionRefused.self) {
+                        _ = try RawClient(path: socket)
+                    }
+                    try stack.start()
+                    #expect(try get("/live").status == 200)
+                }
+            }
+        }
+
+        /// A gateway of its own, and one of the configuration.
+        @Test func programAndFileTakeItToo() async throws {
+            try routeImage()
+            let inner = "unix:\(folder.file("inner.sock"))"
+            let file = folder.write(
+                Array("gateway: {listen: \"unix:\(socket)\", unsigned: yes}".utf8), to: "a.yaml")
+            try await withStack(["--allow-private-networks", "--config", file], decoders: 1) {
+                stack in
+                #expect(try stack.gatewayURLs(1) == ["unix:\(socket)"])
+                #expect(try get(bench.path("/a.jpg")).status == 200)
+                let gateway = try GatewayProcess(
+                    before: stack, ["--unsigned", "--metrics-listen", inner])
+                let client = try RawClient(path: folder.file("inner.sock"))
+                client.get("/metrics")
+                #expect(client.whole().status == 200)
+                #expect(try gateway.get("/live").status == 200)
+            }
+        }
+    }
+}
