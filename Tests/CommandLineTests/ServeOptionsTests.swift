@@ -69,6 +69,22 @@ import Testing
         #expect(try options([], shared).gateway?.arguments == ["--unsigned"])
     }
 
+    /// The coordinator of the same stack permits what the tokens of operators are for.
+    @Test func theCoordinatorIsToldWhatOperatorsMay() throws {
+        let tokens = ["--gateway", ":80", "--gateway-operator-tokens", "/f"]
+        for (arguments, flags) in [
+            (["--gateway", ":80"], []), (tokens, ["--web-refresh"]),
+            (
+                tokens + ["--gateway-operator-listen", "unix:/run/o"],
+                ["--web-refresh", "--web-removals"]
+            ),
+        ] as [([String], [String])] {
+            let children = try options(arguments).children(programs: "/p")
+            let coordinator = try #require(children.first)
+            #expect(coordinator.arguments.filter { $0.hasPrefix("--web-") } == flags)
+        }
+    }
+
     @Test(arguments: [
         (["--gateway", "8080"], "'8080' is not ADDRESS:PORT"),
         (["--gateway", "::1:80"], "'::1:80' is not ADDRESS:PORT"),

@@ -2,6 +2,7 @@ import Configuration
 import ImageModel
 import Messages
 import Testing
+import Wire
 
 @testable import CoordinatorRuntime
 
@@ -45,6 +46,56 @@ import Testing
             }
             #expect(error?.code == .invalidRequest)
         }
+    }
+
+    private func removal(
+        _ selection: EntrySelection, _ action: EntryAction = .removeSelected,
+        tiers: CacheTypes = .all
+    ) -> CacheCommand {
+        CacheCommand(number: 1, action: action, key: "", tiers: tiers, selection: selection)
+    }
+
+    /// Of an operator's commands removals alone, where they are permitted.
+    @Test func nothingIsRemovedUnlessTheOperatorPermitsIt() throws {
+        let fine = [
+            EntrySelection(url: "http://h/a"), EntrySelection(prefix: "http://h/"),
+            EntrySelection(tag: "a"),
+        ]
+        var permitted = FrontPermission()
+        permitted.removes = true
+        for selection in fine {
+            try RestrictedFront.check(.cache(removal(selection)))
+            try RestrictedFront.check(removal(selection), permitted)
+            let error = #expect(throws: ImageError.self) {
+                try RestrictedFront.check(removal(selection), FrontPermission())
+            }
+            #expect(error?.code == .invalidRequest)
+        }
+        let beyond = [
+            removal(EntrySelection()), removal(EntrySelection(olderThanSeconds: 0)),
+            removal(EntrySelection(cache: "shop", url: "http://h/a")),
+            removal(EntrySelection(url: "http://h/a", tag: "a")),
+            removal(EntrySelection(url: "http://h/a"), tiers: .memory),
+        ]
+        for command in beyond {
+            #expect(throws: ImageError.self) { try RestrictedFront.check(command, permitted) }
+        }
+        for action in [EntryAction.clear, .remove, .list, .count, .contains, .trim] {
+            #expect(throws: WireError.self) {
+                try RestrictedFront.check(.cache(removal(fine[0], action)))
+            }
+        }
+    }
+
+    /// Tokens of operators permit what they are for.
+    @Test func tokensOfOperatorsAreAGrant() {
+        let tokens = OperatorGrant(of: [.operatorTokens: "/f"])
+        let both = OperatorGrant(of: [.operatorTokens: "/f", .operatorListen: ":1"])
+        #expect(tokens == OperatorGrant(refreshes: true) && both.removes)
+        #expect(OperatorGrant(of: [.operatorListen: ":1"]) == OperatorGrant())
+        let permission = FrontPermission().adding(tokens)
+        #expect(permission.refreshes && !permission.removes)
+        #expect(permission.adding(OperatorGrant()) == permission)
     }
 
     /// What the operator permits, and nothing beside it.

@@ -1,5 +1,6 @@
 import ImageModel
 import Imagebus
+import Messages
 import SharedArena
 import StackKit
 import TestKit
@@ -64,6 +65,65 @@ extension RealProcesses {
                 ("loader", with { $0.context.loader = "other" }),
                 ("key", with { $0.context.key = .text("mine") }),
             ]
+        }
+
+        /// Entries stay unless `removals` says otherwise, whatever a front end asks for.
+        @Test(arguments: [false, true])
+        func removalsAreTheOperatorsToPermit(isPermitted: Bool) async throws {
+            origin.route("/d.png", .bytes(try Images.waves(width: 60, height: 30).png()))
+            let folder = TemporaryDirectory()
+            let file = folder.write(
+                Array(
+                    """
+                    key-filters: {plain: {drop-query: [v]}}
+                    profiles:
+                      web: {key-filter: plain, front: {removals: \(isPermitted ? "yes" : "no")}}
+                    """.utf8), to: "imagebus.yaml")
+            try await withStack(["--allow-private-networks", "--config", file]) { stack in
+                let web = try stranger(of: stack)
+                let url = origin.url("/d.png?v=1")
+                for request in [ImageRequest(url: url), ImageRequest(url, fit: 20)] {
+                    _ = try await web.load(request).response
+                }
+                _ = try await stack.awaitIdle()
+                let admin = try stack.client(asOperator: true)
+                let before = try await admin.count()
+                #expect(before.disk.entries == 2 && before.memory.entries == 2)
+                let beyond = [
+                    EntrySelection(cache: "default", url: url),
+                    EntrySelection(olderThanSeconds: 0), EntrySelection(),
+                ]
+                for selection in beyond {
+                    #expect(await removalError(web, selection) == .invalidRequest)
+                }
+                #expect(await removalError(web, EntrySelection(url: url), .memory) != nil)
+                for selection in [EntrySelection(tag: "a"), EntrySelection(prefix: "http://none")] {
+                    let error = await removalError(web, selection)
+                    #expect(error == (isPermitted ? nil : .invalidRequest))
+                }
+                await #expect(throws: ImageError.self) { try await web.clear() }
+                await #expect(throws: ImageError.self) { try await web.count() }
+                #expect(try await admin.count() == before)
+                guard isPermitted else {
+                    #expect(await removalError(web, EntrySelection(url: url)) == .invalidRequest)
+                    return
+                }
+                // The key has no `v`: the coordinator knows the filter of their profile.
+                let gone = try await web.remove(EntrySelection(url: url))
+                #expect(gone.disk.entries == 2 && gone.memory.entries == 2)
+                #expect(try await admin.count().disk.entries == 0)
+            }
+        }
+
+        private func removalError(
+            _ client: ImagebusClient, _ selection: EntrySelection, _ tiers: CacheTypes = .all
+        ) async -> ErrorCode? {
+            do throws(ImageError) {
+                _ = try await client.remove(selection, from: tiers)
+                return nil
+            } catch {
+                return error.code
+            }
         }
 
         /// What the profile `web` permits is done, and what goes beyond it is refused.

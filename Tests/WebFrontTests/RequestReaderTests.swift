@@ -231,8 +231,8 @@ import WebGrammar
         fields["Authorization"] = authorization
         return try verdict(target, method: method, fields) { settings in
             let grammar = try Self.grammar(schemes: SourceSchemes([UploadSettings.scheme]))
-            settings.uploads = UploadSettings(
-                tokens: [Array("another-token-xx".utf8), Array(Self.token.utf8)], grammar)
+            let tokens = ["another-token-xx", Self.token].map { Array($0.utf8) }
+            settings.uploads = UploadSettings(tokens: try #require(BearerTokens(tokens)), grammar)
             settings.uploads?.bytesMax = 100
         }
     }
@@ -313,9 +313,35 @@ import WebGrammar
         }
     }
 
+    // MARK: - Operators
+
+    /// `no-cache` counts for those alone who show a token.
+    @Test(
+        arguments: [
+            ("no-cache", nil, "Bearer \(token)", true),
+            ("max-age=0, No-Cache", nil, "bearer \(token)", true),
+            (nil, "no-cache", "Bearer \(token)", true),
+            ("no-cache", nil, nil, false), ("no-cache", nil, "Bearer \(token)0", false),
+            ("max-age=0", nil, "Bearer \(token)", false), (nil, nil, "Bearer \(token)", false),
+            ("no-cacheable", nil, "Bearer \(token)", false),
+        ] as [(String?, String?, String?, Bool)])
+    func operatorsHaveTheOriginAsked(
+        control: String?, pragma: String?, authorization: String?, isAsked: Bool
+    ) throws {
+        var fields: [String: String] = [:]
+        (fields["Cache-Control"], fields["Pragma"]) = (control, pragma)
+        fields["Authorization"] = authorization
+        let plan = try plan(Self.image, fields) { settings in
+            settings.operators = BearerTokens([Array(Self.token.utf8)])
+        }
+        #expect(plan.request.image.options.contains(.refreshCached) == isAsked)
+        #expect(plan.request.image.options.contains(.respectCacheControl))
+        let others = try self.plan(Self.image, fields)
+        #expect(!others.request.image.options.contains(.refreshCached), "nobody is an operator")
+    }
+
     @Test(arguments: [[], ["short"], [String(repeating: "x", count: 1_025)]])
     func aTokenIsLongEnough(tokens: [String]) throws {
-        let settings = UploadSettings(tokens: tokens.map { Array($0.utf8) }, try Self.grammar())
-        #expect(settings == nil)
+        #expect(BearerTokens(tokens.map { Array($0.utf8) }) == nil)
     }
 }

@@ -37,11 +37,11 @@ public struct StreamListener: ~Copyable {
     ) throws(Errno) {
         let path = try checked(path: path)
         try Self.removeLeftover(path)
-        port = nil
-        descriptor = FileDescriptor(
+        let made = FileDescriptor(
             owning: try syscall { clinux_socket_listen(path, mode, Int32(clamping: waitingMax)) })
         // The file that was bound has the mode less the umask.
         try syscall { clinux_fchmodat(AT_FDCWD, path, mode) }
+        try self.init(owning: made)
     }
 
     /// Takes over a socket that listens. Throws where it is none of TCP, nor a Unix one.

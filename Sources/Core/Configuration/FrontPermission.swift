@@ -8,7 +8,18 @@ public struct FrontPermission: Hashable, Sendable {
     public var tagPrefix: String?
     /// Whether loads may have the origin asked about an image that is fresh.
     public var refreshes = false
+    /// Whether entries may be removed from the caches by URL, by the beginning of their keys or by
+    /// tag.
+    public var removes = false
 
     /// What the file does not say.
     public init() {}
+
+    /// The same with what a gateway of this stack needs whose operator has tokens.
+    public func adding(_ grant: OperatorGrant) -> FrontPermission {
+        var permission = self
+        permission.refreshes = refreshes || grant.refreshes
+        permission.removes = removes || grant.removes
+        return permission
+    }
 }

@@ -65,6 +65,10 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case postTokens = "post-tokens"
     /// Bytes of an image that is sent.
     case postMaxBytes = "post-max-bytes"
+    /// A file of tokens of operators.
+    case operatorTokens = "operator-tokens"
+    /// Where operators have entries removed.
+    case operatorListen = "operator-listen"
     /// Whether clients are asked for their sizes.
     case clientHints = "client-hints"
     /// Widths that are made for them.
@@ -148,7 +152,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .unsigned, .onlyPresets, .immutable, .accessLog, .clientHints, .noComponent: .flag
         case .grammar: .word(["imgproxy", "thumbor", "iiif"])
-        case .keys, .presets, .postTokens: .text("FILE")
+        case .keys, .presets, .postTokens, .operatorTokens: .text("FILE")
         case .iiifSource, .publicURL, .fallback: .text("URL")
         case .responseHeaders: .text("HEADERS")
         case .fallbackFor: .text("LIST")
@@ -159,7 +163,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .metadata: .word(["none", "copyright", "all"])
         case .visitorField: .text("NAME")
         case .allowOrigin: .text("ORIGINS")
-        case .metricsListen: .place
+        case .metricsListen, .operatorListen: .place
         case .maxAgeMost, .browserMaxAge, .fallbackMaxAge: .count(0...366 * 86_400)
         case .maxAge, .assumeFresh, .assumeStaleWhileRevalidate, .assumeStaleIfError:
             .count(0...Int(AssumedLifetime.range.upperBound))
@@ -275,6 +279,11 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .fallbackMaxAge: "seconds for which it may be kept (60)"
         case .postTokens: "take images by POST from whoever shows a token of it, a line each"
         case .postMaxBytes: "of an image that is sent"
+        case .operatorTokens:
+            "tokens of operators, a line each, whose Cache-Control: no-cache has the\n"
+                + "origin asked; SIGHUP reads it anew"
+        case .operatorListen:
+            "take PURGE and POST /-/purge of operators there (ADDRESS:PORT or\nunix:/PATH)"
         case .clientHints: "ask clients for widths, densities and whether they save data"
         case .hintWidths: "widths that are made for them, such as 320,640,1280"
         case .saveDataQuality: "for those who save data; 0: as for others"

@@ -12,6 +12,7 @@ extension GatewayOptions {
         try takeFacts(arguments)
         try takeFallback(arguments)
         try takeUploads(arguments)
+        try takeOperators(arguments)
         try takeHints(arguments)
         try takeLifetimes(arguments)
         try takeHeaders(arguments)
@@ -110,24 +111,11 @@ extension GatewayOptions {
     // MARK: - Images that are sent
 
     private mutating func takeUploads(_ arguments: ProgramArguments) throws {
-        guard let path = arguments.value("post-tokens") else { return }
+        guard let tokens = try Self.tokens(.postTokens, arguments) else { return }
         guard arguments.value("grammar") != "iiif" else {
             throw ConfigurationError("--post-tokens: IIIF has no paths for images that are sent")
         }
-        let lines: [[UInt8]]
-        do throws(GrammarError) {
-            lines = try Self.bytes(path).split(separator: UInt8(ascii: "\n")).map(Array.init)
-        } catch {
-            throw ConfigurationError("--post-tokens: \(error.message)")
-        }
-        let tokens = lines.filter { $0.first != UInt8(ascii: "#") }
-        let grammar = try grammar(for: .uploads)
-        guard var uploads = UploadSettings(tokens: tokens, grammar) else {
-            let range = UploadSettings.tokenBytes
-            throw ConfigurationError(
-                "--post-tokens: \(path) has a token a line, \(UploadSettings.tokensMax) at most, "
-                    + "each of \(range.lowerBound) to \(range.upperBound) bytes")
-        }
+        var uploads = UploadSettings(tokens: tokens, try grammar(for: .uploads))
         Self.set(&uploads.bytesMax, .postMaxBytes, arguments)
         front.uploads = uploads
     }

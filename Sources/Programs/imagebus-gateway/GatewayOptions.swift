@@ -16,6 +16,10 @@ struct GatewayOptions {
     var front: WebFrontSettings
     /// Where figures are read; nil: nowhere.
     var metricsPlace: ListenPlace?
+    /// Where operators have entries removed; nil: nowhere.
+    var operatorPlace: ListenPlace?
+    /// How that is answered; nil: it is not.
+    var operators: OperatorSettings?
     private let arguments: ProgramArguments
     private let keyLines: [String]
     private let words: [String]
@@ -151,10 +155,9 @@ struct GatewayOptions {
 
     /// Files that are read again at SIGHUP.
     var files: [String] {
-        ["keys", "presets", "post-tokens", "fallback", "settings-file"].compactMap {
-            arguments.value($0)
-        }
-        .filter { (try? SourceURL($0)) == nil }
+        ["keys", "presets", "post-tokens", "operator-tokens", "fallback", "settings-file"]
+            .compactMap { arguments.value($0) }
+            .filter { (try? SourceURL($0)) == nil }
     }
 
     /// The same with what its files hold now.

@@ -35,16 +35,16 @@ enum GatewayProgram {
         let limits = limits(options, log)
         let listener = try listener(options)
         let port = listener.port
-        let metrics = try options.metricsPlace.map { (place) throws(ConfigurationError) in
-            try Self.listener(place, "--metrics-listen").relinquish()
-        }
+        let metrics = try Self.socket(options.metricsPlace, "--metrics-listen")
+        let operators = try Self.socket(options.operatorPlace, "--operator-listen")
         // Strangers have no say in more than images, unless they bring them along.
         let paths = bootstrap.paths
         let socket = options.front.uploads == nil ? paths.webSocket : paths.frontSocket
         // All is open that is opened by name, and the first thread comes next.
         let sandbox = Sandbox.enter(
             .gateway(
-                paths: bootstrap.paths, socket: socket, files: options.files,
+                paths: bootstrap.paths, socket: socket,
+                files: options.files + (operators == nil ? [] : [paths.webSocket]),
                 connections: limits.connections),
             log: log)
         var configuration = ClientConfiguration(
@@ -56,11 +56,24 @@ enum GatewayProgram {
             sandbox: sandbox)
         let client = try ImagebusClient(configuration)
         let front = try WebFront(options.front, client: client, log: log)
+        // Removals are permitted at web/, also where images come along at front/.
+        (configuration.endpoint, configuration.front) = (paths.webSocket, nil)
+        let removing = try options.operators.map { (settings) throws in
+            try OperatorFront(
+                settings,
+                client: socket == paths.webSocket ? client : ImagebusClient(configuration),
+                log: log)
+        }
         let server = try EventedHTTPServer(
             listener: listener.relinquish(), limits: limits, handler: front)
         var loop = WebFrontLoop(
             front, server, try SignalDescriptor([.terminate, .interrupt, .hangUp]),
-            metrics: try metrics.map { try self.metrics($0, options, front, client, log) })
+            side: try [
+                metrics.map { try self.metrics($0, options, front, client, log) },
+                operators.flatMap { socket in
+                    try removing.map { try self.operators(socket, $0, log) }
+                },
+            ].compactMap { $0 })
         log.info("listening", fields(of: options.place, port))
         if options.answersNobody {
             log.warning(
@@ -71,7 +84,7 @@ enum GatewayProgram {
         let isDone = try loop.run { event in
             switch event {
             case .alive: bootstrap.ready.tell(.alive, bootstrap.incarnation)
-            case .hangUp: reload(options, front, log)
+            case .hangUp: reload(options, front, removing, log)
             }
         }
         log.info(
@@ -112,6 +125,14 @@ enum GatewayProgram {
         }
     }
 
+    /// The socket of a listener beside that of images.
+    private static func socket(
+        _ place: ListenPlace?, _ option: String
+    ) throws(ConfigurationError) -> Int32? {
+        guard let place else { return nil }
+        return try listener(place, option).relinquish()
+    }
+
     /// Where something listens, for the log.
     private static func fields(of place: ListenPlace, _ port: UInt16?) -> Log.Fields {
         switch place {
@@ -123,7 +144,7 @@ enum GatewayProgram {
     private static func metrics(
         _ socket: Int32, _ options: GatewayOptions, _ front: WebFront, _ client: ImagebusClient,
         _ log: Log
-    ) throws -> MetricsListener {
+    ) throws -> SideListener {
         let figures = try MetricsFront(
             client, crossOrigin: options.front.crossOrigin
         ) { [unowned front] in
@@ -132,14 +153,25 @@ enum GatewayProgram {
                 connections: front.connectionCount)
         }
         var limits = HTTPLimits()
-        (limits.connections, limits.connectionsPerPeer) = (metricsConnections, 0)
+        (limits.connections, limits.connectionsPerPeer) = (sideConnections, 0)
         let server = try EventedHTTPServer(listener: socket, limits: limits, handler: figures)
         log.info("figures are read there", ["port": LogValue(server.port)])
-        return MetricsListener(figures, server)
+        return SideListener(figures, server)
     }
 
-    /// Collectors and pages that show figures.
-    private static let metricsConnections = 256
+    private static func operators(
+        _ socket: Int32, _ front: OperatorFront, _ log: Log
+    ) throws -> SideListener {
+        var limits = HTTPLimits()
+        (limits.connections, limits.connectionsPerPeer) = (sideConnections, 0)
+        limits.bodyBytes = OperatorSettings.bodyBytesMax
+        let server = try EventedHTTPServer(listener: socket, limits: limits, handler: front)
+        log.info("operators remove entries there", ["port": LogValue(server.port)])
+        return SideListener(front, server)
+    }
+
+    /// Connections of collectors and pages that show figures, and of operators.
+    private static let sideConnections = 256
 
     /// As many connections as the system has descriptors for.
     private static func limits(_ options: GatewayOptions, _ log: Log) -> HTTPLimits {
@@ -159,9 +191,13 @@ enum GatewayProgram {
     private static let otherDescriptors = 512
 
     /// What files say anew, whole or not at all.
-    private static func reload(_ options: GatewayOptions, _ front: WebFront, _ log: Log) {
+    private static func reload(
+        _ options: GatewayOptions, _ front: WebFront, _ removing: OperatorFront?, _ log: Log
+    ) {
         do {
-            front.replace(try options.readAgain().front)
+            let new = try options.readAgain()
+            front.replace(new.front)
+            if let settings = new.operators { removing?.replace(settings) }
             log.info("keys and presets are loaded anew")
         } catch {
             log.error(

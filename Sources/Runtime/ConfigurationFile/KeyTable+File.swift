@@ -59,6 +59,7 @@ extension KeyTable where Target == FrontPermission {
         Row("upload-bytes", .uploadBytes, \.uploadBytesMax),
         Row("tag-prefix", .tagPrefix, \.tagPrefix),
         Row("refresh", .bool, \.refreshes),
+        Row("removals", .bool, \.removes),
     ])
 }
 

@@ -12,6 +12,8 @@ struct ConfigurationStore {
     private let vectorWorkers: Int
     /// What takes URLs besides the loaders of the file.
     private let loaders: [Loader]
+    /// What the gateway needs that `serve` was told to run.
+    private let grant: OperatorGrant
     private var configuration = Configuration()
     private var secrets = SecretFiles()
     private var secretsReadAt = Instant(nanoseconds: 0)
@@ -21,9 +23,12 @@ struct ConfigurationStore {
     /// Reads the file, where there is one. Secrets that cannot be read are noted only, and looked
     /// for again: nothing of before could hold in their place.
     init(
-        path: String?, vectorWorkers: Int = 0, loaders: [Loader] = []
+        path: String?, vectorWorkers: Int = 0, loaders: [Loader] = [],
+        grant: OperatorGrant = OperatorGrant()
     ) throws(ConfigurationFileError) {
         (self.path, self.vectorWorkers, self.loaders) = (path, vectorWorkers, loaders)
+        self.grant = grant
+        permissionForStrangers = FrontPermission().adding(grant)
         configuration.loaders = loaders
         if path != nil { _ = try load(at: .now(), isStart: true) }
     }
@@ -46,9 +51,18 @@ struct ConfigurationStore {
             throw ConfigurationFileError(path: path, [.init(line: nil, fault)])
         }
         try secrets.fill(&new, path: path, after: isStart ? nil : configuration)
-        defer { configuration = new }
         secretsReadAt = now
-        return new.differences(from: configuration)
+        let changes = new.differences(from: configuration)
+        configuration = new
+        permissionForStrangers = permission(in: new)
+        return changes
+    }
+
+    /// Gateways of the file whose operators have tokens need what those say.
+    private func permission(in configuration: Configuration) -> FrontPermission {
+        let named = configuration.profiles[RestrictedFront.profile]?.front ?? FrontPermission()
+        return configuration.gateways.map { OperatorGrant(of: $0.values) }
+            .reduce(named.adding(grant)) { $0.adding($1) }
     }
 
     /// Why another coordinator could not do with the files as they are now what this one does;
@@ -130,13 +144,20 @@ struct ConfigurationStore {
         configuration.profiles[RestrictedFront.profile] == nil ? nil : RestrictedFront.profile
     }
 
-    /// What loads of strangers may ask for.
-    var permissionForStrangers: FrontPermission {
-        configuration.profiles[RestrictedFront.profile]?.front ?? FrontPermission()
+    /// What stands for a URL in the keys of loads of strangers.
+    func keyOfStrangers(_ url: String) -> String {
+        var image = ImageRequest(url: url)
+        image.context.profile = profileForStrangers
+        let base = try? resolve(image, isUpload: false).terms.base
+        if case .filtered(let text) = base { return text }
+        return (try? SourceURL(url))?.withoutUserInfo ?? url
     }
 
     /// Hosts whose certificates rules leave unverified.
     var unverifiedHosts: [String] { configuration.unverifiedHosts }
+
+    /// What strangers may ask for.
+    private(set) var permissionForStrangers: FrontPermission
 
     /// See `Configuration.cacheText`.
     func cacheText(of name: String?) throws(ImageError) -> String {

@@ -60,9 +60,28 @@ extension Coordinator {
             }
             handle(.cache(client, command), at: now)
         } catch {
-            let report = CacheReport(number: command.number, outcome: .failure(error))
-            send(.toClient(.cache(report)), to: client.value, at: now)
+            refuse(command, error, of: client, at: now)
         }
+    }
+
+    /// A removal of a front end that speaks for strangers, where its operator permits it. The URL
+    /// is that of its loads: under a key filter of their profile, what stands for it in keys.
+    mutating func entry(restricted command: CacheCommand, of client: ClientID, at now: Instant) {
+        var command = command
+        do throws(ImageError) {
+            try RestrictedFront.check(command, configuration.permissionForStrangers)
+            command.selection.url = command.selection.url.map(configuration.keyOfStrangers)
+            entry(command, of: client, at: now)
+        } catch {
+            refuse(command, error, of: client, at: now)
+        }
+    }
+
+    private mutating func refuse(
+        _ command: CacheCommand, _ error: ImageError, of client: ClientID, at now: Instant
+    ) {
+        let report = CacheReport(number: command.number, outcome: .failure(error))
+        send(.toClient(.cache(report)), to: client.value, at: now)
     }
 
     private static func checkUpload(_ image: ImageRequest) throws(ImageError) {

@@ -166,8 +166,11 @@ extension Coordinator {
             guard gateway.listener == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, pool, for: id, at: now)
         case .cache(let command):
-            guard gateway.listener == .admin else { throw .unexpectedKind(.cacheCommand) }
-            entry(command, of: client, at: now)
+            switch gateway.listener {
+            case .admin: entry(command, of: client, at: now)
+            case .web: entry(restricted: command, of: client, at: now)
+            case .front, .back: throw .unexpectedKind(.cacheCommand)
+            }
         case .downloads(let command):
             guard gateway.listener == .admin else { throw .unexpectedKind(.downloadsCommand) }
             handle(.downloads(command), at: now)

@@ -85,7 +85,7 @@ public struct Coordinator: ~Copyable {
     public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
         let configuration = try ConfigurationStore(
             path: options.configurationFile, vectorWorkers: options.vectorWorkers,
-            loaders: options.loaders)
+            loaders: options.loaders, grant: options.grant)
         let pools = configuration.pools
         let listeners = Listener.all(pools)
         let lock = try CoordinatorLock.take(in: bootstrap.paths, listeners)

@@ -1,6 +1,6 @@
 public import Admission
 public import Bootstrap
-import Configuration
+public import Configuration
 import Derivation
 import Dispatching
 import ImageModel
@@ -27,6 +27,9 @@ public struct CoordinatorOptions: Sendable {
     /// The directory of the gateway's watermark; `nil`: it has none that is a file.
     public var watermarkRoot: String?
 
+    /// What the gateway needs that `serve` runs beside it.
+    public var grant: OperatorGrant
+
     /// Connections that one process may have at `front/`.
     public var connectionsPerProcess: Int
 
@@ -42,7 +45,7 @@ public struct CoordinatorOptions: Sendable {
     ]).union(LimitSetting.allCases.map(\.rawValue))
 
     /// Names of the arguments without a value.
-    public static let flags: Set<String> = ["keeps-workers"]
+    public static let flags: Set<String> = ["keeps-workers", "web-refresh", "web-removals"]
 
     /// Reads the arguments.
     public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
@@ -76,6 +79,8 @@ public struct CoordinatorOptions: Sendable {
             arguments.value("local-root"), arguments.value("watermark-root")
         )
         keepsWorkers = arguments.has("keeps-workers")
+        grant = OperatorGrant(
+            refreshes: arguments.has("web-refresh"), removes: arguments.has("web-removals"))
     }
 
     /// The loaders of these directories.

@@ -13,8 +13,32 @@ enum RestrictedFront {
     static func check(_ message: ClientMessage) throws(WireError) {
         switch message {
         case .prefetch: throw .unexpectedKind(.prefetch)
-        // An operator's commands are refused further on.
+        case .cache(let command) where command.action != .removeSelected:
+            throw .unexpectedKind(.cacheCommand)
+        // An operator's other commands are refused further on.
         default: break
+        }
+    }
+
+    /// Throws for a removal that the operator does not permit, and for one of more than entries of
+    /// one URL, one beginning of keys or one tag, in all caches and tiers.
+    static func check(_ command: CacheCommand, _ permitted: FrontPermission) throws(ImageError) {
+        guard permitted.removes else {
+            throw ImageError(
+                .invalidRequest,
+                "at web/ nothing may be removed from the caches: permit it under "
+                    + "profiles.web.front (removals), or give a gateway of this stack "
+                    + "operator-tokens and operator-listen")
+        }
+        let selection = command.selection
+        let isNamed = [selection.url, selection.prefix, selection.tag].count { $0 != nil } == 1
+        let hasMore =
+            selection.cache != nil || selection.olderThanSeconds != nil || command.tiers != .all
+        guard isNamed, !hasMore else {
+            throw ImageError(
+                .invalidRequest,
+                "at web/ a removal names a URL, a prefix or a tag, and neither a cache, a tier nor "
+                    + "an age: connect at admin/ for others")
         }
     }
 

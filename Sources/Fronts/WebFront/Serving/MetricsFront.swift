@@ -8,7 +8,7 @@ import Reporting
 
 /// Answers `/metrics` on a listener of its own: the figures of a front, and behind them those of
 /// the stack, where it answers in time. One thread, that of its loop.
-package final class MetricsFront: EventedHandler {
+package final class MetricsFront: SideFront {
     private let client: ImagebusClient
     private let crossOrigin: CrossOriginAccess
     private let figures: () -> FrontMetrics
@@ -57,7 +57,7 @@ package final class MetricsFront: EventedHandler {
     }
 
     /// Takes what the stack has answered.
-    package func takeAnswer() {
+    package func takeAnswers() {
         var answers: [StatusReport?] = []
         mailbox.drain(into: &answers)
         guard let answer = answers.last else { return }

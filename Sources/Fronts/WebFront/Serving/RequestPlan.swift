@@ -80,6 +80,14 @@ extension RequestPlan {
         request.image.output.passed = formats
     }
 
+    /// Whether the origin is asked, however fresh the image is.
+    var isRevalidation: Bool { request.image.options.contains(.refreshCached) }
+
+    /// Has the origin asked, also where the source failed before.
+    mutating func revalidate() {
+        request.image.options.formUnion([.refreshCached, .retryFailed])
+    }
+
     /// Where nothing is done to an image that keeps all of its metadata, it is its source.
     mutating func settle() {
         guard metadata == .all, request.image.steps.isEmpty else { return }

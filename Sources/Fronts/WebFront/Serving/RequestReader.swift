@@ -159,7 +159,19 @@ package struct RequestReader: Sendable {
         plan.conditions = Conditions(head.field, now: now)
         choose(&plan, head, hints)
         plan.take(settings.passedHeaders, of: head.field)
+        if revalidates(head) { plan.revalidate() }
         return settled(plan)
+    }
+
+    /// Whether an operator asks for what the origin has now (RFC 9111 §5.2.1.4, §5.4). What others
+    /// say of that is ignored: it would be load for origins. All that decides is looked at through
+    /// the head, so that an answer to one request is none to the other.
+    private func revalidates(_ head: IncomingRequest) -> Bool {
+        guard let operators = settings.operators else { return false }
+        let words = [head.field("Cache-Control"), head.field("Pragma")].compactMap { $0 }
+            .flatMap { $0.lowercased().split(separator: ",") }
+        guard words.contains(where: { $0.trimmedOfBlanks == "no-cache" }) else { return false }
+        return operators.permits(head.field("Authorization"))
     }
 
     /// An image that came along is worked on as one with a URL.

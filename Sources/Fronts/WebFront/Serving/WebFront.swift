@@ -126,9 +126,9 @@ package final class WebFront: EventedHandler {
     private func answersAtHand(
         _ plan: RequestPlan, _ exchange: EventedExchange, _ fields: FieldRecorder, at now: Int64
     ) -> Bool {
-        guard plan.upload == nil, let image = client.answerAtHand(to: plan.request.image) else {
-            return false
-        }
+        guard plan.upload == nil, !plan.isRevalidation,
+            let image = client.answerAtHand(to: plan.request.image)
+        else { return false }
         let source = plan.request.image.url
         requests.name(source, of: exchange)
         let move = maker.move(

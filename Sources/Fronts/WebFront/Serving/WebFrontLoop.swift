@@ -19,7 +19,7 @@ package struct WebFrontLoop: ~Copyable {
     private let front: WebFront
     private let server: EventedHTTPServer
     private let signals: SignalDescriptor
-    private let metrics: MetricsListener?
+    private let side: [SideListener]
     private var loop: EventLoop
     private let sources: Sources
     private var ending = Ending.no
@@ -39,33 +39,31 @@ package struct WebFrontLoop: ~Copyable {
         let front: EventSource
         let readiness: EventSource
         let signals: EventSource
-        let metrics: EventSource?
-        let metricsServer: EventSource?
+        /// In the order of the listeners.
+        let side: [EventSource]
     }
 
-    /// Takes over both, the signals that tell it to end, and where figures are read.
+    /// Takes over both, the signals that tell it to end, and further listeners.
     package init(
         _ front: WebFront, _ server: consuming EventedHTTPServer,
-        _ signals: consuming SignalDescriptor, metrics: MetricsListener? = nil
+        _ signals: consuming SignalDescriptor, side: [SideListener] = []
     ) {
-        var loop = EventLoop(sourcesMax: 6)
+        var loop = EventLoop(sourcesMax: 4 + 2 * side.count)
+        var fronts: [EventSource] = []
+        for listener in side {
+            fronts.append(loop.add(descriptor: listener.front.descriptor))
+            _ = loop.add(descriptor: listener.server.descriptor)
+        }
         sources = Sources(
             server: loop.add(descriptor: server.descriptor),
             front: loop.add(descriptor: front.descriptor),
             readiness: loop.add(descriptor: front.readiness.descriptor),
-            signals: loop.add(descriptor: signals.descriptor.number),
-            metrics: Self.watch(metrics?.front.descriptor, in: &loop),
-            metricsServer: Self.watch(metrics?.server.descriptor, in: &loop))
+            signals: loop.add(descriptor: signals.descriptor.number), side: fronts)
         self.loop = consume loop
-        self.metrics = metrics
+        self.side = side
         self.front = front
         self.server = server
         self.signals = signals
-    }
-
-    private static func watch(_ number: Int32?, in loop: inout EventLoop) -> EventSource? {
-        guard let number else { return nil }
-        return loop.add(descriptor: number)
     }
 
     /// Where the end stands.
@@ -113,11 +111,12 @@ package struct WebFrontLoop: ~Copyable {
         if turn.ready.contains(sources.readiness) { front.readiness.takeEnd() }
         front.readiness.look(at: turn.wokenAt)
         server.run()
-        guard let metrics else { return }
         front.connectionCount = server.connectionCount
-        if let source = sources.metrics, turn.ready.contains(source) { metrics.front.takeAnswer() }
-        metrics.front.look(at: turn.wokenAt)
-        metrics.server.run()
+        for (listener, source) in zip(side, sources.side) {
+            if turn.ready.contains(source) { listener.front.takeAnswers() }
+            listener.front.look(at: turn.wokenAt)
+            listener.server.run()
+        }
     }
 
     /// Goes on with the end; whether all were answered, once it is over.
@@ -155,22 +154,12 @@ package struct WebFrontLoop: ~Copyable {
         var next = min(nextBeat, ending.next ?? nextBeat)
         if let due = server.millisecondsUntilDue { next = min(next, now.adding(milliseconds: due)) }
         if let look = front.readiness.nextLook { next = min(next, look) }
-        if let due = metrics?.server.millisecondsUntilDue {
-            next = min(next, now.adding(milliseconds: due))
+        for listener in side {
+            if let due = listener.server.millisecondsUntilDue {
+                next = min(next, now.adding(milliseconds: due))
+            }
+            if let look = listener.front.nextLook { next = min(next, look) }
         }
-        if let look = metrics?.front.nextLook { next = min(next, look) }
         return next
-    }
-}
-
-/// Where the figures of a front are read.
-package final class MetricsListener {
-    let front: MetricsFront
-    let server: EventedHTTPServer
-
-    /// Takes over both.
-    package init(_ front: MetricsFront, _ server: consuming EventedHTTPServer) {
-        self.front = front
-        self.server = server
     }
 }

@@ -44,6 +44,8 @@ package struct WebFrontSettings: Sendable {
     package var fallback: FallbackSettings?
     /// Who may send images; `nil`: nobody.
     package var uploads: UploadSettings?
+    /// Whose `no-cache` has the origin asked; `nil`: nobody's.
+    package var operators: BearerTokens?
     /// How long an image may be used where its origin does not say: an hour, ten minutes more while
     /// the origin is asked, and a day more where that fails.
     package var assumedLifetime = AssumedLifetime(

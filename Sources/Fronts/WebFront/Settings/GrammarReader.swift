@@ -28,6 +28,8 @@ package struct GrammarReader {
         case facts
         /// A token stands for the signature, and the body for the source.
         case uploads
+        /// An operator's token stands for the signature.
+        case removals
         /// A preset of this name holds where the path says nothing.
         case saving(preset: String)
     }
@@ -54,7 +56,7 @@ package struct GrammarReader {
     package func imgproxy(for use: Use = .images) throws(GrammarError) -> ImgproxyGrammar.Settings {
         var settings = ImgproxyGrammar.Settings()
         settings.keys = try keys(Self.hexKey)
-        settings.permitsUnsigned = has(.unsigned) || use == .uploads
+        settings.permitsUnsigned = has(.unsigned) || use == .uploads || use == .removals
         settings.onlyPresets = has(.onlyPresets) && use != .facts
         settings.signatureBytes = number(.signatureSize) ?? settings.signatureBytes
         settings.separator = value(.argumentsSeparator) ?? settings.separator
@@ -73,7 +75,7 @@ package struct GrammarReader {
     package func thumbor(for use: Use = .images) throws(GrammarError) -> ThumborGrammar.Settings {
         var settings = ThumborGrammar.Settings()
         settings.keys = try keys(Self.textKey)
-        settings.permitsUnsigned = has(.unsigned) || use == .uploads
+        settings.permitsUnsigned = has(.unsigned) || use == .uploads || use == .removals
         let usual = settings.sources.defaultScheme
         settings.sources = try sources(for: use)
         if use == .uploads {

@@ -102,6 +102,7 @@ extension ServeOptions {
                     "--watermark-root",
                     hasWatermark ? ServedWatermark.root(in: runtimeDirectory) : nil)
                 + coordinator.arguments + (only == nil ? [] : ["--keeps-workers"])
+                + (gateway?.grants ?? [])
                 + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
         case .download: network.arguments + downloadSettings.arguments
         case .cache:

@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Configuration
 import Messages
 
 /// The gateway that `serve` keeps alive: checked here, so that a mistake is a usage error and no
@@ -10,6 +11,12 @@ struct ServedGateway: Hashable {
     var place: ListenPlace { settings.place }
     /// Its own settings, as its program reads them.
     var arguments: [String] { settings.arguments }
+    /// What the coordinator of the same `serve` is told to permit its front ends.
+    var grants: [String] {
+        let grant = OperatorGrant(of: settings.values)
+        return (grant.refreshes ? ["--web-refresh"] : [])
+            + (grant.removes ? ["--web-removals"] : [])
+    }
     /// Whether nothing is said of it: the listeners of a configuration take its place.
     var isUsual: Bool { !isNamed && arguments.isEmpty && secrets.isEmpty }
     private let isNamed: Bool

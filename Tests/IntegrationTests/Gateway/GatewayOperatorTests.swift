@@ -1,0 +1,276 @@
+import ImageModel
+import Imagebus
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What operators may do that visitors may not.
+    @Suite struct GatewayOperatorTests {
+        private let photo: ChangingImage
+        private let folder = TestKit.TemporaryDirectory()
+        private let tokens: String
+        private var socket: String { folder.file("o.sock") }
+
+        private static let token = "a-token-of-an-operator"
+        private static let authorization = "Authorization: Bearer \(token)\r\n"
+
+        init() throws {
+            photo = try ChangingImage()
+            tokens = folder.write(Array("# ours\n\(Self.token)\n".utf8), to: "tokens")
+        }
+
+        private func arguments(_ more: [String] = []) -> [String] {
+            [
+                "--allow-private-networks", "--gateway", "127.0.0.1:0", "--gateway-unsigned",
+                "--gateway-assume-fresh", "86400", "--gateway-operator-tokens", tokens,
+            ] + more
+        }
+
+        private var listening: [String] { ["--gateway-operator-listen", "unix:\(socket)"] }
+
+        private func port(_ url: String?) throws -> UInt16 {
+            try #require(url.flatMap { UInt16($0.split(separator: ":")[2].dropLast()) })
+        }
+
+        private func get(
+            _ target: String, _ port: UInt16, _ fields: String = ""
+        ) throws -> RawClient.Response {
+            let client = try RawClient(port: port)
+            client.get(target, fields)
+            return client.whole()
+        }
+
+        /// One request to the listener of operators.
+        private func ask(
+            _ method: String, _ target: String, _ body: String = "",
+            type: String = "application/json", fields: String = authorization
+        ) throws -> RawClient.Response {
+            let client = try RawClient(path: socket)
+            let length =
+                body.isEmpty
+                ? "" : "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n"
+            client.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\(length)\r\n\(body)")
+            return client.whole()
+        }
+
+        private func path(_ options: String = "f:png") -> String {
+            "/unsafe/\(options)/plain/\(photo.url)"
+        }
+
+        private static let noCache = "Cache-Control: no-cache\r\n"
+
+        // MARK: - no-cache
+
+        @Test func noCacheOfOperatorsHasTheOriginAsked() async throws {
+            photo.answer(photo.old, "max-age=3600")
+            try await withStack(arguments(), decoders: 1) { stack in
+                let port = try port(try stack.gatewayURL())
+                let first = try get(path(), port)
+                _ = try await stack.awaitIdle()
+                // Until the gateway gives it by itself.
+                for _ in 0..<20 { _ = try get(path(), port) }
+                for fields in [
+                    Self.noCache, "Pragma: no-cache\r\n", Self.authorization,
+                    "\(Self.noCache)Authorization: Bearer \(Self.token)x\r\n",
+                ] {
+                    let answer = try get(path(), port, fields)
+                    #expect(answer.status == 200 && answer.body == first.body)
+                }
+                #expect(photo.requestCount == 1, "strangers ask nobody")
+                let same = try get(path(), port, Self.noCache + Self.authorization)
+                #expect(same.status == 200 && same.body == first.body, "\(same.head)")
+                #expect(photo.conditions == [nil, "\"1\""])
+                photo.answer(photo.new, etag: "\"2\"", "max-age=3600")
+                #expect(try get(path(), port, Self.noCache).body == first.body)
+                let new = try get(path(), port, "Pragma: no-cache\r\n\(Self.authorization)")
+                #expect(new.status == 200 && new.body != first.body)
+                #expect(photo.requestCount == 3)
+                _ = try await stack.awaitIdle()
+                for _ in 0..<20 {
+                    #expect(try get(path(), port, Self.noCache).body == new.body)
+                }
+                #expect(photo.requestCount == 3)
+                // Each time, whatever was answered before.
+                for count in 4...6 {
+                    _ = try get(path(), port, Self.noCache + Self.authorization)
+                    #expect(photo.requestCount == count)
+                }
+            }
+        }
+
+        /// What the origin says of keeping its answer is passed on as ever.
+        @Test func anAnswerThatWasAskedForIsNoMoreCacheable() async throws {
+            photo.answer(photo.old, "private, max-age=3600")
+            try await withStack(arguments(), decoders: 1) { stack in
+                let port = try port(try stack.gatewayURL())
+                for fields in ["", Self.noCache + Self.authorization] {
+                    let answer = try get(path(), port, fields)
+                    let said = answer.field("Cache-Control") ?? "none"
+                    #expect(said == "no-store" || said.hasPrefix("private, "), "\(said)")
+                }
+            }
+        }
+
+        // MARK: - Removals
+
+        /// After each purge the next request gets what the origin has by then.
+        @Test func whatWasPurgedIsNotGivenAgain() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(arguments(listening), decoders: 1) { stack in
+                let port = try port(try stack.gatewayURL())
+                var last = try get(path(), port)
+                _ = try get(path("raw:1"), port)
+                for round in 1...20 {
+                    _ = try await stack.awaitIdle()
+                    for _ in 0..<20 { #expect(try get(path(), port).body == last.body) }
+                    photo.answerPlainly(round.isMultiple(of: 2) ? photo.old : photo.new)
+                    #expect(try get(path(), port).body == last.body, "nobody has purged it")
+                    let answer =
+                        round.isMultiple(of: 2)
+                        ? try ask("PURGE", "/any/w:10/plain/\(photo.url)")
+                        : try ask("POST", "/-/purge", "{\"url\": \"\(photo.url)\"}")
+                    #expect(answer.status == 200, "\(answer.head)")
+                    let said = String(decoding: answer.body, as: UTF8.self)
+                    #expect(said.hasPrefix("{\"disk\":2,\"memory\":"), "\(said)")
+                    #expect(said.hasSuffix(",\"url\":\"\(photo.url)\"}\n"), "\(said)")
+                    let next = try get(path(), port)
+                    #expect(next.status == 200 && next.body != last.body, "round \(round)")
+                    last = next
+                }
+                let gone = try ask("PURGE", path("w:1"))
+                let none = try ask("PURGE", path("w:1"))
+                #expect(gone.status == 200 && none.status == 200)
+                #expect(String(decoding: none.body, as: UTF8.self).contains("\"disk\":0"))
+            }
+        }
+
+        /// By what is common to several, by a gateway of the configuration.
+        @Test func severalGoByPrefixAndTag() async throws {
+            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let names = ["/a/1.jpg", "/a/2.jpg", "/b/3.jpg"]
+            for name in names {
+                photo.origin.route(
+                    name, .bytes(image).with(header: "Cache-Tag", "t\(name.dropFirst(3).first!)"))
+            }
+            let file = folder.write(
+                Array(
+                    """
+                    profiles: {web: {origin-tags: yes}}
+                    gateway:
+                      {listen: "127.0.0.1:0", unsigned: yes, operator-tokens: \(tokens),
+                       operator-listen: "unix:\(socket)"}
+                    """.utf8), to: "a.yaml")
+            try await withStack(["--allow-private-networks", "--config", file], decoders: 1) {
+                stack in
+                let port = try port(try stack.gatewayURLs(1).first)
+                func counts() throws -> [Int] {
+                    for name in names {
+                        let target = "/_/w:40/plain/\(photo.origin.url(name))"
+                        #expect(try get(target, port).status == 200)
+                    }
+                    return names.map { photo.origin.requestCount($0) }
+                }
+                #expect(try counts() == [1, 1, 1])
+                _ = try await stack.awaitIdle()
+                #expect(try counts() == [1, 1, 1])
+                let prefix = "prefix=\(photo.origin.url("/a/"))"
+                let form = "application/x-www-form-urlencoded"
+                #expect(try ask("POST", "/-/purge", prefix, type: form).status == 200)
+                #expect(try counts() == [2, 2, 1])
+                _ = try await stack.awaitIdle()
+                #expect(try ask("POST", "/-/purge?tag=t3").status == 200)
+                #expect(try counts() == [2, 2, 2])
+                _ = try await stack.awaitIdle()
+                // The file says now that there are no operators: the coordinator permits it no more.
+                folder.write(
+                    Array("gateway: {listen: \"127.0.0.1:0\", unsigned: yes}".utf8), to: "a.yaml")
+                try stack.send(.hangUp)
+                var pause = PollingPause()
+                while try ask("POST", "/-/purge?tag=none").status != 403 { try await pause.wait() }
+                #expect(try counts() == [2, 2, 2])
+            }
+        }
+
+        @Test func strangersRemoveNothing() async throws {
+            photo.answerPlainly(photo.old)
+            try await withStack(arguments(listening), decoders: 1) { stack in
+                let port = try port(try stack.gatewayURL())
+                _ = try get(path(), port)
+                _ = try await stack.awaitIdle()
+                for fields in ["", "Authorization: Bearer \(Self.token)x\r\n"] {
+                    let body = "{\"url\": \"\(photo.url)\"}"
+                    for answer in [
+                        try ask("PURGE", path(), fields: fields),
+                        try ask("POST", "/-/purge", body, fields: fields),
+                        try ask("GET", "/", fields: fields),
+                    ] {
+                        #expect(answer.status == 401, "\(answer.head)")
+                        #expect(answer.field("WWW-Authenticate") == "Bearer")
+                    }
+                }
+                // Images are no operator's listener.
+                let client = try RawClient(port: port)
+                client.send("PURGE \(path()) HTTP/1.1\r\nHost: a\r\n\(Self.authorization)\r\n")
+                #expect(client.whole().status == 405)
+                let method = try ask("GET", path())
+                #expect(method.status == 405 && method.field("Allow") == "POST, PURGE")
+                #expect(try ask("POST", "/other").status == 404)
+                let large = String(repeating: " ", count: 20 << 10)
+                #expect(try ask("POST", "/-/purge", large).status == 413)
+                let bad = try ask("POST", "/-/purge", "{\"uri\": \"a\"}")
+                #expect(bad.status == 400 && bad.field("X-Imagebus-Error") == "invalidRequest")
+                #expect(bad.field("Content-Type") == "application/json")
+                _ = try get(path(), port)
+                #expect(photo.requestCount == 1)
+            }
+        }
+
+        /// A gateway beside a stack is believed nothing: the operator of the stack permits it.
+        @Test(arguments: [false, true])
+        func theStackPermitsIt(isPermitted: Bool) async throws {
+            photo.answerPlainly(photo.old)
+            let file = folder.write(
+                Array("profiles: {web: {front: {refresh: yes, removals: yes}}}".utf8), to: "b.yaml")
+            let config = isPermitted ? ["--config", file] : []
+            try await withStack(["--allow-private-networks"] + config, decoders: 1) { stack in
+                let gateway = try GatewayProcess(
+                    before: stack,
+                    [
+                        "--unsigned", "--operator-tokens", tokens,
+                        "--operator-listen", "unix:\(socket)",
+                    ])
+                #expect(try gateway.get(path()).status == 200)
+                _ = try await stack.awaitIdle()
+                let asked = try gateway.get(path(), Self.noCache + Self.authorization)
+                #expect(asked.status == (isPermitted ? 200 : 400), "\(asked.head)")
+                _ = try await stack.awaitIdle()
+                let purged = try ask("PURGE", path())
+                #expect(purged.status == (isPermitted ? 200 : 403), "\(purged.head)")
+                let text = String(decoding: purged.body, as: UTF8.self)
+                #expect(text.contains("profiles.web.front") == !isPermitted, "\(text)")
+            }
+        }
+
+        /// One that takes images connects elsewhere, and removes them all the same; SIGHUP reads
+        /// the tokens anew.
+        @Test func aGatewayThatTakesImagesRemovesThemToo() async throws {
+            photo.answerPlainly(photo.old)
+            let more = listening + ["--gateway-post-tokens", tokens]
+            try await withStack(arguments(more), decoders: 1) { stack in
+                let port = try port(try stack.gatewayURL())
+                #expect(try get(path(), port).status == 200)
+                _ = try await stack.awaitIdle()
+                #expect(try ask("PURGE", path()).status == 200)
+                #expect(try get(path(), port).status == 200)
+                #expect(photo.requestCount == 2)
+                folder.write(Array("another-token-of-ours\n".utf8), to: "tokens")
+                try stack.send(.hangUp)
+                var pause = PollingPause()
+                while try ask("PURGE", path()).status != 401 { try await pause.wait() }
+                let other = "Authorization: Bearer another-token-of-ours\r\n"
+                #expect(try ask("PURGE", path(), fields: other).status == 200)
+            }
+        }
+    }
+}
