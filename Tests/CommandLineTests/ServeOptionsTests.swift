@@ -78,6 +78,10 @@ import Testing
                 tokens + ["--gateway-operator-listen", "unix:/run/o"],
                 ["--web-refresh", "--web-removals"]
             ),
+            (
+                ["--gateway", ":80", "--gateway-pass-headers", "Cookie, X-A"],
+                ["--web-headers", "cookie,x-a"]
+            ),
         ] as [([String], [String])] {
             let children = try options(arguments).children(programs: "/p")
             let coordinator = try #require(children.first)

@@ -89,13 +89,15 @@ import Wire
 
     /// Tokens of operators permit what they are for.
     @Test func tokensOfOperatorsAreAGrant() {
-        let tokens = OperatorGrant(of: [.operatorTokens: "/f"])
-        let both = OperatorGrant(of: [.operatorTokens: "/f", .operatorListen: ":1"])
-        #expect(tokens == OperatorGrant(refreshes: true) && both.removes)
-        #expect(OperatorGrant(of: [.operatorListen: ":1"]) == OperatorGrant())
+        let tokens = GatewayGrant(of: [.operatorTokens: "/f"])
+        let both = GatewayGrant(of: [.operatorTokens: "/f", .operatorListen: ":1"])
+        #expect(tokens == GatewayGrant(refreshes: true) && both.removes)
+        #expect(GatewayGrant(of: [.operatorListen: ":1"]) == GatewayGrant())
+        let headers = GatewayGrant(of: [.passHeaders: "Cookie, X-A"])
+        #expect(FrontPermission().adding(headers).headers == ["cookie", "x-a"])
         let permission = FrontPermission().adding(tokens)
         #expect(permission.refreshes && !permission.removes)
-        #expect(permission.adding(OperatorGrant()) == permission)
+        #expect(permission.adding(GatewayGrant()) == permission)
     }
 
     /// What the operator permits, and nothing beside it.

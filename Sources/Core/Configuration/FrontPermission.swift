@@ -15,11 +15,12 @@ public struct FrontPermission: Hashable, Sendable {
     /// What the file does not say.
     public init() {}
 
-    /// The same with what a gateway of this stack needs whose operator has tokens.
-    public func adding(_ grant: OperatorGrant) -> FrontPermission {
+    /// The same with what a gateway of this stack needs.
+    public func adding(_ grant: GatewayGrant) -> FrontPermission {
         var permission = self
         permission.refreshes = refreshes || grant.refreshes
         permission.removes = removes || grant.removes
+        permission.headers += grant.headers
         return permission
     }
 }

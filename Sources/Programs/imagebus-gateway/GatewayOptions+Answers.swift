@@ -39,6 +39,11 @@ extension GatewayOptions {
         front.passedHeaders = try Self.checked(.passHeaders) { () throws(GrammarError) in
             try PassedHeaders(names: names, sources: sources)
         }
+        guard front.operators == nil || !front.passedHeaders.has("authorization") else {
+            throw ConfigurationError(
+                "--pass-headers: authorization is not passed on beside --operator-tokens, which "
+                    + "origins would see: leave one of them out")
+        }
     }
 
     private mutating func takeFacts(_ arguments: ProgramArguments) throws {

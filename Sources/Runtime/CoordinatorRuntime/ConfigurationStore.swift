@@ -13,7 +13,7 @@ struct ConfigurationStore {
     /// What takes URLs besides the loaders of the file.
     private let loaders: [Loader]
     /// What the gateway needs that `serve` was told to run.
-    private let grant: OperatorGrant
+    private let grant: GatewayGrant
     private var configuration = Configuration()
     private var secrets = SecretFiles()
     private var secretsReadAt = Instant(nanoseconds: 0)
@@ -24,7 +24,7 @@ struct ConfigurationStore {
     /// for again: nothing of before could hold in their place.
     init(
         path: String?, vectorWorkers: Int = 0, loaders: [Loader] = [],
-        grant: OperatorGrant = OperatorGrant()
+        grant: GatewayGrant = GatewayGrant()
     ) throws(ConfigurationFileError) {
         (self.path, self.vectorWorkers, self.loaders) = (path, vectorWorkers, loaders)
         self.grant = grant
@@ -61,7 +61,7 @@ struct ConfigurationStore {
     /// Gateways of the file whose operators have tokens need what those say.
     private func permission(in configuration: Configuration) -> FrontPermission {
         let named = configuration.profiles[RestrictedFront.profile]?.front ?? FrontPermission()
-        return configuration.gateways.map { OperatorGrant(of: $0.values) }
+        return configuration.gateways.map { GatewayGrant(of: $0.values) }
             .reduce(named.adding(grant)) { $0.adding($1) }
     }
 

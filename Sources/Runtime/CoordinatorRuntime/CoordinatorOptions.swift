@@ -28,7 +28,7 @@ public struct CoordinatorOptions: Sendable {
     public var watermarkRoot: String?
 
     /// What the gateway needs that `serve` runs beside it.
-    public var grant: OperatorGrant
+    public var grant: GatewayGrant
 
     /// Connections that one process may have at `front/`.
     public var connectionsPerProcess: Int
@@ -41,7 +41,7 @@ public struct CoordinatorOptions: Sendable {
         "secret-file", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
         "log-requests", "config", "connections-per-process", "vector",
-        "vouchers", "local-root", "watermark-root",
+        "vouchers", "local-root", "watermark-root", "web-headers",
     ]).union(LimitSetting.allCases.map(\.rawValue))
 
     /// Names of the arguments without a value.
@@ -79,8 +79,9 @@ public struct CoordinatorOptions: Sendable {
             arguments.value("local-root"), arguments.value("watermark-root")
         )
         keepsWorkers = arguments.has("keeps-workers")
-        grant = OperatorGrant(
-            refreshes: arguments.has("web-refresh"), removes: arguments.has("web-removals"))
+        grant = GatewayGrant(
+            refreshes: arguments.has("web-refresh"), removes: arguments.has("web-removals"),
+            headers: arguments.value("web-headers") ?? "")
     }
 
     /// The loaders of these directories.

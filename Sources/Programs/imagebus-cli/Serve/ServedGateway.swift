@@ -13,9 +13,11 @@ struct ServedGateway: Hashable {
     var arguments: [String] { settings.arguments }
     /// What the coordinator of the same `serve` is told to permit its front ends.
     var grants: [String] {
-        let grant = OperatorGrant(of: settings.values)
+        let grant = GatewayGrant(of: settings.values)
         return (grant.refreshes ? ["--web-refresh"] : [])
             + (grant.removes ? ["--web-removals"] : [])
+            + (grant.headers.isEmpty
+                ? [] : ["--web-headers", grant.headers.joined(separator: ",")])
     }
     /// Whether nothing is said of it: the listeners of a configuration take its place.
     var isUsual: Bool { !isNamed && arguments.isEmpty && secrets.isEmpty }
