@@ -13,6 +13,7 @@ import Testing
 
     private func record(
         _ outcome: Reply.Outcome, milliseconds: Double = 5, sampled: Bool? = nil,
+        isProbe: Bool = false,
         url: String = "https://user:pw@example.org:8443/a/b.jpg?sig=hidden#part"
     ) -> RequestRecord {
         var image = ImageRequest(url: url)
@@ -24,7 +25,11 @@ import Testing
             TraceContext(trace: Identifier128(high: 1, low: 2), parent: 3, flags: $0 ? 1 : 0)
         }
         return RequestRecord(
-            LoadRequest(token: token, image: image, trace: trace), attempts: 2,
+            LoadRequest(
+                token: token, image: image,
+                logContext: LogContext(
+                    trace: trace, requestID: RequestID(text: "r-1"), isProbe: isProbe)),
+            attempts: 2,
             Reply(token: token, outcome: outcome, timings: timings))
     }
 
@@ -52,8 +57,17 @@ import Testing
         #expect(fields.first { $0.0 == "fetchMilliseconds" }?.1 == LogValue(milliseconds: 2))
         #expect(
             fields.first { $0.0 == "trace" }?.1 == .string("00000000000000010000000000000002"))
+        #expect(fields.first { $0.0 == "requestId" }?.1 == "r-1")
         #expect(!fields.contains { $0.0 == "decodeMilliseconds" }, "that took no time")
         for secret in ["hidden", "pw", "user", "2345", "#part"] { #expect(!text.contains(secret)) }
+    }
+
+    @Test func aProbeHasNoLine() {
+        for mode in RequestLogging.allCases {
+            let log = RequestLog(mode)
+            #expect(!log.wants(record(failure, sampled: true, isProbe: true)))
+            #expect(!log.wants(record(image(.disk), milliseconds: 9_999, isProbe: true)))
+        }
     }
 
     @Test func aFailureIsNamedAndNotQuoted() {

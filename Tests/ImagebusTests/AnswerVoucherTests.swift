@@ -142,7 +142,7 @@ import Testing
         #expect(voucher == nil && answers.response(to: request) == nil)
     }
 
-    /// A slot ends another load, a trace is logged, and bytes that come along or in pieces are not
+    /// A slot ends another load, and bytes that come along or in pieces are not
     /// where a voucher says: that is so whatever a coordinator grants.
     @Test func whatIsMoreThanItsAnswerIsNotRepeated() {
         let plain = LoadRequest(token: Token(Identifier128(high: 1, low: 2)), image: request)
@@ -153,8 +153,10 @@ import Testing
             return PendingLoad(load).mayBeRepeated
         }
         #expect(!mayBeRepeated { $0.slot = "a" })
+        // Logs name the load that was answered; its answer is that of any other one.
         let id = Identifier128(high: 1, low: 1)
-        #expect(!mayBeRepeated { $0.trace = TraceContext(trace: id, parent: 1, flags: 0) })
+        #expect(
+            mayBeRepeated { $0.logContext.trace = TraceContext(trace: id, parent: 1, flags: 1) })
         #expect(!mayBeRepeated { $0.uploadBytes = 1 })
         #expect(!mayBeRepeated { $0.wantsPieces = true })
     }

@@ -52,11 +52,26 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
             LoadRequest(token: token(1), image: load.image, uploadBytes: 1),
             LoadRequest(token: token(1), image: load.image, slot: "a"),
             LoadRequest(token: token(1), image: load.image, visitor: 1),
+            LoadRequest(
+                token: token(1), image: load.image,
+                logContext: LogContext(requestID: RequestID(text: "a"))),
         ]
         for other in others {
             let found = try encoder.rest(of: other)
             #expect(try found.isEncoded && found.rest == encoded(other))
         }
+    }
+
+    @Test func aLoadThatNamesItsRequestIsNotKept() throws {
+        var encoder = Encoder()
+        let named = LoadRequest(
+            token: token(1), image: load.image,
+            logContext: LogContext(requestID: RequestID(text: "a")))
+        for _ in 0..<2 {
+            let found = try encoder.rest(of: named)
+            #expect(try found.isEncoded && found.rest == encoded(named))
+        }
+        #expect(try encoder.rest(of: load).rest == encoded(load))
     }
 
     /// What is left of its time is what it says.

@@ -13,7 +13,10 @@ import Testing
         let full = LoadRequest(
             token: Token(number), group: GroupID(number), image: ImageRequest(url: "http://a/c"),
             wantsProgress: true, wantsInfo: true, staleRetries: 1, detach: true, wantsPieces: true,
-            uploadBytes: 2, slot: "a", trace: TraceContext(trace: number, parent: 1, flags: 0),
+            uploadBytes: 2, slot: "a",
+            logContext: LogContext(
+                trace: TraceContext(trace: number, parent: 1, flags: 0),
+                requestID: RequestID(text: "a"), isProbe: true),
             visitor: 3)
         let same = zip(Mirror(reflecting: plain).children, Mirror(reflecting: full).children)
             .filter { "\($0.value)" == "\($1.value)" }

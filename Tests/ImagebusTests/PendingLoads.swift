@@ -13,8 +13,8 @@ extension PendingLoad {
             request.image, LoadTask(token: request.token, commands: commands),
             group: request.group, wantsProgress: request.wantsProgress,
             wantsInfo: request.wantsInfo, detach: request.detach,
-            uploadBytes: Int(request.uploadBytes), slot: request.slot, trace: request.trace,
-            visitor: request.visitor)
+            uploadBytes: Int(request.uploadBytes), slot: request.slot,
+            logContext: request.logContext, visitor: request.visitor)
         // What is said only when it is sent again.
         (manner.staleRetries, manner.wantsPieces) = (request.staleRetries, request.wantsPieces)
     }

@@ -228,14 +228,14 @@ struct Stack {
         _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, wantsInfo: Bool = false, staleRetries: UInt8 = 0,
         detach: Bool = false, slot: String? = nil, terms: LoadTerms = LoadTerms(),
-        trace: TraceContext? = nil, visitor: UInt64 = 0
+        trace: TraceContext? = nil, requestID: RequestID? = nil, visitor: UInt64 = 0
     ) -> Token {
         lastToken += 1
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
         let load = LoadRequest(
             token: token, group: group, image: image, wantsProgress: wantsProgress,
             wantsInfo: wantsInfo, staleRetries: staleRetries, detach: detach, slot: slot,
-            trace: trace, visitor: visitor)
+            logContext: LogContext(trace: trace, requestID: requestID), visitor: visitor)
         let detach = detach || image.options.contains(.continueInBackground)
         if let owner = waiting[token], !clients.contains(owner),
             incarnations[owner] == incarnations[client]

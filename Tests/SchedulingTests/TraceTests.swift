@@ -20,7 +20,7 @@ import Testing
         stack.load(.image(size: 6), by: client, trace: second)
         var seen: [JobStage: Set<TraceContext?>] = [:]
         while let held = stack.allHeld.first {
-            seen[held.job.work.stage, default: []].insert(held.job.trace)
+            seen[held.job.work.stage, default: []].insert(held.job.logContext.trace)
             stack.finish(held)
         }
         #expect(seen[.fetch] == [first])
@@ -31,6 +31,23 @@ import Testing
         #expect(stack.isAtRest)
     }
 
+    @Test func everyJobAndTheRecordHaveTheRequestIDOfTheFirst() throws {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let (first, second) = (RequestID(text: "first"), RequestID(text: "second"))
+        let one = stack.load(.image(size: 5), by: client, requestID: first)
+        let other = stack.load(.image(size: 5), by: client, requestID: second)
+        var seen: Set<RequestID?> = []
+        while let held = stack.allHeld.first {
+            seen.insert(held.job.logContext.requestID)
+            stack.finish(held)
+        }
+        #expect(seen == [first])
+        #expect(stack.records[one]?.logContext.requestID == first)
+        #expect(stack.records[other]?.logContext.requestID == second)
+    }
+
     @Test func aNewAttemptKeepsItsTrace() throws {
         var stack = Stack()
         stack.hireAll()
@@ -39,7 +56,7 @@ import Testing
         stack.hire(.download)
         let again = try #require(stack.held(.fetch).first).job
         #expect(again.attempt == 2)
-        #expect(again.trace == first)
+        #expect(again.logContext.trace == first)
     }
 
     @Test func everyReplyIsRecordedWithURLTraceAndAttempts() throws {
@@ -53,18 +70,18 @@ import Testing
         stack.finishAll()
         let record = try #require(stack.records[token])
         #expect(record.url == "http://example.org/a.jpg")
-        #expect(record.trace == first)
+        #expect(record.logContext.trace == first)
         #expect(record.attempts == 2, "its pixels were lost")
         #expect(record.reply == stack.reply(token))
 
         let refused = stack.load(ImageRequest(url: "nonsense"), by: client, trace: second)
-        #expect(stack.records[refused]?.trace == second)
+        #expect(stack.records[refused]?.logContext.trace == second)
         let cancelled = stack.load(.image("b"), by: client)
         stack.send(.cancel(client, cancelled))
         #expect(stack.records[cancelled]?.reply == stack.reply(cancelled))
         stack.publish("http://example.org/c.jpg")
         let hit = stack.load(.image("c", size: nil), by: client, trace: second)
-        #expect(stack.records[hit]?.trace == second)
+        #expect(stack.records[hit]?.logContext.trace == second)
         #expect(stack.faults == [])
     }
 }

@@ -73,6 +73,7 @@ struct RandomValues {
         // Where nothing is said it is normal.
         case is BlendMode.Type: BlendMode(rawValue: number(1...27)) as? Text
         case is PoolName.Type: poolName() as? Text
+        case is RequestID.Type: RequestID(identifier()) as? Text
         default: trace() as? Text
         }
     }

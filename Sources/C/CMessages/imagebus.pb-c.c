@@ -12261,7 +12261,7 @@ const ProtobufCMessageDescriptor imagebus__v1__credit__descriptor =
   (ProtobufCMessageInit) imagebus__v1__credit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[15] =
+static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[17] =
 {
   {
     "id",
@@ -12443,6 +12443,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__job__field_descriptors[15] =
     0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "request_id",
+    18,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Job, request_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_probe",
+    19,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Job, is_probe),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
@@ -12450,11 +12474,13 @@ static const unsigned imagebus__v1__job__field_indices_by_name[] = {
   10,   /* field[10] = entry */
   5,   /* field[5] = fetch */
   0,   /* field[0] = id */
+  16,   /* field[16] = is_probe */
   2,   /* field[2] = milliseconds_left */
   11,   /* field[11] = paint */
   3,   /* field[3] = priority */
   6,   /* field[6] = query */
   14,   /* field[14] = released */
+  15,   /* field[15] = request_id */
   7,   /* field[7] = store */
   4,   /* field[4] = traceparent */
   9,   /* field[9] = transform */
@@ -12465,7 +12491,7 @@ static const ProtobufCIntRange imagebus__v1__job__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 5 },
-  { 0, 15 }
+  { 0, 17 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
 {
@@ -12475,7 +12501,7 @@ const ProtobufCMessageDescriptor imagebus__v1__job__descriptor =
   "Imagebus__V1__Job",
   "imagebus.v1",
   sizeof(Imagebus__V1__Job),
-  15,
+  17,
   imagebus__v1__job__field_descriptors,
   imagebus__v1__job__field_indices_by_name,
   2,  imagebus__v1__job__number_ranges,
@@ -14443,7 +14469,7 @@ const ProtobufCMessageDescriptor imagebus__v1__client_welcome__descriptor =
   (ProtobufCMessageInit) imagebus__v1__client_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[12] =
+static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[14] =
 {
   {
     "token",
@@ -14589,11 +14615,37 @@ static const ProtobufCFieldDescriptor imagebus__v1__load__field_descriptors[12] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "request_id",
+    13,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, request_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_probe",
+    14,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Load, is_probe),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__load__field_indices_by_name[] = {
   5,   /* field[5] = detach */
   1,   /* field[1] = group */
   2,   /* field[2] = image */
+  13,   /* field[13] = is_probe */
+  12,   /* field[12] = request_id */
   8,   /* field[8] = slot */
   4,   /* field[4] = stale_retries */
   0,   /* field[0] = token */
@@ -14607,7 +14659,7 @@ static const unsigned imagebus__v1__load__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__load__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 12 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
 {
@@ -14617,7 +14669,7 @@ const ProtobufCMessageDescriptor imagebus__v1__load__descriptor =
   "Imagebus__V1__Load",
   "imagebus.v1",
   sizeof(Imagebus__V1__Load),
-  12,
+  14,
   imagebus__v1__load__field_descriptors,
   imagebus__v1__load__field_indices_by_name,
   1,  imagebus__v1__load__number_ranges,

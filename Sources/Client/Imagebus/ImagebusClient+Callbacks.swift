@@ -9,11 +9,12 @@ extension ImagebusClient {
     /// load with `refreshCached`. All run where `executor` says. The newest events before the end
     /// are kept for an executor that is busy.
     ///
-    /// See `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)` for the rest.
+    /// `logContext` is what the logs of all processes say of the load. See
+    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)` for the rest.
     @discardableResult
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
-        on executor: CallbackExecutor, visitor: UInt64 = 0,
+        on executor: CallbackExecutor, visitor: UInt64 = 0, logContext: LogContext = LogContext(),
         progress: (@Sendable (RequestProgress) -> Void)? = nil,
         partial: (@Sendable (ImageResponse) -> Void)? = nil,
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
@@ -23,20 +24,20 @@ extension ImagebusClient {
         let callbacks = LoadCallbacks(
             on: executor, progress: progress, partial: partial, cached: cached,
             completion: completion)
-        if slot == nil, let response = answerAtHand(to: request) {
+        if slot == nil, !logContext.isSampled, let response = answerAtHand(to: request) {
             let task = LoadTask(token: tokens.next(), endedWith: response, commands: commands)
             callbacks.end(with: .success(response), onLineOf: nil)
             return task
         }
         return load(
             request, slot: slot, group: group, wantsProgress: progress != nil, visitor: visitor,
-            callbacks: callbacks)
+            logContext: logContext, callbacks: callbacks)
     }
 
     /// The same for callbacks that are there already, where nothing is at hand.
     func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil, wantsProgress: Bool,
-        visitor: UInt64, callbacks: LoadCallbacks
+        visitor: UInt64, logContext: LogContext = LogContext(), callbacks: LoadCallbacks
     ) -> LoadTask {
         let task = LoadTask(
             token: tokens.next(), commands: commands, callbacks: callbacks,
@@ -44,7 +45,7 @@ extension ImagebusClient {
         post(
             PendingLoad(
                 request, task, group: group, wantsProgress: wantsProgress, slot: slot,
-                visitor: visitor))
+                logContext: logContext, visitor: visitor))
         return task
     }
 }

@@ -48,7 +48,8 @@ extension ImagebusClient {
         post(
             PendingLoad(
                 request, task, group: group, wantsProgress: wantsProgress,
-                uploadBytes: bytes.count, trace: trace), uploading: bytes)
+                uploadBytes: bytes.count, logContext: LogContext(trace: trace)),
+            uploading: bytes)
         return task
     }
 
@@ -60,17 +61,19 @@ extension ImagebusClient {
         if let refusal = Self.refusal(of: request, bytes) { throw refusal }
         let task = LoadTask(token: tokens.next(), commands: commands)
         let pending = PendingLoad(
-            request, task, group: group, uploadBytes: bytes.count, trace: trace)
+            request, task, group: group, uploadBytes: bytes.count,
+            logContext: LogContext(trace: trace))
         if !leadership.run(pending, uploading: bytes) { post(pending, uploading: bytes) }
         return try task.waitForResponse()
     }
 
     /// The same; calls `completion` once with how it ended, where `executor` says. `visitor` as in
-    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)`.
+    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)`; `logContext` is what the
+    /// logs of all processes say of the load.
     @discardableResult
     public func load(
         _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
-        on executor: CallbackExecutor, visitor: UInt64 = 0,
+        on executor: CallbackExecutor, visitor: UInt64 = 0, logContext: LogContext = LogContext(),
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
         let callbacks = LoadCallbacks(on: executor, progress: nil, completion: completion)
@@ -81,7 +84,8 @@ extension ImagebusClient {
         }
         post(
             PendingLoad(
-                request, task, group: group, uploadBytes: bytes.count, visitor: visitor),
+                request, task, group: group, uploadBytes: bytes.count, logContext: logContext,
+                visitor: visitor),
             uploading: bytes)
         return task
     }

@@ -84,7 +84,8 @@ public final class ImagebusClient: Sendable {
         post(
             PendingLoad(
                 request, task, group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo,
-                detach: detach, slot: slot, trace: trace, visitor: visitor))
+                detach: detach, slot: slot, logContext: LogContext(trace: trace),
+                visitor: visitor))
         return task
     }
 
@@ -111,7 +112,8 @@ public final class ImagebusClient: Sendable {
         if trace == nil, let response = answerAtHand(to: request) { return response }
         let task = LoadTask(
             token: tokens.next(), commands: commands, keeper: memory?.keeper(of: request))
-        let load = PendingLoad(request, task, group: group, trace: trace)
+        let load = PendingLoad(
+            request, task, group: group, logContext: LogContext(trace: trace))
         if !leadership.run(load) { post(load) }
         return try task.waitForResponse()
     }

@@ -8,7 +8,6 @@ struct LoadManner: Equatable {
     var wantsInfo = false
     var detach = false
     var uploadBytes: UInt64 = 0
-    var trace: TraceContext?
     var visitor: UInt64 = 0
     var staleRetries: UInt8 = 0
     var wantsPieces = false

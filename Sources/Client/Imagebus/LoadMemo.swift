@@ -13,15 +13,16 @@ struct LoadMemo {
     mutating func rest(
         of load: PendingLoad, _ encoder: inout MessageEncoder
     ) throws(WireError) -> [UInt8] {
-        if let known = entries.find(load.hash, where: { $0.isSent(like: load) }) {
+        // What a log is to say of a load is hardly ever sent again.
+        let isPlain = load.logContext.isEmpty
+        if isPlain, let known = entries.find(load.hash, where: { $0.isSent(like: load) }) {
             load.remembered = known
             return known.rest
         }
         load.remembered = nil
         _ = try encoder.encode(.load(load.message))
         let rest = Array(encoder.packed().dropFirst(TokenedBody.restOffset))
-        // A trace is hardly ever sent again.
-        if rest.count <= Self.bytesMax, load.manner.trace == nil {
+        if isPlain, rest.count <= Self.bytesMax {
             let entry = RememberedLoad(load, rest: rest)
             entries.enter(entry, load.hash) { $0.isSent(like: load) }
             load.remembered = entry

@@ -19,10 +19,12 @@ final class PendingLoad: @unchecked Sendable {
     let hash: Int
     /// The slot that it was begun in.
     let slot: String?
+    /// What logs say of it. Of loads that are one message the first one has a say in that.
+    let logContext: LogContext
     /// Whether it may be one message with others that ask for the same at the same time.
     ///
-    /// One in a slot cancels the others of it; one with a trace is to be found in logs by itself;
-    /// one that brings its bytes along has no URL by which they could be told apart; and one that
+    /// One in a slot cancels the others of it; one whose trace is recorded is to be found in logs by
+    /// itself; one that brings its bytes along has no URL by which they could be told apart; and one that
     /// goes on without its client is found again by its token. Its image has reasons of its own.
     let mayBeShared: Bool
     /// Whether others may join it, or may have: set when it is submitted.
@@ -42,17 +44,18 @@ final class PendingLoad: @unchecked Sendable {
     init(
         _ image: ImageRequest, _ task: LoadTask, group: GroupID? = nil, wantsProgress: Bool = false,
         wantsInfo: Bool = false, detach: Bool = false, uploadBytes: Int = 0, slot: String? = nil,
-        trace: TraceContext? = nil, visitor: UInt64 = 0
+        logContext: LogContext = LogContext(), visitor: UInt64 = 0
     ) {
         (token, self.task) = (task.token, task)
-        (self.image, self.slot) = (image, slot)
+        (self.image, self.slot, self.logContext) = (image, slot, logContext)
         hash = image.digest
         mayBeShared =
-            slot == nil && trace == nil && uploadBytes == 0 && !detach && image.mayBeShared
+            slot == nil && !logContext.isSampled && uploadBytes == 0 && !detach
+            && image.mayBeShared
         millisecondsLeft = image.timeoutMilliseconds
         manner = LoadManner(
             group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo, detach: detach,
-            uploadBytes: UInt64(uploadBytes), trace: trace, visitor: visitor)
+            uploadBytes: UInt64(uploadBytes), visitor: visitor)
     }
 
     /// The slot, as long as the load may cancel others in it: not once it is sent again, since what
@@ -67,12 +70,12 @@ final class PendingLoad: @unchecked Sendable {
             token: token, group: manner.group, image: image, wantsProgress: manner.wantsProgress,
             wantsInfo: manner.wantsInfo, staleRetries: manner.staleRetries, detach: manner.detach,
             wantsPieces: manner.wantsPieces, uploadBytes: manner.uploadBytes,
-            slot: namedSlot, trace: manner.trace, visitor: manner.visitor)
+            slot: namedSlot, logContext: logContext, visitor: manner.visitor)
     }
 
     /// Whether a repetition of its answer would be all of it.
     var mayBeRepeated: Bool {
-        namedSlot == nil && manner.trace == nil && manner.uploadBytes == 0 && !manner.wantsPieces
+        namedSlot == nil && manner.uploadBytes == 0 && !manner.wantsPieces
     }
 }
 

@@ -66,11 +66,13 @@
 @_exported public import struct Messages.GroupID
 @_exported public import struct Messages.Identifier128
 @_exported public import struct Messages.LatencyHistogram
+@_exported public import struct Messages.LogContext
 @_exported public import struct Messages.NamedCacheStatus
 @_exported public import struct Messages.PoolName
 @_exported public import struct Messages.PrefetchEnds
 @_exported public import struct Messages.PrefetchFailure
 @_exported public import struct Messages.ReadOnlyDirectory
+@_exported public import struct Messages.RequestID
 @_exported public import struct Messages.RequestProgress
 @_exported public import struct Messages.SandboxLayers
 @_exported public import struct Messages.StageTimings

@@ -36,7 +36,7 @@ extension Scheduler {
             if batch == nil { try checkRoomForOneMore(of: client) }
             let order = Order(
                 load.image, terms, names, plan: plan, upload: upload,
-                distrustsMemory: load.staleRetries > 0, trace: load.trace)
+                distrustsMemory: load.staleRetries > 0, logContext: load.logContext)
             enlist(load, of: client, owner, order, in: batch)
         } catch {
             if batch == nil, admitFallback(of: load, terms, from: client, owner, after: error) {

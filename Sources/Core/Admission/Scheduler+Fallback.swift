@@ -24,7 +24,8 @@ extension Scheduler {
         do throws(ImageError) {
             requests[id].begin(
                 try orderFallback(
-                    fallback, of: image, distrustsMemory: failed.distrustsMemory, failed.trace))
+                    fallback, of: image, distrustsMemory: failed.distrustsMemory,
+                    failed.logContext))
         } catch {
             return reply(id, .failure(error))
         }
@@ -44,7 +45,8 @@ extension Scheduler {
         let failure = FallenBack(error: error, url: load.image.url)
         do throws(ImageError) {
             let order = try orderFallback(
-                fallback, of: load.image, distrustsMemory: load.staleRetries > 0, load.trace)
+                fallback, of: load.image, distrustsMemory: load.staleRetries > 0,
+                load.logContext)
             try checkRoomForOneMore(of: client)
             let id = enlist(load, of: client, owner, order)
             requests[id].fallBack(after: failure)
@@ -62,7 +64,7 @@ extension Scheduler {
     /// Admits a fallback: throws what is wrong with it.
     private mutating func orderFallback(
         _ fallback: PreparedFallback, of failed: ImageRequest, distrustsMemory: Bool,
-        _ trace: TraceContext?
+        _ logContext: LogContext
     ) throws(ImageError) -> Order {
         switch fallback {
         case .none: throw ImageError(.internalError, "there is no fallback")
@@ -74,7 +76,7 @@ extension Scheduler {
             try checkForeignWork(of: load.request)
             return Order(
                 load.request, load.terms, try names(of: load.request, load.terms, nil),
-                distrustsMemory: distrustsMemory, trace: trace)
+                distrustsMemory: distrustsMemory, logContext: logContext)
         case .colour(let colour):
             // The sides are checked before anything is computed from them.
             try RequestNames.check(image: failed, limits.derivation.image)
@@ -84,7 +86,7 @@ extension Scheduler {
                 image, LoadTerms(),
                 try RequestNames(painting: image, limits: limits.derivation.image),
                 canvas: canvas,
-                distrustsMemory: distrustsMemory, trace: trace)
+                distrustsMemory: distrustsMemory, logContext: logContext)
         }
     }
 

@@ -42,7 +42,7 @@ extension Scheduler {
             try checkBlacklist(load.request, load.terms, needingPixels: true)
             return Order(
                 load.request, load.terms, try names(of: load.request, load.terms),
-                distrustsMemory: false, trace: requests[id].order.trace)
+                distrustsMemory: false, logContext: requests[id].order.logContext)
         } catch {
             throw ImageError.overlay(error, url: load.request.url)
         }

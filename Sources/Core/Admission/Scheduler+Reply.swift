@@ -51,8 +51,7 @@ extension Scheduler {
             .record(
                 RequestRecord(
                     url: request.fallenBack?.url ?? request.image.url, attempts: request.attempt,
-                    trace: request.order.trace,
-                    reply)))
+                    request.order.logContext, reply)))
     }
 
     /// Counts the end of a request, and returns what its client is told.

@@ -29,7 +29,7 @@ extension Deriver {
         submission.rank = purpose.rank(spec.kind)
         submission.suspect = suspect
         submission.maker = maker
-        submission.trace = trace(of: purpose)
+        submission.logContext = logContext(of: purpose)
         submission.waitsForSpace = purpose.waitsForSpace
         switch purpose {
         // It is begun again for those who listened and looked.
@@ -54,16 +54,17 @@ extension Deriver {
         return beginErrand(submission, parts)
     }
 
-    /// The trace of the waiter that began the work.
-    private func trace(of purpose: JobPurpose) -> TraceContext? {
+    /// What logs say of the waiter that began the work.
+    private func logContext(of purpose: JobPurpose) -> LogContext {
         switch purpose {
-        case .lookup(let node): lookups[node].trace
-        case .source(let node), .original(let node), .comparing(let node): sources[node].trace
-        case .transcode(let node): transcodes[node].trace
-        case .partial(let node): results[partials[node].result].order.trace
-        case .decode(let node): decodes[node].trace
-        case .transform(let node), .delivery(let node): results[node].order.trace
-        case .inquiry, .removal, .renewal: nil
+        case .lookup(let node): lookups[node].logContext
+        case .source(let node), .original(let node), .comparing(let node):
+            sources[node].logContext
+        case .transcode(let node): transcodes[node].logContext
+        case .partial(let node): results[partials[node].result].order.logContext
+        case .decode(let node): decodes[node].logContext
+        case .transform(let node), .delivery(let node): results[node].order.logContext
+        case .inquiry, .removal, .renewal: LogContext()
         }
     }
 

@@ -18,7 +18,7 @@ extension Deriver {
             return Place(.lookup(Need(node: node, seat: seat)))
         }
         if let error = dispatcher.refusal(in: .query) { throw error }
-        let node = lookups.insert(LookupNode(query: query, trace: order.trace))
+        let node = lookups.insert(LookupNode(query: query, order.logContext))
         let seat = lookups[node].consumers.join(waiter, urgency)
         ask(node)
         return Place(.lookup(Need(node: node, seat: seat)))

@@ -79,7 +79,7 @@ extension Deriver {
         {
             return giveUp(id, error)
         }
-        let node = known ?? decodes.insert(DecodeNode(name: name, trace: layer.order.trace))
+        let node = known ?? decodes.insert(DecodeNode(name: name, layer.order.logContext))
         let seat = decodes[node].consumers.join(
             .overlay(.waiter(id, index)), gathering.urgency)
         gatherings[id]?.layers[index].decode = Need(node: node, seat: seat)

@@ -57,7 +57,8 @@ extension Deriver {
     ) {
         let name = results[node].name.decode
         let known = decodes.first(under: name)
-        let decode = known ?? decodes.insert(DecodeNode(name: name, trace: waiter.order.trace))
+        let decode =
+            known ?? decodes.insert(DecodeNode(name: name, waiter.order.logContext))
         link(node, to: decode, as: .result(node))
         if known == nil {
             obtainBytes(of: decode, waiter.order)

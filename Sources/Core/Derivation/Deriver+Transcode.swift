@@ -28,7 +28,7 @@ extension Deriver {
                 steps: [], output: output, limits: source.limits, replaces: source.isReplacing,
                 result: nil,
                 keepsSource: true, urgency: source.consumers.urgency.unbounded,
-                trace: source.trace, input: body.block))
+                logContext: source.logContext, input: body.block))
         if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
             removeOutdated(source.text(of: plain), exceptIn: policy.plainTiers)
         }
@@ -91,7 +91,8 @@ extension Deriver {
             steps: steps, output: output,
             limits: result.name.key.decode.limits,
             replaces: result.name.origin.isRevalidation, result: node, keepsSource: kept != nil,
-            urgency: result.consumers.urgency.unbounded, trace: result.order.trace, input: block)
+            urgency: result.consumers.urgency.unbounded, logContext: result.order.logContext,
+            input: block)
     }
 
     // MARK: - Its jobs

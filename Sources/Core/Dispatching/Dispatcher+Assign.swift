@@ -71,7 +71,7 @@ extension Dispatcher {
                 Job(
                     id: job.id, attempt: job.attempt, work: job.work,
                     millisecondsLeft: job.told.millisecondsLeft(at: now),
-                    priority: job.told.priority, trace: job.submission.trace,
+                    priority: job.told.priority, logContext: job.submission.logContext,
                     wantsProgress: job.wantsProgress, wantsArrived: job.wantsArrived)))
     }
 }

@@ -55,7 +55,7 @@ extension Dispatcher {
         var probe = Submission(JobSpec(.store(look)), .unbounded(.high))
         probe.input = job.inputs[input]
         probe.rank = 0
-        probe.trace = job.submission.trace
+        probe.logContext = job.submission.logContext
         _ = submit(probe, probe: ActiveJob.Probe(job: job.id, input: input, accuser: accuser))
     }
 

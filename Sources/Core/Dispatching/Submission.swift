@@ -24,7 +24,7 @@ package struct Submission: Sendable {
     /// that one of their pools is granted.
     package var isForeign = false
     /// Of the request that began the work.
-    package var trace: TraceContext?
+    package var logContext = LogContext()
     /// Whether it waits for space outside, where there is none: what no reply waits for does not.
     package var waitsForSpace = true
     /// Whether anybody listens to how far it is.

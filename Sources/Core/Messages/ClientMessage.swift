@@ -99,8 +99,8 @@ public struct LoadRequest: Hashable, Sendable {
     /// older load of the slot is cancelled first, and its reply comes first
     /// (SEMANTICS §8.7).
     public var slot: String?
-    /// The caller's trace.
-    public var trace: TraceContext?
+    /// What logs say of it.
+    public var logContext: LogContext
     /// Whom of its own users the client loads it for: any number that tells them apart; 0: nobody
     /// in particular. Their loads take turns in what the client has (SEMANTICS §9.1).
     public var visitor: UInt64
@@ -111,8 +111,8 @@ public struct LoadRequest: Hashable, Sendable {
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
         wantsInfo: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
         wantsPieces: Bool = false,
-        uploadBytes: UInt64 = 0, slot: String? = nil, trace: TraceContext? = nil,
-        visitor: UInt64 = 0
+        uploadBytes: UInt64 = 0, slot: String? = nil,
+        logContext: LogContext = LogContext(), visitor: UInt64 = 0
     ) {
         self.visitor = visitor
         self.token = token
@@ -125,6 +125,6 @@ public struct LoadRequest: Hashable, Sendable {
         self.wantsPieces = wantsPieces
         self.uploadBytes = uploadBytes
         self.slot = slot
-        self.trace = trace
+        self.logContext = logContext
     }
 }

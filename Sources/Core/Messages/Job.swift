@@ -12,8 +12,8 @@ public struct Job: Hashable, Sendable {
     public var millisecondsLeft: UInt32
     /// The class.
     public var priority: Priority
-    /// The trace of who wanted it first.
-    public var trace: TraceContext?
+    /// What logs say of the request that wanted it first.
+    public var logContext: LogContext
     /// Whether anybody listens to how far it is. A worker says nothing of that where nobody does.
     public var wantsProgress: Bool
     /// Whether what has arrived is to be handed out while the rest comes (`JobProgress.arrived`).
@@ -25,7 +25,8 @@ public struct Job: Hashable, Sendable {
     /// Describes an attempt.
     public init(
         id: JobID, attempt: UInt32, work: JobWork, millisecondsLeft: UInt32, priority: Priority,
-        trace: TraceContext? = nil, wantsProgress: Bool = false, wantsArrived: Bool = false
+        logContext: LogContext = LogContext(), wantsProgress: Bool = false,
+        wantsArrived: Bool = false
     ) {
         self.wantsProgress = wantsProgress
         self.wantsArrived = wantsArrived
@@ -34,7 +35,7 @@ public struct Job: Hashable, Sendable {
         self.work = work
         self.millisecondsLeft = millisecondsLeft
         self.priority = priority
-        self.trace = trace
+        self.logContext = logContext
     }
 }
 

@@ -76,8 +76,8 @@ extension Coordinator {
 
     /// Remembers a load that a hit answers, unless it may become another one.
     mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ gateway: Gateway) {
-        // A trace is hardly ever seen again.
-        guard gateway.listener != .admin, requestLog.permitsShortWay, load.trace == nil,
+        // What a log is to say of a load is hardly ever seen again.
+        guard gateway.listener != .admin, requestLog.permitsShortWay, load.logContext.isEmpty,
             !resolved.mayChange,
             var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
         else { return }
@@ -91,5 +91,27 @@ extension Coordinator {
         gateway.withBody {
             hitMemos[gateway.listener].learn(load, $0, ticket, &encoder)
         }
+    }
+
+    /// Answers a load that names its trace or its request, whose bytes are hardly ever seen again,
+    /// if a hit answers it: with a voucher, as other loads are. `false` where it has to go the whole
+    /// way, and nothing was done.
+    mutating func answerOnce(
+        _ load: LoadRequest, _ resolved: Resolved, from id: UInt64, _ gateway: Gateway,
+        at now: Instant
+    ) -> Bool {
+        guard gateway.listener != .admin, requestLog.permitsShortWay, !load.logContext.isEmpty,
+            !resolved.mayChange, peers.takesReferences(id),
+            var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
+        else { return false }
+        scheduler.vouch(for: &ticket)
+        writeVouchers()
+        guard scheduler.answer(ticket, again: load.token, of: ClientID(id), at: now) else {
+            return false
+        }
+        let answer = Reply(token: load.token, outcome: .image(ticket.image))
+        reply(answer, to: ClientID(id), at: now)
+        log(RequestRecord(load, answer), at: now)
+        return true
     }
 }

@@ -18,6 +18,7 @@ extension Coordinator {
         if !inPieces {
             learn(request, resolved, gateway)
             if let sender = gateway.sender, answerAgain(sender, gateway, at: now) { return }
+            if answerOnce(request, resolved, from: id, gateway, at: now) { return }
         }
         handle(.load(client, resolved.load, resolved.terms), at: now)
     }

@@ -25,10 +25,11 @@ struct RequestLog {
 
     /// Whether a request is to have its line.
     func wants(_ record: RequestRecord) -> Bool {
-        switch mode {
+        guard !record.logContext.isProbe else { return false }
+        return switch mode {
         case .none: false
         case .all: true
-        case _ where record.trace?.isSampled == true: true
+        case _ where record.logContext.isSampled: true
         case .misses: !record.isFromMemory
         case .slow:
             record.hasFailed || record.reply.timings.total >= Self.slowMilliseconds
@@ -63,7 +64,7 @@ struct RequestLog {
         if let url = try? SourceURL(record.url) { fields.append(("url", .string(url.forLogs))) }
         fields += Self.fields(reply.timings)
         if record.attempts > 1 { fields.append(("attempts", LogValue(record.attempts))) }
-        if let trace = record.trace { fields.append(("trace", .string(trace.trace.hex))) }
+        fields += record.logContext.fields.map { ($0.name, LogValue.string($0.text)) }
         return fields
     }
 

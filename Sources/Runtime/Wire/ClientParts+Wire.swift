@@ -66,8 +66,10 @@ extension LoadRequest: WireMessage {
             map.flag(&wantsPieces, &wire.pointee.wants_pieces, "Load.wants_pieces")
             try map.number(&uploadBytes, &wire.pointee.upload_bytes, "Load.upload_bytes")
             try map.name(&slot, &wire.pointee.slot, "Load.slot")
-            try map.formed(&trace, &wire.pointee.traceparent, "Load.traceparent")
+            try map.formed(&logContext.trace, &wire.pointee.traceparent, "Load.traceparent")
             try map.number(&visitor, &wire.pointee.visitor, "Load.visitor")
+            try map.formed(&logContext.requestID, &wire.pointee.request_id, "Load.request_id")
+            map.flag(&logContext.isProbe, &wire.pointee.is_probe, "Load.is_probe")
         } catch {
             throw error.about(token)
         }

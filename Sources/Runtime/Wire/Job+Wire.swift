@@ -15,7 +15,9 @@ extension Job: WireMessage {
         try mapWork(map, wire)
         try map.number(&millisecondsLeft, &wire.pointee.milliseconds_left, "Job.milliseconds_left")
         try map.word(&priority, &wire.pointee.priority, "Job.priority")
-        try map.formed(&trace, &wire.pointee.traceparent, "Job.traceparent")
+        try map.formed(&logContext.trace, &wire.pointee.traceparent, "Job.traceparent")
+        try map.formed(&logContext.requestID, &wire.pointee.request_id, "Job.request_id")
+        map.flag(&logContext.isProbe, &wire.pointee.is_probe, "Job.is_probe")
         map.flag(&wantsProgress, &wire.pointee.wants_progress, "Job.wants_progress")
         map.flag(&wantsArrived, &wire.pointee.wants_arrived, "Job.wants_arrived")
         try map.blocks(

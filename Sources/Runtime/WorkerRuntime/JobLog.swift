@@ -20,8 +20,8 @@ struct JobLog {
 
     /// The executor was given a job, which is `own` to it.
     mutating func began(_ job: Job, as own: JobID, in log: Log) {
-        let level = job.trace?.isSampled == true ? LogLevel.info : .debug
-        guard level >= log.level else { return }
+        let level = job.logContext.isSampled ? LogLevel.info : .debug
+        guard level >= log.level, !job.logContext.isProbe else { return }
         entries[own] = Entry(job: job, level: level)
     }
 
@@ -52,7 +52,7 @@ struct JobLog {
         if !references.isEmpty {
             fields.append(("bytes", LogValue(references.reduce(0) { $0 + $1.length })))
         }
-        if let trace = job.trace { fields.append(("trace", .string(trace.trace.hex))) }
+        fields += job.logContext.fields.map { ($0.name, LogValue.string($0.text)) }
         return fields
     }
 }

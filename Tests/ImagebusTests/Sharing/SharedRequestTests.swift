@@ -98,7 +98,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         let trace = try #require(
             TraceContext(text: "00-\(String(repeating: "a", count: 32))-00f067aa0ba902b7-01"))
         let reasons: [(inout LoadRequest) -> Void] = [
-            { $0.slot = "hero" }, { $0.trace = trace }, { $0.detach = true },
+            { $0.slot = "hero" }, { $0.logContext.trace = trace }, { $0.detach = true },
             { $0.uploadBytes = 5 },
             { $0.image.options = .refreshCached }, { $0.image.options = .continueInBackground },
         ]
@@ -111,6 +111,17 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
             let (_, actions) = pending([first, second])
             #expect(sent(actions).count == 2, "reason \(number)")
         }
+    }
+
+    /// Logs name the first one.
+    @Test func loadsOfDifferentRequestsAreOneMessage() throws {
+        var (first, second) = (load(1), load(2))
+        first.logContext.requestID = RequestID(text: "first")
+        second.logContext.requestID = RequestID(text: "second")
+        second.logContext.trace = TraceContext(
+            text: "00-\(String(repeating: "a", count: 32))-00f067aa0ba902b7-00")
+        let (_, actions) = pending([first, second])
+        #expect(sent(actions).count == 1)
     }
 
     /// In both directions, and whether the class differs as well or not.

@@ -2546,6 +2546,11 @@ struct  Imagebus__V1__Job
    */
   size_t n_released;
   uint64_t *released;
+  /*
+   * or empty
+   */
+  char *request_id;
+  protobuf_c_boolean is_probe;
   Imagebus__V1__Job__WorkCase work_case;
   union {
     Imagebus__V1__Fetch *fetch;
@@ -2559,7 +2564,7 @@ struct  Imagebus__V1__Job
 };
 #define IMAGEBUS__V1__JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__job__descriptor) \
-    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, 0, 0, 0,NULL, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
+    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, 0, 0, 0,NULL, (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
 
 
 /*
@@ -3122,10 +3127,15 @@ struct  Imagebus__V1__Load
    * 0: nobody in particular
    */
   uint64_t visitor;
+  /*
+   * or empty
+   */
+  char *request_id;
+  protobuf_c_boolean is_probe;
 };
 #define IMAGEBUS__V1__LOAD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__load__descriptor) \
-    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0 }
+    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, 0 }
 
 
 typedef enum {

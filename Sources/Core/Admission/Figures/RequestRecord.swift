@@ -7,20 +7,20 @@ public struct RequestRecord: Hashable, Sendable {
     public let url: String
     /// How often it was begun: more than once where what was made for it was lost.
     public let attempts: Int
-    /// The caller's trace.
-    public let trace: TraceContext?
+    /// What logs say of it besides.
+    public let logContext: LogContext
     /// Its terminal reply.
     public let reply: Reply
 
     /// Describes the end of a load that is answered with `reply`.
     public init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
-        self.init(url: load.image.url, attempts: attempts, trace: load.trace, reply)
+        self.init(url: load.image.url, attempts: attempts, load.logContext, reply)
     }
 
-    init(url: String, attempts: Int, trace: TraceContext?, _ reply: Reply) {
+    init(url: String, attempts: Int, _ logContext: LogContext, _ reply: Reply) {
         self.url = url
         self.attempts = attempts
-        self.trace = trace
+        self.logContext = logContext
         self.reply = reply
     }
 }

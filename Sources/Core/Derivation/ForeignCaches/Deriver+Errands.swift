@@ -385,7 +385,7 @@ extension Submission {
     /// The same for other work.
     fileprivate func with(_ work: JobWork, _ urgency: Urgency) -> Submission {
         var submission = Submission(JobSpec(work), urgency)
-        (submission.input, submission.rank, submission.trace) = (input, rank, trace)
+        (submission.input, submission.rank, submission.logContext) = (input, rank, logContext)
         (submission.suspect, submission.maker) = (suspect, maker)
         submission.waitsForSpace = waitsForSpace
         return submission

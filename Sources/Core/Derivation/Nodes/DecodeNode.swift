@@ -58,7 +58,7 @@ struct DecodeNode: ClosableNode {
     private(set) var name: Sourced<DecodeKey>
     var key: Sourced<DecodeKey> { name }
     /// Of the request that began it.
-    let trace: TraceContext?
+    let logContext: LogContext
     private(set) var state = State.awaitingSource
     /// The consumers of the pixels. All consumers of one name are of one sort.
     var consumers = WaiterList<PixelConsumer>()
@@ -80,9 +80,9 @@ struct DecodeNode: ClosableNode {
     /// What came in the place of pixels.
     var file: File?
 
-    init(name: Sourced<DecodeKey>, trace: TraceContext?) {
+    init(name: Sourced<DecodeKey>, _ logContext: LogContext) {
         self.name = name
-        self.trace = trace
+        self.logContext = logContext
     }
 
     var job: JobID? {

@@ -12,16 +12,16 @@ struct LookupNode: Node {
     var consumers = WaiterList<Waiter>()
     private(set) var job: JobID?
     /// Of the request that began it.
-    let trace: TraceContext?
+    let logContext: LogContext
     var key: String { query.key }
     /// The key was stored while the question was under way: a miss means nothing then.
     private(set) var isOvertaken = false
     /// What was stored replaced another result: a hit may be the old one.
     private(set) var isOutdated = false
 
-    init(query: QueryWork, trace: TraceContext?) {
+    init(query: QueryWork, _ logContext: LogContext) {
         self.query = query
-        self.trace = trace
+        self.logContext = logContext
     }
 
     /// Its key was stored by somebody.

@@ -95,7 +95,7 @@ struct SourceNode: Node {
     /// On which header fields they depend.
     private(set) var fields: [String]?
     /// Of the request that began it.
-    let trace: TraceContext?
+    let logContext: LogContext
     let serializer: Serializer
     /// The limits that the configuration sets for the request that began it.
     let limits: LimitSettings
@@ -114,7 +114,7 @@ struct SourceNode: Node {
 
     init(name: Sourced<SourceKey>, spec: JobSpec, order: Order, job: JobID) {
         self.name = name
-        (trace, serializer) = (order.trace, order.serializer)
+        (logContext, serializer) = (order.logContext, order.serializer)
         limits = order.terms.limits.ofPixels
         self.spec = spec
         plainText = order.names.plainOriginal
@@ -124,7 +124,7 @@ struct SourceNode: Node {
     /// Of bytes that are there.
     init(name: Sourced<SourceKey>, order: Order, upload: Upload) {
         self.name = name
-        (trace, serializer) = (order.trace, order.serializer)
+        (logContext, serializer) = (order.logContext, order.serializer)
         limits = order.terms.limits.ofPixels
         spec = nil
         plainText = order.names.plainOriginal

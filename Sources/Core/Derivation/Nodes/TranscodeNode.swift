@@ -46,7 +46,7 @@ struct TranscodeNode: Tabled {
     /// Whether the source stays until it is stored, since these are its bytes.
     let keepsSource: Bool
     let urgency: Urgency
-    let trace: TraceContext?
+    let logContext: LogContext
     /// What its job reads; the job holds it.
     var input: BlockHandle
     /// What is laid over it, until it was; its job holds that, too.

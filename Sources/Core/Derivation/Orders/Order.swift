@@ -9,8 +9,8 @@ package final class Order: Sendable {
     package let names: RequestNames
     package let key: ResultKey
     package let plan: JobPlan
-    /// The trace of the request, carried on with the work that it begins.
-    package let trace: TraceContext?
+    /// What logs say of the request, and of the work that it begins.
+    package let logContext: LogContext
     /// Where its source lies, if it came along with the request.
     package let upload: Upload?
     /// What is painted instead of loading anything.
@@ -25,7 +25,7 @@ package final class Order: Sendable {
     package init(
         _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,
         plan: JobPlan? = nil, upload: Upload? = nil, canvas: Canvas? = nil, distrustsMemory: Bool,
-        trace: TraceContext? = nil
+        logContext: LogContext = LogContext()
     ) {
         self.image = image
         self.terms = terms
@@ -33,7 +33,7 @@ package final class Order: Sendable {
         self.upload = upload
         self.canvas = canvas
         self.distrustsMemory = distrustsMemory
-        self.trace = trace
+        self.logContext = logContext
         key = ResultKey(
             image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) },
             limits: terms.limits, coders: terms.coders)
