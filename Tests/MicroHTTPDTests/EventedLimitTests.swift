@@ -9,6 +9,14 @@ import Testing
 @Suite struct EventedLimitTests {
     private final class Answering: EventedHandler {
         var count = 0
+        var refused: [PeerAddress] = []
+        let exempt: PeerAddress?
+
+        init(exempt: String? = nil) { self.exempt = exempt.flatMap { PeerAddress(text: $0) } }
+
+        func hasUnlimitedConnections(_ peer: PeerAddress) -> Bool { peer == exempt }
+        func refusedConnection(of peer: PeerAddress) { refused.append(peer) }
+
         func handle(_ exchange: EventedExchange) {
             count += 1
             exchange.answer(HTTPReply(body: .bytes([7])))
@@ -61,8 +69,9 @@ import Testing
     }
 
     @Test func connectionsOfOneAddressHaveTheirLimit() throws {
+        let handler = Answering()
         let server = try EventedHTTPServer(
-            limits: limits { $0.connectionsPerPeer = 2 }, handler: Answering())
+            limits: limits { $0.connectionsPerPeer = 2 }, handler: handler)
         let first = try RawClient(port: server.port)
         let second = try RawClient(port: server.port)
         try server.run { server.connectionCount == 2 }
@@ -73,6 +82,36 @@ import Testing
         try server.run { !ended.values.isEmpty }
         #expect(thread.join() && ended.values == [0], "it is closed without a word")
         #expect(server.connectionCount == 2)
+        #expect(handler.refused.map(\.text) == ["127.0.0.1"])
+        withExtendedLifetime(first) {}
+        withExtendedLifetime(second) {}
+    }
+
+    /// Those that ended do not count, and each address counts by itself.
+    @Test func aConnectionThatEndedMakesRoomForAnotherOne() throws {
+        let handler = Answering()
+        let server = try EventedHTTPServer(
+            limits: limits { $0.connectionsPerPeer = 1 }, handler: handler)
+        for count in 1...3 {
+            do {
+                let client = try RawClient(port: server.port)
+                client.get("/")
+                try server.run { handler.count == count }
+                withExtendedLifetime(client) {}
+            }
+            try server.run { server.connectionCount == 0 }
+        }
+        #expect(handler.refused == [])
+    }
+
+    @Test func anAddressThatIsExemptHasNoLimit() throws {
+        let handler = Answering(exempt: "127.0.0.1")
+        let server = try EventedHTTPServer(
+            limits: limits { $0.connectionsPerPeer = 1 }, handler: handler)
+        let first = try RawClient(port: server.port)
+        let second = try RawClient(port: server.port)
+        try server.run { server.connectionCount == 2 }
+        #expect(handler.refused == [])
         withExtendedLifetime(first) {}
         withExtendedLifetime(second) {}
     }

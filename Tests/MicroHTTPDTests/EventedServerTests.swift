@@ -56,7 +56,7 @@ import Testing
     @Test func headersAndPeerAreThoseOfTheRequest() throws {
         var found: [String?] = []
         let handler = TestHandler { exchange in
-            found = [exchange.header("accept"), exchange.header("None"), exchange.peer]
+            found = [exchange.header("accept"), exchange.header("None"), exchange.peer.text]
             return HTTPReply(body: .bytes([1]))
         }
         let server = try EventedHTTPServer(handler: handler)

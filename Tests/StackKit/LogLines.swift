@@ -18,6 +18,11 @@ public struct LogLines {
         lines.filter { $0["message"]?.text == message }
     }
 
+    /// The programs with a line of that request id.
+    public func programs(naming requestID: String) -> Set<String> {
+        Set(lines.filter { $0["requestId"]?.text == requestID }.compactMap { $0["program"]?.text })
+    }
+
     /// The programs with a line of that trace.
     public func programs(tracing trace: String) -> Set<String> {
         Set(lines.filter { $0["trace"]?.text == trace }.compactMap { $0["program"]?.text })

@@ -62,7 +62,26 @@ import Testing
         #expect(object["source"]?.text == "https://a.example/b")
         #expect(object["status"]?.integer == 200 && object["bytes"]?.integer == 1_234)
         #expect(object["milliseconds"] == .number(5.6) && object["peer"]?.text == "127.0.0.1")
+        #expect(object["client"]?.text == "127.0.0.1", "the peer, unless a proxy says otherwise")
+        for absent in ["error", "cache", "requestId", "trace", "token"] {
+            #expect(object[absent] == nil)
+        }
         for hidden in ["signature", "token", "hidden"] { #expect(!text.contains(hidden)) }
+    }
+
+    @Test func aLineSaysWhoAskedAndWhatBecameOfIt() throws {
+        var full = line
+        full.client = "2001:db8::1"
+        (full.error, full.cache, full.token) = ("badImageData", .stale, 2)
+        let trace = try #require(
+            TraceContext(text: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
+        full.ids = RequestIDs(try #require(RequestID(text: "r-1")), trace)
+        let object = try JSONValue(parsing: Array(try written(full).utf8))
+        #expect(object["client"]?.text == "2001:db8::1" && object["peer"]?.text == "127.0.0.1")
+        #expect(object["error"]?.text == "badImageData" && object["cache"]?.text == "stale")
+        #expect(object["requestId"]?.text == "r-1")
+        #expect(object["trace"]?.text == "0af7651916cd43dd8448eb211c80319c")
+        #expect(object["token"]?.integer == 2)
     }
 
     @Test func aLineIsShortWhateverStrangersSay() throws {
@@ -92,17 +111,20 @@ import Testing
         }
         counters.left()
         #expect(counters.answeredCount == 4)
-        let text = FrontMetrics(requests: counters, inFlight: 3, connections: 9).text
+        let text = FrontMetrics(
+            requests: counters, inFlight: 3, connections: 9, refusedConnections: 5
+        ).text
         let samples = try PrometheusParser.samples(text)
         func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
             samples.first {
                 $0.name == "imagebus_gateway_\(name)" && $0.labels == labels
             }?.value
         }
-        #expect(value("requests_total", ["status": "2xx"]) == 2)
-        #expect(value("requests_total", ["status": "3xx"]) == 1)
-        #expect(value("requests_total", ["status": "4xx"]) == 1)
-        #expect(value("requests_total", ["status": "5xx"]) == 0)
+        for status in ["200", "206", "304", "404"] {
+            #expect(value("requests_total", ["status": status]) == 1)
+        }
+        #expect(value("requests_total", ["status": "500"]) == nil, "it was never answered")
+        #expect(value("refused_connections_total") == 5)
         #expect(value("not_modified_total") == 1 && value("abandoned_total") == 1)
         #expect(value("sent_bytes_total") == 22)
         #expect(value("in_flight") == 3 && value("connections") == 9)
@@ -111,10 +133,13 @@ import Testing
         #expect(value("request_duration_seconds_sum").map { abs($0 - 0.406) < 0.001 } == true)
     }
 
-    @Test func aStatusOfStrangeClassIsCountedAll() {
+    @Test func aStrangeStatusCountsAsTheNearest() {
         var counters = RequestCounters()
-        counters.answered(
-            999, bytes: -1, from: Instant(nanoseconds: 5), to: Instant(nanoseconds: 1))
-        #expect(counters.answeredCount == 1 && counters.bytes == 0)
+        for status in [999, 600, 99, 0] as [UInt16] {
+            counters.answered(
+                status, bytes: -1, from: Instant(nanoseconds: 5), to: Instant(nanoseconds: 1))
+        }
+        #expect(counters.answeredCount == 4 && counters.bytes == 0)
+        #expect(counters.byStatus.map(\.status) == [100, 599])
     }
 }

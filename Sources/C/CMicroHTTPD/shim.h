@@ -67,7 +67,7 @@ static inline int cmicrohttpd_wait(int gate, int socket) {
 // --- A server without threads, on the loop of its owner ---
 
 typedef struct cmicrohttpd_limits {
-    unsigned int connections, connections_per_peer, idle_seconds;
+    unsigned int connections, idle_seconds;
     size_t head_bytes;
 } cmicrohttpd_limits;
 
@@ -77,6 +77,8 @@ typedef struct cmicrohttpd_calls {
     void *(*began)(void *context, const char *target, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback ended;
     MHD_NotifyConnectionCallback connected;
+    // Whether a connection is taken, which is closed at once where it is not.
+    MHD_AcceptPolicyCallback accepts;
     void *context;
 } cmicrohttpd_calls;
 
@@ -93,14 +95,14 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)calls.ended, calls.context},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)calls.connected, calls.context},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)limits.connections, NULL},
-        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)limits.connections_per_peer, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)limits.idle_seconds, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)limits.head_bytes, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, calls.answer,
-                            calls.context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, calls.accepts,
+                            calls.context, calls.answer, calls.context, MHD_OPTION_ARRAY, options,
+                            MHD_OPTION_END);
 }
 
 // What the `connected` call has put into its place for what belongs to a connection, or NULL.
@@ -130,20 +132,28 @@ static inline unsigned int cmicrohttpd_connections(struct MHD_Daemon *daemon) {
     return info == NULL ? 0 : info->num_connections;
 }
 
-// The address of the peer as text, which holds INET6_ADDRSTRLEN bytes; 0 where it is none of IP,
-// such as that of a Unix socket.
-static inline int cmicrohttpd_peer(struct MHD_Connection *connection, char *text) {
+// The address of the peer of a connection, or NULL.
+static inline const struct sockaddr *cmicrohttpd_peer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (info == NULL || info->client_addr == NULL)
+    return info == NULL ? NULL : info->client_addr;
+}
+
+// The 16 bytes of an IPv6 address, or of the one that maps an IPv4 address; 0 where it is none of
+// IP.
+static inline int cmicrohttpd_address(const struct sockaddr *peer, unsigned char bytes[16]) {
+    static const unsigned char mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+    switch (peer->sa_family) {
+    case AF_INET:
+        memcpy(bytes, mapped, sizeof mapped);
+        memcpy(bytes + 12, &((const struct sockaddr_in *)peer)->sin_addr, 4);
+        return 1;
+    case AF_INET6:
+        memcpy(bytes, &((const struct sockaddr_in6 *)peer)->sin6_addr, 16);
+        return 1;
+    default:
         return 0;
-    const struct sockaddr *peer = info->client_addr;
-    if (peer->sa_family != AF_INET && peer->sa_family != AF_INET6)
-        return 0;
-    const void *address = peer->sa_family == AF_INET6
-                              ? (const void *)&((const struct sockaddr_in6 *)peer)->sin6_addr
-                              : (const void *)&((const struct sockaddr_in *)peer)->sin_addr;
-    return inet_ntop(peer->sa_family, address, text, INET6_ADDRSTRLEN) != NULL;
+    }
 }
 
 // The port of a socket of TCP that listens, or 0.

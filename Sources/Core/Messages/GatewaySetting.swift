@@ -29,7 +29,9 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case metadata
     /// Formats whose sources are answered as they are.
     case skipProcessingFormats = "skip-processing-formats"
-    /// Where a proxy names its client.
+    /// Proxies that are believed.
+    case trustedProxy = "trusted-proxy"
+    /// Where a trusted proxy names its client.
     case visitorField = "visitor-field"
     /// Another name of `assumeFresh`.
     case maxAge = "max-age"
@@ -83,6 +85,8 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case metricsListen = "metrics-listen"
     /// Whether each request has a line in the log.
     case accessLog = "access-log"
+    /// Whether answers do not say where an image came from.
+    case noXCache = "no-x-cache"
     /// Bytes of a URL.
     case urlLimit = "url-limit"
     /// Bytes of the head of a request.
@@ -150,7 +154,8 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
 
     var values: Values {
         switch self {
-        case .unsigned, .onlyPresets, .immutable, .accessLog, .clientHints, .noComponent: .flag
+        case .unsigned, .onlyPresets, .immutable, .accessLog, .noXCache, .clientHints, .noComponent:
+            .flag
         case .grammar: .word(["imgproxy", "thumbor", "iiif"])
         case .keys, .presets, .postTokens, .operatorTokens: .text("FILE")
         case .iiifSource, .publicURL, .fallback: .text("URL")
@@ -161,6 +166,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .saveDataPreset: .text("NAME")
         case .offer, .skipProcessingFormats: .text("FORMATS")
         case .metadata: .word(["none", "copyright", "all"])
+        case .trustedProxy: .text("NETWORKS")
         case .visitorField: .text("NAME")
         case .allowOrigin: .text("ORIGINS")
         case .metricsListen, .operatorListen: .place
@@ -252,9 +258,12 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .skipProcessingFormats:
             "answer sources of these formats as they are, without steps: jpeg,\n"
                 + "png, gif, webp, svg; with --metadata all also avif, heic, tiff"
+        case .trustedProxy:
+            "networks of proxies whose X-Forwarded-For, X-Request-Id and\n"
+                + "traceparent are believed, such as 10.0.0.0/8,unix (none)"
         case .visitorField:
-            "the field in which a proxy that is trusted names its client, whose\n"
-                + "requests take turns with those of others"
+            "field in which --trusted-proxy names its client, whose requests take\n"
+                + "turns with those of others (X-Forwarded-For)"
         case .maxAge: "the same as --assume-fresh"
         case .immutable: "say that images never change"
         case .allowOrigin:
@@ -292,12 +301,14 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .metricsListen: "answer /metrics for Prometheus there, and nowhere else"
         case .accessLog:
             "a line of JSON for each request, without signature and query, to\nstderr"
+        case .noXCache: "leave out X-Cache, which says where an image came from"
         case .urlLimit: "of a URL; a longer one is 414 (8192)"
         case .headLimit: "that a connection has for a request's line and fields (32K)"
         case .headTime: "in which the head of a request, or a body, has to come (30s)"
         case .idleTime: "for which a connection may do nothing (60s)"
         case .connections: "connections at a time (12000)"
-        case .connectionsPerAddress: "connections of one address (512; 0: no limit)"
+        case .connectionsPerAddress:
+            "connections of one address, except --trusted-proxy (512; 0: no limit)"
         case .presetLines: "presets as text, NAME=OPTIONS lines, besides those of --presets"
         case .signatureSize: "bytes of imgproxy's signatures (32)"
         case .argumentsSeparator: "text between the arguments of imgproxy's options (:)"

@@ -88,7 +88,7 @@ struct GatewayOptions {
         try takeParts(arguments)
         Self.set(&front.framesMax, .maxAnimationFrames, arguments)
         if arguments.has("no-component") { front.files = nil }
-        front.visitorField = arguments.value("visitor-field")
+        try takeEdge(arguments)
         if let text = arguments.value("allow-origin") {
             front.crossOrigin = try Self.crossOrigin(text)
         }
@@ -211,6 +211,26 @@ struct GatewayOptions {
             }
             return format
         }
+    }
+
+    /// Which proxies are believed, and where they name their clients.
+    private mutating func takeEdge(_ arguments: ProgramArguments) throws(ConfigurationError) {
+        if let text = arguments.value("trusted-proxy") {
+            guard let networks = TrustedNetworks(text) else {
+                throw ConfigurationError(
+                    "--trusted-proxy: '\(text)' is not a list of networks with commas between, "
+                        + "such as 10.0.0.0/8,2001:db8::1,unix")
+            }
+            front.edge.trusted = networks
+        }
+        front.answers.saysCache = !arguments.has("no-x-cache")
+        guard let field = arguments.value("visitor-field") else { return }
+        guard !front.edge.trusted.isEmpty else {
+            throw ConfigurationError(
+                "--visitor-field '\(field)' is believed of proxies alone: name them with "
+                    + "--trusted-proxy, such as --trusted-proxy 10.0.0.0/8")
+        }
+        front.edge.clientField = field
     }
 
     // MARK: - Grammars

@@ -150,7 +150,8 @@ enum GatewayProgram {
         ) { [unowned front] in
             FrontMetrics(
                 requests: front.requests.counters, inFlight: front.openCount,
-                connections: front.connectionCount)
+                connections: front.connectionCount,
+                refusedConnections: front.refusedConnections.total)
         }
         var limits = HTTPLimits()
         (limits.connections, limits.connectionsPerPeer) = (sideConnections, 0)

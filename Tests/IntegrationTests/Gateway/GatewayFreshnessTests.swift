@@ -95,6 +95,7 @@ extension RealProcesses {
                 try route([], status: 503)
                 let stale = try gateway.get(bench.path("/a.jpg"))
                 #expect(stale.status == 200 && stale.body == first.body, "\(stale.head)")
+                #expect(stale.field("X-Cache") == "stale", "\(stale.head)")
                 #expect(bench.origin.requestCount("/a.jpg") > 1)
             }
         }

@@ -55,6 +55,8 @@ extension RealProcesses {
             ["--pass-headers-to", "https://h/"], ["--response-headers", "x"],
             ["--response-headers", "Cache-Control=no-store"],
             ["--response-headers", "a b=c"],
+            ["--visitor-field", "X-Real-IP"], ["--trusted-proxy", "10.0.0.0/33"],
+            ["--trusted-proxy", "example.com"],
         ]
 
         /// Who forgets both keys and `--unsigned` is told so, and so is who asks.

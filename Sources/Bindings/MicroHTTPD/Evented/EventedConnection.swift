@@ -1,9 +1,12 @@
+internal import CMicroHTTPD
+
 /// Of a clock that only goes on.
 typealias Milliseconds = Int64
 
 /// A connection of an evented server. libmicrohttpd carries it from its first packet to its end.
 final class EventedConnection {
     let pointer: OpaquePointer
+    let peer: PeerAddress
     /// By when it has to get on, whatever trickles in or out meanwhile: the library's own limit
     /// begins anew with every byte. `nil`: it may take as long as it likes.
     fileprivate(set) var deadline: (awaited: Awaited, instant: Milliseconds)?
@@ -15,7 +18,10 @@ final class EventedConnection {
     /// What is awaited of its peer.
     enum Awaited { case request, answer }
 
-    init(_ pointer: OpaquePointer) { self.pointer = pointer }
+    init(_ pointer: OpaquePointer) {
+        self.pointer = pointer
+        peer = cmicrohttpd_peer(pointer).map { PeerAddress($0) } ?? .unix
+    }
 }
 
 /// Whose time is over, of many connections.

@@ -46,13 +46,8 @@ public final class EventedExchange {
         standing == .over ? nil : FieldLines.value(of: name, on: connection.pointer)
     }
 
-    /// The address of the peer in numbers; `unix` of every peer of a Unix socket, which has none.
-    public var peer: String {
-        guard standing != .over else { return "" }
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard cmicrohttpd_peer(connection.pointer, &text) != 0 else { return "unix" }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
-    }
+    /// The address of the other end of its connection.
+    public var peer: PeerAddress { connection.peer }
 
     /// Answers it, once; later answers, and one to an exchange that is over, are dropped.
     public func answer(_ reply: HTTPReply) {

@@ -3,6 +3,15 @@ internal import CMicroHTTPD
 // What libmicrohttpd calls for an evented server. The exchange travels through its `void *` with a
 // reference of its own, from the first line to the end of the request.
 
+/// Whether a connection is taken.
+func acceptConnection(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _: socklen_t
+) -> MHD_Result {
+    guard let context, let address else { return .YES }
+    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    return state.accepts(PeerAddress(address)) ? .YES : .NO
+}
+
 /// A connection was made, or is gone.
 func noteConnection(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,

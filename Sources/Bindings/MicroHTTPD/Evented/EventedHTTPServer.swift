@@ -12,11 +12,21 @@ public protocol EventedHandler: AnyObject {
     func handle(_ exchange: EventedExchange)
     /// It is over, however it ended: nobody wants an answer any more. Once for each.
     func ended(_ exchange: EventedExchange, _ end: HTTPEnd)
+    /// Whether an address may have more connections than the limits of the server permit.
+    func hasUnlimitedConnections(_ peer: PeerAddress) -> Bool
+    /// A connection was closed at once: the address has as many as it may have.
+    func refusedConnection(of peer: PeerAddress)
 }
 
 extension EventedHandler {
     /// None is known.
     public func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? { nil }
+
+    /// None has.
+    public func hasUnlimitedConnections(_ peer: PeerAddress) -> Bool { false }
+
+    /// Nobody wants to know.
+    public func refusedConnection(of peer: PeerAddress) {}
 
     /// As the limits say.
     public func admitBody(of exchange: EventedExchange) -> BodyAdmission {
@@ -52,10 +62,10 @@ public struct EventedHTTPServer: ~Copyable {
         }
         let calls = cmicrohttpd_calls(
             answer: answerEvented, began: beginEvented, ended: endEvented,
-            connected: noteConnection, context: Unmanaged.passUnretained(state).toOpaque())
+            connected: noteConnection, accepts: acceptConnection,
+            context: Unmanaged.passUnretained(state).toOpaque())
         let told = cmicrohttpd_limits(
             connections: UInt32(clamping: limits.connections),
-            connections_per_peer: UInt32(clamping: limits.connectionsPerPeer),
             idle_seconds: UInt32(clamping: limits.idleSeconds), head_bytes: limits.headBytes)
         let set = cmicrohttpd_set()
         guard set >= 0, let daemon = cmicrohttpd_start_evented(socket, told, calls) else {

@@ -8,6 +8,7 @@ final class EventedServerState {
     /// waits, and misses where a request is cut off in its last packet.
     let leaving: Int32
     private var connections: [OpaquePointer: EventedConnection] = [:]
+    private var ofPeers: PeerConnections
     /// By when connections have to get on.
     private(set) var deadlines = ConnectionDeadlines()
     /// When the turn began that runs: deadlines are seconds, a turn is none.
@@ -20,6 +21,7 @@ final class EventedServerState {
         leaving = cmicrohttpd_set()
         guard leaving >= 0 else { return nil }
         (self.handler, self.limits) = (handler, limits)
+        ofPeers = PeerConnections(most: limits.connectionsPerPeer)
     }
 
     deinit { close(leaving) }
@@ -50,10 +52,18 @@ final class EventedServerState {
 
     // MARK: - Connections
 
+    /// Whether an address may have one more connection.
+    func accepts(_ peer: PeerAddress) -> Bool {
+        guard ofPeers.isFull(peer), !handler.hasUnlimitedConnections(peer) else { return true }
+        handler.refusedConnection(of: peer)
+        return false
+    }
+
     /// A connection was made. It is kept until `forget`.
     func begin(_ pointer: OpaquePointer) -> EventedConnection {
         let connection = EventedConnection(pointer)
         connections[pointer] = connection
+        ofPeers.add(connection.peer)
         _ = cmicrohttpd_watch(
             leaving, cmicrohttpd_socket(pointer), Unmanaged.passUnretained(connection).toOpaque())
         awaitRest(of: connection)
@@ -61,7 +71,10 @@ final class EventedServerState {
     }
 
     /// A connection is gone; its socket is watched no longer once it is closed.
-    func forget(_ pointer: OpaquePointer) { connections[pointer] = nil }
+    func forget(_ pointer: OpaquePointer) {
+        guard let connection = connections.removeValue(forKey: pointer) else { return }
+        ofPeers.remove(connection.peer)
+    }
 
     /// An answer was sent: its connection may take that long for the next request.
     func awaitRequest(on connection: EventedConnection) {

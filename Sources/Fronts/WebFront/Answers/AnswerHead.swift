@@ -34,6 +34,16 @@ package struct AnswerHead: Hashable, Sendable {
 package struct TextAnswer: Hashable, Sendable {
     package var head: AnswerHead
     package var body: [UInt8]
+    /// The error that it reports; `nil`: none that has a name.
+    package var failure: Failure?
+
+    /// An error of a request.
+    package struct Failure: Hashable, Sendable {
+        /// As in `X-Imagebus-Error`.
+        package let name: String
+        /// A sentence for people.
+        package let message: String
+    }
 
     package init(_ head: AnswerHead, _ body: [UInt8]) { (self.head, self.body) = (head, body) }
 }

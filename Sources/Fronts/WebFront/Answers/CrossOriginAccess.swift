@@ -45,8 +45,8 @@ package struct CrossOriginAccess: Hashable, Sendable {
             AnswerHead.Field("Timing-Allow-Origin", granted),
             AnswerHead.Field(
                 "Access-Control-Expose-Headers",
-                "Content-Length, ETag, Retry-After, Server-Timing, X-Imagebus-Error, "
-                    + "X-Imagebus-Fallback, X-Imagebus-Still-Of"),
+                "Content-Length, ETag, Retry-After, Server-Timing, traceparent, X-Cache, "
+                    + "X-Imagebus-Error, X-Imagebus-Fallback, X-Imagebus-Still-Of, X-Request-Id"),
         ]
         return head
     }

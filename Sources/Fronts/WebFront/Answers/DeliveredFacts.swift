@@ -12,6 +12,8 @@ package struct DeliveredFacts: Hashable, Sendable {
     package var digest: ContentDigest?
     package var validity: Validity?
     package var timings: StageTimings
+    /// The tiers that had it, or the original of which it was made; none: that was fetched.
+    package var tiers = CacheTypes.none
     /// Whether the bytes are an SVG that is compressed (`.svgz`).
     package var isGzipped = false
     /// Why it is the fallback of the one that was asked for.

@@ -12,6 +12,8 @@ package struct ImageAnswer: Sendable {
     package var fallbackStatus: UInt16? = 200
     /// Names of fields that clients are asked to send (`Accept-CH`); none: they are not asked.
     package var wantedHints: [String] = []
+    /// Whether `X-Cache` says where an image came from.
+    package var saysCache = true
 
     package init() {}
 
@@ -37,7 +39,7 @@ package struct ImageAnswer: Sendable {
         let (request, tag) = (plan.request, image.digest.map { Self.tag($0) })
         var fields = Self.guards + common(plan, image.validity)
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
-        fields += dated(image, now)
+        fields += dated(image, now) + cached(image, for: plan, now)
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
         var status: UInt16 = 200
         if let error = image.fallbackFor {
@@ -120,7 +122,7 @@ package struct ImageAnswer: Sendable {
         fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
         let tag = digest.map { Self.tag($0) }
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
-        fields += dated(image, now)
+        fields += dated(image, now) + cached(image, for: plan, now)
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
         if let status = plan.conditions.status(tag, modified(image, now)) {
             return TextAnswer(AnswerHead(status, fields), [])
@@ -141,6 +143,7 @@ package struct ImageAnswer: Sendable {
         let more = [AnswerHead.Field("X-Imagebus-Error", name)]
         var answer = sentence(
             status, "\(name): \(message)", more, retryAfter: retryAfter, varies: varies)
+        answer.failure = TextAnswer.Failure(name: name, message: message)
         let document = FailureDocument(status: Int(status), error: name, message: message)
         guard asJSON, let text = document.text else { return answer }
         answer.body = text
@@ -178,6 +181,14 @@ package struct ImageAnswer: Sendable {
     private var hints: [AnswerHead.Field] {
         wantedHints.isEmpty
             ? [] : [AnswerHead.Field("Accept-CH", wantedHints.joined(separator: ", "))]
+    }
+
+    /// - Parameter now: milliseconds since 1970.
+    private func cached(
+        _ image: DeliveredFacts, for plan: RequestPlan, _ now: Int64
+    ) -> [AnswerHead.Field] {
+        guard saysCache, let result = image.cacheResult(for: plan, now: now) else { return [] }
+        return [AnswerHead.Field("X-Cache", result.rawValue)]
     }
 
     /// When the origin last changed the source, in seconds since 1970.

@@ -1,3 +1,4 @@
+import Messages
 package import Observability
 
 /// A line of JSON for each request, in which neither a signature nor a query is: who reads logs may
@@ -14,8 +15,18 @@ package struct AccessLog: Sendable {
         /// The URL of the image that it asked for; nil where the target was not read.
         package var source: String?
         package var peer: String
+        /// The client that a trusted proxy names; else the peer.
+        package var client: String
         /// nil: the peer left before.
         package var status: UInt16?
+        /// The name of the error that was reported.
+        package var error: String?
+        /// Where the image came from.
+        package var cache: CacheResult?
+        /// The names of the request; nil: it needed none.
+        package var ids: RequestIDs?
+        /// Which of the tokens for uploads it had, counted from 1.
+        package var token: Int?
         /// Of the body.
         package var bytes: Int
         package var microseconds: Int64
@@ -25,7 +36,7 @@ package struct AccessLog: Sendable {
             bytes: Int, microseconds: Int64
         ) {
             (self.method, self.target, self.source) = (method, target, source)
-            (self.peer, self.status, self.bytes) = (peer, status, bytes)
+            (self.peer, client, self.status, self.bytes) = (peer, peer, status, bytes)
             self.microseconds = microseconds
         }
     }
@@ -38,16 +49,26 @@ package struct AccessLog: Sendable {
     package init(program: String) { self.init(Log(program: program, format: .json)) }
 
     package func write(_ line: Line) {
-        log.write(
-            .info, "request",
-            fields: [
-                ("method", .string(Self.word(line.method))),
-                ("path", .string(path(of: line.target))),
-                ("source", .string(line.source.map { ReducedPath.source($0) } ?? "")),
-                ("status", line.status.map { LogValue($0) } ?? .string("left")),
-                ("bytes", LogValue(line.bytes)),
-                ("milliseconds", .milliseconds(line.microseconds)), ("peer", .string(line.peer)),
-            ])
+        log.write(.info, "request", fields: fields(of: line))
+    }
+
+    private func fields(of line: Line) -> [(String, LogValue)] {
+        var fields: [(String, LogValue)] = [
+            ("method", .string(Self.word(line.method))),
+            ("path", .string(path(of: line.target))),
+            ("source", .string(line.source.map { ReducedPath.source($0) } ?? "")),
+            ("status", line.status.map { LogValue($0) } ?? .string("left")),
+            ("bytes", LogValue(line.bytes)),
+            ("milliseconds", .milliseconds(line.microseconds)), ("peer", .string(line.peer)),
+            ("client", .string(line.client)),
+        ]
+        if let error = line.error { fields.append(("error", .string(error))) }
+        if let cache = line.cache { fields.append(("cache", .string(cache.rawValue))) }
+        if let ids = line.ids {
+            fields += ids.logContext.fields.map { ($0.name, LogValue.string($0.text)) }
+        }
+        if let token = line.token { fields.append(("token", LogValue(token))) }
+        return fields
     }
 
     /// The prefix is no signature, which is what a path begins with.

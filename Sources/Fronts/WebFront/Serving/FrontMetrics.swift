@@ -7,9 +7,14 @@ package struct FrontMetrics: Hashable, Sendable {
     package var inFlight: Int
     /// Connections that are open.
     package var connections: Int
+    /// Connections that were closed at the limit of their address.
+    package var refusedConnections: UInt64
 
-    package init(requests: RequestCounters, inFlight: Int, connections: Int) {
+    package init(
+        requests: RequestCounters, inFlight: Int, connections: Int, refusedConnections: UInt64
+    ) {
         (self.requests, self.inFlight, self.connections) = (requests, inFlight, connections)
+        self.refusedConnections = refusedConnections
     }
 
     /// Complete lines; those of the stack may follow.
@@ -18,9 +23,9 @@ package struct FrontMetrics: Hashable, Sendable {
     private var families: [MetricFamily] {
         var answered = MetricFamily(
             "imagebus_gateway_requests_total", .counter,
-            "Requests that were answered to the end, by class of status.")
-        for digit in 1...5 {
-            answered.add(requests.answered[digit], [("status", "\(digit)xx")])
+            "Requests that were answered to the end, by status.")
+        for (status, count) in requests.byStatus {
+            answered.add(count, [("status", "\(status)")])
         }
         var durations = MetricFamily(
             "imagebus_gateway_request_duration_seconds", .histogram,
@@ -30,13 +35,17 @@ package struct FrontMetrics: Hashable, Sendable {
             answered,
             counter(
                 "not_modified_total", requests.notModified,
-                "Answers 304, which are among those of class 3xx."),
+                "Answers 304, which are among the requests, too."),
             counter(
                 "abandoned_total", requests.abandoned,
                 "Requests whose peer left before their answer was there."),
             counter("sent_bytes_total", requests.bytes, "Bytes of bodies that were sent."),
             gauge("in_flight", inFlight, "Requests whose answers were not sent to the end."),
-            gauge("connections", connections, "Connections that are open."), durations,
+            gauge("connections", connections, "Connections that are open."),
+            counter(
+                "refused_connections_total", refusedConnections,
+                "Connections that were closed at the limit of their address."),
+            durations,
         ]
     }
 

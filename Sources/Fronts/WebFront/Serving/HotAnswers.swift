@@ -30,10 +30,11 @@ final class HotAnswers {
         }
     }
 
-    /// An answer that stands, and the URL of its source.
+    /// An answer that stands, the URL of its source, and where that came from.
     struct Standing {
         let reply: HTTPReply
         let source: String
+        let cache: CacheResult?
     }
 
     private var answers: [String: [Answer]] = [:]
@@ -84,7 +85,7 @@ final class HotAnswers {
     /// Keeps an answer. Returns it in the form in which it is sent.
     func keep(
         _ reply: HTTPReply, to head: (method: String, target: String), _ fields: LookedAt,
-        at second: Int64, _ voucher: AnswerVoucher, from source: String
+        at second: Int64, _ voucher: AnswerVoucher, from source: String, _ cache: CacheResult?
     ) -> HTTPReply {
         guard reply.bodyBytes <= Self.bodyBytesMax else { return reply }
         let cost = reply.bodyBytes + head.target.utf8.count + Self.overheadBytes
@@ -99,7 +100,8 @@ final class HotAnswers {
         known = kept.suffix(Self.variantsMax - 1)
         known.append(
             Answer(
-                Standing(reply: reply, source: source), to: head.method, fields, at: second,
+                Standing(reply: reply, source: source, cache: cache), to: head.method, fields,
+                at: second,
                 voucher, cost: cost))
         for new in known { bytes += new.cost }
         answers[head.target] = known

@@ -6,13 +6,26 @@ package import MicroHTTPD
 /// exchange.
 package final class OpenRequest {
     let begun: Instant
-    /// The connection says it no more once its request is over.
-    let peer: String
+    let peer: PeerAddress
+    /// The client that a trusted proxy names, else the peer; `nil` as long as nobody asks.
+    var client: String?
+    /// Whether a trusted proxy passed it on.
+    var isFromProxy = false
+    /// By which names logs find it; `nil` as long as nobody asks.
+    var ids: RequestIDs?
     var source: String?
     /// The load that it waits for.
     var load: UInt64?
+    /// The name of the error that it is answered with.
+    var error: String?
+    /// Where the image came from that it is answered with.
+    var cache: CacheResult?
+    /// Which token for uploads it had.
+    var token: Int?
+    /// Whether it asks for nothing but whether the process is there and can answer.
+    var isHealthCheck = false
 
-    init(begun: Instant, peer: String) { (self.begun, self.peer) = (begun, peer) }
+    init(begun: Instant, peer: PeerAddress) { (self.begun, self.peer) = (begun, peer) }
 }
 
 /// The requests of a front from their heads to the ends of their answers: counts them, and has each
@@ -28,10 +41,15 @@ package final class OpenRequests {
     /// Those whose answers were not sent to the end.
     package private(set) var count = 0
 
+    /// Whether lines are written.
+    package var isLogged: Bool { log != nil }
+
     /// A request has come as a whole.
-    package func begin(_ exchange: EventedExchange) {
-        exchange.note = OpenRequest(begun: .now(), peer: log == nil ? "" : exchange.peer)
+    package func begin(_ exchange: EventedExchange) -> OpenRequest {
+        let request = OpenRequest(begun: .now(), peer: exchange.peer)
+        exchange.note = request
         count += 1
+        return request
     }
 
     /// It asks for something made of this source.
@@ -53,13 +71,26 @@ package final class OpenRequests {
         } else {
             counters.left()
         }
-        log?.write(
-            AccessLog.Line(
-                method: exchange.method, target: exchange.target, source: request.source,
-                peer: request.peer, status: end == .complete ? exchange.answered?.status : nil,
-                bytes: end == .complete ? bytes : 0,
-                microseconds: request.begun.microseconds(to: now)))
+        write(request, of: exchange, end, bytes, at: now)
         return request
+    }
+
+    /// Health checks come all the time: only those that fail have a line.
+    private func write(
+        _ request: OpenRequest, of exchange: EventedExchange, _ end: HTTPEnd, _ bytes: Int,
+        at now: Instant
+    ) {
+        let status = end == .complete ? exchange.answered?.status : nil
+        guard let log, !request.isHealthCheck || status ?? 0 >= 400 else { return }
+        let peer = request.peer.text
+        var line = AccessLog.Line(
+            method: exchange.method, target: exchange.target, source: request.source, peer: peer,
+            status: status, bytes: status == nil ? 0 : bytes,
+            microseconds: request.begun.microseconds(to: now))
+        line.client = request.client ?? peer
+        (line.error, line.cache, line.ids) = (request.error, request.cache, request.ids)
+        line.token = request.token
+        log.write(line)
     }
 }
 

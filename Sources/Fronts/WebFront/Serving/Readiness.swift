@@ -78,7 +78,9 @@ package final class Readiness {
     private func begin(at now: Instant) {
         limit = now.adding(milliseconds: Self.canaryMilliseconds)
         let mailbox = mailbox
-        client.load(Self.canary, uploading: Self.picture, on: .inline) { result in
+        client.load(
+            Self.canary, uploading: Self.picture, on: .inline, logContext: LogContext(isProbe: true)
+        ) { result in
             _ = mailbox.post(Self.complaint(of: result))
         }
     }

@@ -18,6 +18,7 @@ package final class WebFront: EventedHandler {
     private let client: ImagebusClient
     private let log: Log
     private let visitors = VisitorNumbers()
+    private var random = IDSource()
     private let hot = HotAnswers()
     private let mailbox: Mailbox<Ended>
     private var loads: [UInt64: Load] = [:]
@@ -38,6 +39,9 @@ package final class WebFront: EventedHandler {
     package let readiness: Readiness
     /// Connections of the server, for the figures; its loop says it.
     package var connectionCount = 0
+    /// Connections that the server closed since their address had too many.
+    package private(set) var refusedConnections = RefusedConnections()
+    private var reasons = ReportedReasons()
 
     /// How a load ended; from the client's thread.
     private struct Ended: Sendable {
@@ -96,16 +100,14 @@ package final class WebFront: EventedHandler {
         guard !isEnding, let known = hot.answer(toHeadOf: exchange, at: WallClock.seconds()) else {
             return nil
         }
-        requests.begin(exchange)
-        requests.name(known.source, of: exchange)
-        return known.reply
+        enter(exchange)
+        return reply(exchange, known)
     }
 
     package func handle(_ exchange: EventedExchange) {
-        requests.begin(exchange)
+        enter(exchange)
         if !isEnding, let known = hot.answer(to: exchange, at: WallClock.seconds()) {
-            requests.name(known.source, of: exchange)
-            return exchange.answer(known.reply)
+            return exchange.answer(reply(exchange, known))
         }
         guard exchange.target.utf8.count <= settings.targetBytesMax else {
             return reply(exchange, settings.answers.sentence(414, "the URL is too long"))
@@ -122,6 +124,32 @@ package final class WebFront: EventedHandler {
         }
     }
 
+    private func enter(_ exchange: EventedExchange) {
+        let request = requests.begin(exchange)
+        request.isFromProxy = settings.edge.trusted.contains(exchange.peer)
+        guard requests.isLogged else { return }
+        _ = client(of: exchange)
+        guard exchange.method == "POST", let uploads = settings.uploads else { return }
+        request.token = uploads.number(of: exchange.header("Authorization"))
+    }
+
+    /// The client that a trusted proxy names, else the peer.
+    private func client(of exchange: EventedExchange) -> String {
+        if let known = exchange.open?.client { return known }
+        let client = settings.edge.client(of: exchange.peer) { exchange.header($0) }
+        exchange.open?.client = client
+        return client
+    }
+
+    /// The names by which logs find a request.
+    private func ids(of exchange: EventedExchange) -> RequestIDs {
+        if let known = exchange.open?.ids { return known }
+        let ids = settings.edge.ids(
+            of: exchange.peer, { exchange.header($0) }, orMadeOf: &random)
+        exchange.open?.ids = ids
+        return ids
+    }
+
     /// An image that the client has at hand is answered at once, and the answer kept.
     private func answersAtHand(
         _ plan: RequestPlan, _ exchange: EventedExchange, _ fields: FieldRecorder, at now: Int64
@@ -131,19 +159,21 @@ package final class WebFront: EventedHandler {
         else { return false }
         let source = plan.request.image.url
         requests.name(source, of: exchange)
-        let move = maker.move(
-            after: .success(DeliveredFacts(image)), of: plan, now: now / 1_000_000)
+        let facts = DeliveredFacts(image)
+        let cache = facts.cacheResult(for: plan, now: now / 1_000_000)
+        exchange.open?.cache = cache
+        let move = maker.move(after: .success(facts), of: plan, now: now / 1_000_000)
         switch move {
         case .load(let plan): begin(plan, exchange)
         case .text(let answer): reply(exchange, answer)
         case .image(let head):
-            var reply = reply(exchange, head, image.bytes)
+            var reply = reply(exchange, head, image.bytes, isAtHand: true)
             if [200, 304].contains(head.status), !isEnding, let voucher = image.voucher {
                 reply = hot.keep(
                     reply, to: (exchange.method, exchange.target), fields.looked,
-                    at: now / 1_000_000_000, voucher, from: source)
+                    at: now / 1_000_000_000, voucher, from: source, cache)
             }
-            exchange.answer(reply)
+            exchange.answer(named(reply, for: exchange))
         }
         return true
     }
@@ -185,33 +215,33 @@ package final class WebFront: EventedHandler {
         _ plan: RequestPlan, _ exchange: EventedExchange,
         _ completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
-        let (image, visitor) = (plan.request.image, visitor(of: exchange))
+        let (image, visitor) = (plan.request.image, visitors.number(of: client(of: exchange)))
+        let logContext = ids(of: exchange).logContext
         let bytes: [UInt8]
         switch plan.upload {
         case nil:
-            return client.load(image, on: .inline, visitor: visitor, completion: completion)
+            return client.load(
+                image, on: .inline, visitor: visitor, logContext: logContext,
+                completion: completion)
         case .body: bytes = exchange.body
         case .fallback(let file): bytes = file
         }
         return client.load(
-            image, uploading: bytes, on: .inline, visitor: visitor, completion: completion)
-    }
-
-    private func visitor(of exchange: EventedExchange) -> UInt64 {
-        let named = settings.visitorField.flatMap { exchange.header($0) }
-        return visitors.number(of: named ?? exchange.peer)
+            image, uploading: bytes, on: .inline, visitor: visitor, logContext: logContext,
+            completion: completion)
     }
 
     /// The paths that say whether the process is there and can answer.
     private func answersHealth(_ exchange: EventedExchange) -> Bool {
         guard ["GET", "HEAD"].contains(exchange.method) else { return false }
         let path = Self.head(of: exchange).path
+        let isOfGrammar = settings.healthPath.map { $0 == path } ?? false
+        guard isOfGrammar || ["/live", "/health", "/ready"].contains(path) else { return false }
+        exchange.open?.isHealthCheck = true
         switch path {
-        case "/live", "/health": reply(exchange, settings.answers.sentence(200, "live"))
         case "/ready": isEnding ? readiness.answer(exchange, nil) : readiness.ask(exchange)
-        case _ where settings.healthPath.map { $0 == path } ?? false:
-            reply(exchange, settings.answers.sentence(200, "WORKING"))
-        default: return false
+        case _ where isOfGrammar: reply(exchange, settings.answers.sentence(200, "WORKING"))
+        default: reply(exchange, settings.answers.sentence(200, "live"))
         }
         return true
     }
@@ -221,8 +251,23 @@ package final class WebFront: EventedHandler {
             let reply = settings.files?.reply(
                 to: exchange.target, ifNoneMatch: exchange.header("If-None-Match"))
         else { return false }
-        exchange.answer(reply)
+        exchange.answer(named(reply, for: exchange))
         return true
+    }
+
+    package func hasUnlimitedConnections(_ peer: PeerAddress) -> Bool {
+        settings.edge.trusted.contains(peer)
+    }
+
+    package func refusedConnection(of peer: PeerAddress) { refusedConnections.add(peer) }
+
+    /// Says in the log how many connections were closed at the limit of their address.
+    func reportRefusedConnections(at now: Instant) {
+        guard let report = refusedConnections.takeReport(at: now) else { return }
+        log.warning(
+            "connections were closed at the limit of their address (--connections-per-address): "
+                + "if it is a proxy, name it with --trusted-proxy",
+            ["count": LogValue(report.count), "address": .string(report.last.text)])
     }
 
     package func ended(_ exchange: EventedExchange, _ end: HTTPEnd) {
@@ -258,14 +303,22 @@ package final class WebFront: EventedHandler {
             ["reason": .string("\(error.code): \(error.message)")])
     }
 
+    /// What cannot be done here is told to the operator, whoever asked for it: it is a matter of the
+    /// configuration, or of what URLs are made from.
+    private func warnOfUnsupported(_ failure: TextAnswer.Failure?) {
+        guard let failure, let reason = reasons.take("\(failure.name): \(failure.message)") else {
+            return
+        }
+        log.warning("a request is answered 501: it is not supported", ["reason": .string(reason)])
+    }
+
     private func answer(_ load: Load, _ result: Result<ImageResponse, ImageError>) {
         if load.plan.fallbackFor != nil, case .failure(let error) = result {
             warnOfFallback(error)
         }
-        let move = maker.move(
-            after: result.map { DeliveredFacts($0) }, of: load.plan,
-            now: WallClock.nanoseconds() / 1_000_000)
-        switch move {
+        let (facts, now) = (result.map { DeliveredFacts($0) }, WallClock.nanoseconds() / 1_000_000)
+        load.exchange.open?.cache = (try? facts.get())?.cacheResult(for: load.plan, now: now)
+        switch maker.move(after: facts, of: load.plan, now: now) {
         case .load(let plan): self.load(plan, load.exchange)
         case .text(let answer): reply(load.exchange, answer)
         case .image(let head):
@@ -274,26 +327,51 @@ package final class WebFront: EventedHandler {
     }
 
     private func reply(
-        _ exchange: EventedExchange, _ head: AnswerHead, _ bytes: ImageBytes?
+        _ exchange: EventedExchange, _ head: AnswerHead, _ bytes: ImageBytes?,
+        isAtHand: Bool = false
     ) -> HTTPReply {
-        guard let range = head.bytes, let bytes else { return made(head, for: exchange) }
-        guard let all = bytes.lastingBytes else {
-            return made(head, .bytes(Array(bytes.array[range])), for: exchange)
+        let body: HTTPReply.Body
+        if let range = head.bytes, let bytes {
+            if let all = bytes.lastingBytes {
+                body = .memory(UnsafeRawBufferPointer(rebasing: all[range]), owner: bytes)
+            } else {
+                body = .bytes(Array(bytes.array[range]))
+            }
+        } else {
+            body = .bytes([])
         }
-        let part = UnsafeRawBufferPointer(rebasing: all[range])
-        return made(head, .memory(part, owner: bytes), for: exchange)
+        let reply = unnamed(head, body, for: exchange)
+        return isAtHand ? reply : reply.adding(ids(of: exchange).fields)
+    }
+
+    /// An answer that was made before.
+    private func reply(_ exchange: EventedExchange, _ known: HotAnswers.Standing) -> HTTPReply {
+        requests.name(known.source, of: exchange)
+        exchange.open?.cache = known.cache
+        return named(known.reply, for: exchange)
     }
 
     private func reply(_ exchange: EventedExchange, _ answer: TextAnswer) {
+        if answer.head.status == 501 { warnOfUnsupported(answer.failure) }
+        exchange.open?.error = answer.failure?.name
         exchange.answer(made(answer, for: exchange))
     }
 
-    private func made(_ answer: TextAnswer, for exchange: EventedExchange) -> HTTPReply {
-        made(answer.head, .bytes(answer.body), for: exchange)
+    /// An answer that is the same for all, and for which no other process was asked, names the
+    /// request to nobody but a proxy that named it.
+    private func named(_ reply: HTTPReply, for exchange: EventedExchange) -> HTTPReply {
+        guard exchange.open?.isFromProxy == true,
+            RequestIDs.fieldNames.contains(where: { exchange.header($0) != nil })
+        else { return reply }
+        return reply.adding(ids(of: exchange).fields)
     }
 
-    private func made(
-        _ head: AnswerHead, _ body: HTTPReply.Body = .bytes([]), for exchange: EventedExchange
+    private func made(_ answer: TextAnswer, for exchange: EventedExchange) -> HTTPReply {
+        unnamed(answer.head, .bytes(answer.body), for: exchange).adding(ids(of: exchange).fields)
+    }
+
+    private func unnamed(
+        _ head: AnswerHead, _ body: HTTPReply.Body, for exchange: EventedExchange
     ) -> HTTPReply {
         let access = settings.crossOrigin
         let head = settings.responseHeaders.added(
@@ -302,6 +380,15 @@ package final class WebFront: EventedHandler {
         // Nobody asks once more on a connection that is about to end.
         if isEnding { fields.append(("Connection", "close")) }
         return HTTPReply(status: head.status, headers: fields, body: body)
+    }
+}
+
+extension HTTPReply {
+    /// The same with further fields.
+    fileprivate func adding(_ fields: [AnswerHead.Field]) -> HTTPReply {
+        var reply = self
+        reply.headers += fields.map { (name: $0.name, value: $0.value) }
+        return reply
     }
 }
 
@@ -324,6 +411,7 @@ extension DeliveredFacts {
         self.init(
             image.info, facts: image.facts, byteCount: image.bytes?.count, digest: image.digest,
             validity: image.validity, timings: image.timings, fallbackFor: image.fallbackFor)
+        tiers = image.cacheType
         isGzipped = image.info?.format == .svg && image.bytes.map(Self.beginsAsGzip) ?? false
     }
 

@@ -111,6 +111,7 @@ package struct WebFrontLoop: ~Copyable {
         if turn.ready.contains(sources.readiness) { front.readiness.takeEnd() }
         front.readiness.look(at: turn.wokenAt)
         server.run()
+        front.reportRefusedConnections(at: turn.wokenAt)
         front.connectionCount = server.connectionCount
         for (listener, source) in zip(side, sources.side) {
             if turn.ready.contains(source) { listener.front.takeAnswers() }

@@ -52,8 +52,8 @@ package struct WebFrontSettings: Sendable {
         fresh: 3_600, whileRevalidate: 600, ifError: 86_400)
     /// Milliseconds for which a source is not asked again that failed for good.
     package var earlierFailureMilliseconds = 10_000
-    /// The field in which a proxy that is trusted names its client; `nil`: whoever connects is one.
-    package var visitorField: String?
+    /// What is believed of proxies.
+    package var edge = EdgeSettings()
     /// Milliseconds for which a request may take.
     package var timeoutMilliseconds = 30_000
     /// The web component; `nil`: it is not served.

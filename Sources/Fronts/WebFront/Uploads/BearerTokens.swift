@@ -29,14 +29,19 @@ package struct BearerTokens: Sendable {
         "a token a line, \(countMax) at most, each of \(tokenBytes.lowerBound) to "
         + "\(tokenBytes.upperBound) bytes"
 
-    /// Whether the field `Authorization` has one of them. How long it takes says nothing of them:
-    /// digests are compared, each of them, whole.
-    package func permits(_ authorization: String?) -> Bool {
+    /// Whether the field `Authorization` has one of them.
+    package func permits(_ authorization: String?) -> Bool { number(of: authorization) != nil }
+
+    /// Which of them the field `Authorization` has, counted from 1; `nil`: none. How long it takes
+    /// says nothing of them: digests are compared, each of them, whole.
+    package func number(of authorization: String?) -> Int? {
         let words = (authorization ?? "").split(separator: " ", maxSplits: 1)
-        guard words.count == 2, words[0].lowercased() == "bearer" else { return false }
+        guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
         let token = Array(words[1].trimmedOfBlanks.utf8)
-        guard Self.tokenBytes.contains(token.count) else { return false }
+        guard Self.tokenBytes.contains(token.count) else { return nil }
         let digest = SHA256.digest(token.span.bytes)
-        return digests.reduce(false) { SecretBytes.areEqual($1, digest) || $0 }
+        return digests.indices.reduce(nil) { known, index in
+            SecretBytes.areEqual(digests[index], digest) ? index + 1 : known
+        }
     }
 }

@@ -22,4 +22,7 @@ package struct UploadSettings: Sendable {
 
     /// Whether the field `Authorization` has one of the tokens.
     package func permits(_ authorization: String?) -> Bool { tokens.permits(authorization) }
+
+    /// Which of the tokens it has, counted from 1; `nil`: none.
+    package func number(of authorization: String?) -> Int? { tokens.number(of: authorization) }
 }

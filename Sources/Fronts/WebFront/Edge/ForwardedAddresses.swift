@@ -1,0 +1,58 @@
+import MicroHTTPD
+import WebGrammar
+
+/// The addresses in a field to which each proxy appends the one that it was asked from.
+enum ForwardedAddresses {
+    /// Those of `X-Forwarded-For`, in the order of the field.
+    static func list(_ text: String) -> [Substring] {
+        text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmedOfBlanks)
+    }
+
+    /// Those of `Forwarded` (RFC 7239): the parameter `for` of each element, empty where it has
+    /// none.
+    static func forwarded(_ text: String) -> [Substring] {
+        parts(of: text[...], separator: ",").map { element in
+            let values = parts(of: element, separator: ";").compactMap { parameter -> Substring? in
+                guard let equals = parameter.firstIndex(of: "="),
+                    parameter[..<equals].trimmedOfBlanks.lowercased() == "for"
+                else { return nil }
+                return unquoted(parameter[parameter.index(after: equals)...].trimmedOfBlanks)
+            }
+            return values.first ?? ""
+        }
+    }
+
+    /// The address of an element, behind which a port may stand; `nil` where it is `unknown` or a
+    /// name that somebody made up.
+    static func address(_ text: Substring) -> PeerAddress? {
+        if text == "unix:" { return .unix }
+        if text.first == "[" {
+            return PeerAddress(text: text.dropFirst().prefix { $0 != "]" })
+        }
+        if let address = PeerAddress(text: text) { return address }
+        let host = text.prefix { $0 != ":" }
+        return host.endIndex == text.endIndex ? nil : PeerAddress(text: host)
+    }
+
+    /// Parts between separators that stand outside quotation marks.
+    private static func parts(of text: Substring, separator: Character) -> [Substring] {
+        var (parts, begin, isQuoted, isEscaped) = ([Substring](), text.startIndex, false, false)
+        for place in text.indices {
+            switch text[place] {
+            case _ where isEscaped: isEscaped = false
+            case "\\" where isQuoted: isEscaped = true
+            case "\"": isQuoted.toggle()
+            case separator where !isQuoted:
+                parts.append(text[begin..<place])
+                begin = text.index(after: place)
+            default: break
+            }
+        }
+        return parts + [text[begin...]]
+    }
+
+    private static func unquoted(_ text: Substring) -> Substring {
+        guard text.count >= 2, text.first == "\"", text.last == "\"" else { return text }
+        return text.dropFirst().dropLast()
+    }
+}
