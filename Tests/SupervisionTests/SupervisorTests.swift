@@ -18,8 +18,9 @@ import Testing
         let coordinator = programs.program(
             .coordinator,
             """
-            welcome()
             try:
+                # Within it: it may be told to end as soon as it is welcome.
+                welcome()
                 while True: pause()
             finally:
                 open('\(gone)', 'w').close()

@@ -70,22 +70,29 @@ import Zimg
         #expect(error?.code == .cancelled)
     }
 
-    /// Space is asked for right before pixels are computed.
+    /// Space is asked for right before pixels are computed. libvips asks whether to stop on a
+    /// thread beside those that compute: on a busy machine all may be computed before that thread
+    /// is scheduled. So the job is done, and cancelled, a hundred times at most.
     @Test(arguments: [ImageFormat.jpeg, .png, .webp])
     func aBigJobStopsWhenItIsCancelledMidway(format: ImageFormat) throws {
-        let cancellation = CancellationFlag()
-        let space = HeapSpace(onReserve: { cancellation.cancel() })
-        let error = #expect(throws: ImageError.self) {
-            try transform(
-                .quarters(200, 200),
-                [.resize(PixelSize(width: 2000, height: 2000), .stretch)],
-                output: OutputOptions(format: format), space: space, cancellation: cancellation)
+        var error: ImageError?
+        for _ in 0..<100 where error == nil {
+            let cancellation = CancellationFlag()
+            let space = HeapSpace(onReserve: { cancellation.cancel() })
+            do {
+                _ = try transform(
+                    .quarters(200, 200),
+                    [.resize(PixelSize(width: 2000, height: 2000), .stretch)],
+                    output: OutputOptions(format: format), space: space,
+                    cancellation: cancellation)
+            } catch let refusal as ImageError {
+                error = refusal
+            }
         }
         #expect(error?.code == .cancelled)
     }
 
-    /// libvips asks on a thread beside those that compute. On a busy machine all may be computed
-    /// before that thread is scheduled: it is asked to stop a hundred times at most.
+    /// The same of a step alone.
     @Test func whatAStepHasComputedStopsToo() throws {
         try VipsLibrary().exclusively {
             let cancellation = CancellationFlag()

@@ -12,7 +12,7 @@ public final class ContainerPlace {
         guard let place = try? ContainerPlace() else { return "no folder in /dev/shm" }
         let trial = place.run(["--version"], as: .client)
         guard let end = try? trial?.end(), end.exitStatus == 0 else {
-            return "no namespaces, or other users cannot run programs in \(Programs.folder)"
+            return "there are no namespaces for mounts and processes"
         }
         return nil
     }()
@@ -21,7 +21,7 @@ public final class ContainerPlace {
     public init() throws {
         folder = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
         try FileDescriptor.openDirectory(folder.path).setMode(0o755)
-        for name in ["run", "volumes", "volumes/back", "volumes/arena"] {
+        for name in ["run", "programs", "volumes", "volumes/back", "volumes/arena"] {
             try make(name, userID: 0, groupID: 0, mode: 0o755)
         }
         for volume in ContainerLayout.volumes {
@@ -72,18 +72,22 @@ public final class ContainerPlace {
 
     private func line(_ arguments: [String], as layout: ContainerLayout) throws -> [String] {
         let mounts = layout.writes.map { [$0, "rw"] } + layout.reads.map { [$0, "ro"] }
-        let program = try Programs.path(.imagebus)
+        _ = try Programs.path(.imagebus)
+        // Whoever builds it may keep the directories above it from other users.
+        let program = "\(folder.path)/programs/\(TestedProgram.imagebus.rawValue)"
         return [
             "/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
-            "/bin/sh", "-c", Self.script, folder.path, "\(layout.userID)",
+            "/bin/sh", "-c", Self.script, folder.path, "\(layout.userID)", Programs.folder,
         ] + mounts.flatMap { $0 } + ["--"] + layout.becoming
             + [program] + arguments
     }
 
-    /// A private tmpfs, in it the volumes that this container is given; the root is read-only.
+    /// A private tmpfs, in it the volumes that this container is given, and the programs; the root
+    /// is read-only.
     private static let script = """
         set -e
-        base=$0; user=$1; shift
+        base=$0; user=$1; programs=$2; shift 2
+        mount --bind "$programs" "$base/programs"
         mount -t tmpfs -o "uid=$user,gid=$user,mode=755,size=1m" tmpfs "$base/run"
         while [ "$1" != -- ]; do
             mkdir -p "$base/run/$1"
