@@ -50,7 +50,7 @@ import Testing
         let read = try options([
             "--gateway", ":8080", "--gateway-keys", "/etc/keys", "--gateway-only-presets",
         ])
-        #expect(read.gateway?.place.address == "0.0.0.0")
+        #expect(read.gateway?.place == .tcp(address: "0.0.0.0", port: 8_080))
         let child = read.children(programs: "/programs", listener: 9).last
         #expect(child?.kind == .gateway && child?.program == "/programs/imagebus-gateway")
         #expect(child?.listener == 9 && child?.pool == nil)
@@ -80,7 +80,7 @@ import Testing
             ),
             (
                 ["--gateway", ":80", "--gateway-pass-headers", "Cookie, X-A"],
-                ["--web-headers", "cookie,x-a"]
+                ["--web-headers"]
             ),
         ] as [([String], [String])] {
             let children = try options(arguments).children(programs: "/p")

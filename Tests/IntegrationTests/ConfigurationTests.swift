@@ -398,7 +398,7 @@ extension RealProcesses {
             #expect(fine.exitStatus == 0)
             #expect(
                 fine.outputText == "\(good): ok, 2 sources, 6 caches, 3 presets, 1 key filter, "
-                    + "1 serializer, 2 profiles, 4 rules, 5 loaders, 5 pools\n")
+                    + "1 serializer, 2 profiles, 5 rules, 5 loaders, 5 pools\n")
             let bad = write("caches: [a b]\nsorces: []\n")
             let faults = try CommandLineRun(
                 ["config", "check"], environment: ["IMAGEBUS_CONFIG": bad]

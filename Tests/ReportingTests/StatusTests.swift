@@ -21,7 +21,6 @@ import Testing
             .init(name: "memoryHits", value: 9), .init(name: "misses", value: 3),
         ]
         report.uptimeMilliseconds = 61_000
-        report.unverifiedHosts = ["nas.lan"]
         var durations = LatencyHistogram()
         durations.record(microseconds: 1_024)
         report.cancellations = [.init(stage: "decode", hard: 1, durations: durations)]
@@ -39,6 +38,16 @@ import Testing
                 jobs: 1, credit: 3, queued: 9, outputBytes: 8)
         ]
         return report
+    }
+
+    @Test func hostsThatAreNotVerifiedAreNamed() throws {
+        var report = StatusReport()
+        #expect(!StatusTable.text(report).contains("TLS"))
+        report.unverifiedHosts = ["127.0.0.1:8443", "nas.lan"]
+        #expect(
+            StatusTable.text(report).contains("\nTLS not verified: 127.0.0.1:8443, nas.lan\n"))
+        let json = try JSONText.text(StatusAnswer(report))
+        #expect(json.contains("\"unverifiedHosts\":[\"127.0.0.1:8443\",\"nas.lan\"]"))
     }
 
     @Test func theStatusIsOneObject() throws {
@@ -79,13 +88,11 @@ import Testing
                 "sum_ms":1.024},\
                 "works":{"count":0,"p50_ms":null,"p90_ms":null,"p99_ms":null,"sum_ms":0}}],\
                 "transfers":{"firstByte":{"count":1,"p50_ms":1.024,"p90_ms":1.024,\
-                "p99_ms":1.024,"sum_ms":1.024}},"unverifiedHosts":["nas.lan"],\
-                "uptimeMilliseconds":61000}
+                "p99_ms":1.024,"sum_ms":1.024}},"unverifiedHosts":[],"uptimeMilliseconds":61000}
 
                 """)
         let text = StatusTable.text(report)
         #expect(text.hasPrefix("up 1 min 1 s, "))
-        #expect(text.contains("\nTLS not verified: nas.lan\n"))
         #expect(text.contains("decode    7   busy         2     1       3"))
         #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
         #expect(text.contains("memory           9  75.0 %"))

@@ -61,7 +61,7 @@ import Testing
             return .denied(
                 Denial(
                     source: ScopedSource(SourceKey(image), terms),
-                    refusal: Refusal(.tooManyRedirects),
+                    refusal: Refusal(ImageError(.tooManyRedirects, "too many")),
                     url: image.url, at: now, lastNumber: 6))
         }
 

@@ -74,7 +74,7 @@ extension RealProcesses {
             let said = first.field("Cache-Control") ?? ""
             #expect(Self.isNearly(said, answer), "\(target): \(said)")
             let second = try proxy.get(target)
-            #expect(second.field("X-Cache") == (isKept ? "HIT" : "MISS"), "\(second.head)")
+            #expect(second.field("X-Proxy-Cache") == (isKept ? "HIT" : "MISS"), "\(second.head)")
             #expect(second.body == first.body)
         }
 

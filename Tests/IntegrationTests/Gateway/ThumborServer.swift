@@ -8,7 +8,7 @@ final class ThumborServer {
     /// The program; `nil`: there is none on this machine.
     static let path = CurrentProcess.environment("IMAGEBUS_THUMBOR")
 
-    private let program: LaunchedProgram
+    private let child: ChildProcess
     private let port: UInt16
 
     /// Starts it and waits until it listens.
@@ -16,19 +16,20 @@ final class ThumborServer {
         guard let path = Self.path else { throw StackFailure("IMAGEBUS_THUMBOR names no program") }
         // Nobody else gets a number again that soon.
         port = OriginServer().port
-        let command = try ChildCommand(
+        var command = ChildCommand(
             path,
             [
                 "--ip", "127.0.0.1", "--port", "\(port)", "--conf",
                 RepositoryRoot.file("Tests/Benchmarks/thumbor.conf"), "--log-level", "error",
             ])
-        program = try LaunchedProgram(command, reading: [2])
+        command.descriptors[2] = .null
+        child = try ChildProcess.launch(command)
         try awaitListening()
     }
 
     deinit {
-        try? program.child.send(.kill)
-        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
+        try? child.send(.kill)
+        _ = try? child.wait()
     }
 
     private var isListening: Bool {
@@ -44,8 +45,11 @@ final class ThumborServer {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
         var pause = PollingPause()
         while !isListening {
+            if let status = try child.poll() {
+                throw StackFailure("thumbor ended before it listened (\(status))")
+            }
             guard ContinuousClock.now < deadline else {
-                throw StackFailure("thumbor does not listen: \(program.output.lines)")
+                throw StackFailure("thumbor did not listen within \(defaultTimeout)")
             }
             pause.wait()
         }

@@ -10,8 +10,8 @@ final class NginxProxy {
     /// Where it listens.
     var socket: String { folder.file("proxy.sock") }
 
-    /// - Parameter keeps: whether it keeps answers as they permit it, and says in `X-Cache` whether
-    ///   it had one.
+    /// - Parameter keeps: whether it keeps answers as they permit it, and says in `X-Proxy-Cache`
+    ///   whether it had one.
     convenience init(before ports: [UInt16], keeps: Bool = false) throws {
         try self.init(beforePlaces: ports.map { "127.0.0.1:\($0)" }, keeps: keeps)
     }
@@ -23,7 +23,7 @@ final class NginxProxy {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(folder.file($0));"
         }
-        let said = "add_header X-Cache $upstream_cache_status always;"
+        let said = "add_header X-Proxy-Cache $upstream_cache_status always;"
         let text = """
             daemon off; master_process off; error_log \(folder.file("errors")) warn;
             pid \(folder.file("pid"));

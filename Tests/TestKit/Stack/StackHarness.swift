@@ -183,7 +183,9 @@ public final class StackHarness {
     private func expectNothingMoreSaid() throws {
         guard let output = serve?.output else { return }
         while case .more = try output.readMore(within: .zero) {}
-        let rest = output.lines.dropFirst().filter { !$0.hasPrefix("gateway http://") }
+        let rest = output.lines.dropFirst().filter {
+            !$0.hasPrefix("gateway http://") && !$0.hasPrefix("gateway unix:/")
+        }
         guard rest.isEmpty else {
             throw StackFailure("serve said \(output.lines)")
         }
