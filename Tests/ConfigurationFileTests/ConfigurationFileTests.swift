@@ -72,28 +72,6 @@ import Testing
         #expect(!found.contains { $0.contains("hush") })
     }
 
-    /// TLS that is not verified is for one host, and for nothing secret.
-    @Test func tlsIsLeftUnverifiedForOneHost() throws {
-        func rule(_ host: String, _ line: String = "") -> String {
-            "profiles: {default: {rules: [{match: '\(host)', tls-verify: no\(line)}]}}\n"
-        }
-        let configuration = try read(rule("https://NAS.lan:8443/photos/*"))
-        #expect(configuration.unverifiedHosts == ["nas.lan:8443"])
-        #expect(try read(Self.rule("tls-verify: yes")).unverifiedHosts == [])
-        for host in ["https://*/*", "https://*.lan/*", "*"] {
-            let found = problems(rule(host))
-            #expect(found.contains { $0.contains("tls-verify: name one host") }, "\(found)")
-        }
-        for line in [
-            "cookies: shop", "credentials: {bearer-file: /t}", "headers: {X-Key: a}",
-            "headers: {X-Key: {file: /k}}", "client-certificate: {certificate: /c, key: /k}",
-        ] {
-            let found = problems(rule("https://nas.lan/*", ", \(line)"))
-            #expect(found.contains { $0.contains("tls-verify: no credentials") }, "\(found)")
-        }
-        #expect(problems(rule("https://nas.lan/*", ", headers: {Accept: image/webp}")).isEmpty)
-    }
-
     @Test func downloadsAreSet() throws {
         let set = try read("downloads: {transfers: 6, user-agent: a/1, connect-timeout: 3s}")
             .downloads

@@ -165,18 +165,64 @@ import Testing
         }
     }
 
+    /// Another loader has credentials of its own.
+    @Test func onlyTheHTTPLoaderIsLeftUnverified() throws {
+        var configuration = Configuration()
+        var rule = Rule(try #require(URLPattern("*")))
+        rule.transfer.verifiesTLS = false
+        var profile = Profile()
+        profile.rules = [rule]
+        configuration.profiles["default"] = profile
+        var loader = Loader(name: "mine", means: .file(FileRoot(path: "/srv")))
+        loader.schemes = ["local"]
+        configuration.loaders = [loader]
+        #expect(throws: Never.self) { try configuration.resolve(ImageRequest(url: "https://h/a")) }
+        let error = #expect(throws: ImageError.self) {
+            try configuration.resolve(ImageRequest(url: "local:///a.png"))
+        }
+        #expect(error?.code == .invalidDownloadOperation)
+    }
+
     /// An image that came unverified is never taken for one that was verified.
     @Test func unverifiedEntriesAreKeptApart() throws {
         let url = try SourceURL("https://h/a.png")
         var terms = LoadTerms()
         terms.transfer.isUnverified = true
-        #expect(CacheKey.original(url: url, terms: terms) == "https://h/a-Unverified.png")
+        #expect(CacheKey.original(url: url, terms: terms) == "https://h/a-TLS(unverified).png")
         terms.identity = "0f"
-        #expect(CacheKey.original(url: url, terms: terms) == "https://h/a-Auth(0f)-Unverified.png")
+        #expect(
+            CacheKey.original(url: url, terms: terms)
+                == "https://h/a-Auth(0f)-TLS(unverified).png")
         let request = ImageRequest(url: "https://h/a.png")
         #expect(
             CacheKey.result(request, url: url, terms: terms)
-                == "https://h/a-Auth(0f)-Unverified.png")
+                == "https://h/a-Auth(0f)-TLS(unverified).png")
+        // A URL that spells the key of another entry is not that entry.
+        let verified = LoadTerms()
+        terms.identity = nil
+        let spelled = try SourceURL("https://h/a-TLS(unverified).png")
+        let (mine, theirs) = (
+            CacheKey.original(url: spelled, terms: verified),
+            CacheKey.original(url: url, terms: terms)
+        )
+        #expect(
+            CacheKey.stored(mine, in: "", verified) != CacheKey.stored(theirs, in: "", terms))
+        #expect(
+            CacheKey.stored(shown: theirs, in: "") == CacheKey.stored(theirs, in: "", terms))
+    }
+
+    /// A rule is for the host that it names, and not for the one to which another rule rewrites.
+    @Test func aRewrittenHostIsVerified() throws {
+        func isUnverified(_ change: (inout URLRewrite) -> Void) throws -> Bool {
+            try resolve("https://h/a") {
+                var rewrite = URLRewrite()
+                change(&rewrite)
+                ($0.rewrite, $0.verifiesTLS) = (rewrite, false)
+            }.terms.transfer.isUnverified
+        }
+        #expect(try isUnverified { $0.pathPrefix = "/v" })
+        #expect(try !isUnverified { $0.host = "o" })
+        #expect(try !isUnverified { $0.host = "h:8443" })
     }
 
     /// What says who asks is part of the identity; what does not is in no key.

@@ -2,7 +2,7 @@ extension Configuration {
     /// Hosts whose certificates rules leave unverified, sorted.
     public var unverifiedHosts: [String] {
         let rules = profiles.values.flatMap(\.rules).filter { $0.transfer.verifiesTLS == false }
-        return Set(rules.compactMap(\.pattern.host)).sorted()
+        return Set(rules.compactMap(\.pattern.secureHost)).sorted()
     }
 
     /// How many there are of each, in words; no names and no values.

@@ -19,7 +19,9 @@ extension Configuration {
         }
         transfer.certificate = rule.certificate
         transfer.cookieJar = rule.cookieJar
-        transfer.isUnverified = rule.verifiesTLS == false
+        transfer.isUnverified =
+            rule.verifiesTLS == false
+            && Self.isSameOrigin(resolution.terms.askedURL, resolution.request.url)
         try add(rule.credential, url, &transfer, to: &resolution)
         resolution.terms.transfer = transfer
         let removed = Set(transfer.removedHeaders.map { $0.lowercased() })
@@ -28,12 +30,24 @@ extension Configuration {
         resolution.secretHeaders.subtract(removed)
     }
 
-    /// Throws `invalidDownloadOperation` where who asks would be told to an origin whose certificate
-    /// nobody verifies: whoever is in between could read it.
+    /// Whether a rewritten URL is still of the host that the rule names.
+    private static func isSameOrigin(_ asked: String?, _ url: String) -> Bool {
+        guard let asked else { return true }
+        guard let (new, old) = try? (SourceURL(asked), SourceURL(url)) else { return false }
+        return (new.scheme, new.authority) == (old.scheme, old.authority)
+    }
+
+    /// Throws `invalidDownloadOperation` where credentials would be sent to an origin whose
+    /// certificate nobody verifies: whoever is in between could read them.
     func checkUnverified(_ resolution: borrowing Resolution) throws(ImageError) {
         let transfer = resolution.terms.transfer
         guard transfer.isUnverified else { return }
         let asked = try SourceURL(resolution.terms.askedURL ?? resolution.request.url)
+        guard resolution.terms.loader == .http else {
+            throw ImageError(
+                .invalidDownloadOperation,
+                "tls-verify: no is for the loader http alone: name its rule's URLs in no other")
+        }
         guard
             transfer.secrets.isEmpty && resolution.secretHeaders.isEmpty && asked.userInfo == nil
                 && !resolution.request.headers.contains(where: \.isCredential)

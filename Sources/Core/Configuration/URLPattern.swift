@@ -54,10 +54,12 @@ public struct URLPattern: Hashable, Sendable {
         target.isPlain && patterns.contains { $0.matches(target) }
     }
 
-    /// The host with its port, where the pattern is of one host alone; `nil`: of several.
-    public var host: String? {
-        guard let mark = text.firstRange(of: "://") else { return nil }
-        let host = text[mark.upperBound...].prefix { !"/?".contains($0) }.lowercased()
+    /// The host with its port, where the pattern is of one https host; `nil`: of several, or of
+    /// other schemes.
+    public var secureHost: String? {
+        let scheme = "https://"
+        guard text.lowercased().hasPrefix(scheme) else { return nil }
+        let host = text.dropFirst(scheme.count).prefix { !"/?".contains($0) }.lowercased()
         return host.isEmpty || host.contains("*") ? nil : host
     }
 

@@ -23,8 +23,10 @@ public enum CacheKey {
     /// was who it says it is.
     private static func suffixes(of terms: LoadTerms) -> [String] {
         (terms.identity.map { ["Auth(\($0))"] } ?? [])
-            + (terms.transfer.isUnverified ? ["Unverified"] : [])
+            + (terms.transfer.isUnverified ? [unverified] : [])
     }
+
+    private static let unverified = "TLS(unverified)"
 
     private static func inserting(_ suffixes: [String], into key: String) -> String {
         suffixes.isEmpty ? key : inserting(suffixes.joined(separator: "-"), into: key)
@@ -57,6 +59,8 @@ public enum CacheKey {
     private static let cacheEnd = "\u{1F}"
     /// Between the key and whose it is.
     private static let ownerStart = "\u{1E}"
+    /// Behind the owner where TLS was not verified: no URL makes the key of such an entry.
+    private static let unverifiedMark = "!"
 
     /// The text under which the cache process keeps a key: `cache␟key␞owner`, without the cache
     /// where that is the default one, and without the owner where anybody may have the entry.
@@ -66,6 +70,7 @@ public enum CacheKey {
     public static func stored(_ key: String, in cache: String, _ terms: LoadTerms) -> String {
         var owner = terms.identity ?? ""
         if case .own = terms.base { owner = "=\(owner)" }
+        if terms.transfer.isUnverified { owner += unverifiedMark }
         let key = owner.isEmpty ? key : "\(key)\(ownerStart)\(owner)"
         return cache.isEmpty ? key : "\(cache)\(cacheEnd)\(key)"
     }
@@ -77,7 +82,8 @@ public enum CacheKey {
         return cache.isEmpty ? String(key) : "\(cache)\(cacheEnd)\(key)"
     }
 
-    /// The text of the entry that replies show as `key`, by its cache and its `-Auth(…)`. Entries
+    /// The text of the entry that replies show as `key`, by its cache, its `-Auth(…)` and its
+    /// `-TLS(unverified)`. Entries
     /// under texts that clients chose are not found so: nothing in a key says that it is one.
     public static func stored(shown key: String, in cache: String) -> String {
         let key = SourceURL.percentEncodingNonASCII(key)
@@ -88,6 +94,7 @@ public enum CacheKey {
                 terms.identity = String(digest)
             }
         }
+        terms.transfer.isUnverified = key.contains("-\(unverified)")
         return stored(key, in: cache, terms)
     }
 

@@ -22,10 +22,10 @@ extension ValueReader where Value == Rule {
 
     /// TLS that is not verified is for hosts that are named, and for nothing that is secret.
     private static func check(unverified rule: Rule, _ line: Int, _ reading: inout Reading) {
-        if rule.pattern.host == nil {
+        if rule.pattern.secureHost == nil {
             reading.object(
                 line,
-                "tls-verify: name one host in match, without *, such as https://nas.lan/*")
+                "tls-verify: name one https host in match, without *, such as https://nas.lan/*")
         }
         let hasSecrets = rule.headers.contains { header in
             if case .file = header.value { return true }

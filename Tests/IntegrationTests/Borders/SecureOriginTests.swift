@@ -57,7 +57,7 @@ extension RealProcesses {
             try await withStack(arguments, decoders: 1) { stack in
                 let image = try stack.get([front.url("/a.png"), "--json"])
                 #expect(image.exitStatus == 0, "\(image)")
-                #expect(try image.json()["key"]?.text == front.url("/a-Unverified.png"))
+                #expect(try image.json()["key"]?.text == front.url("/a-TLS(unverified).png"))
                 let refused = try stack.get([other.url("/a.png"), "--json"])
                 #expect(refused.exitStatus == 76, "\(refused)")
                 let shown = try stack.get([
