@@ -76,6 +76,10 @@ import WebGrammar
         ("for=1.1.1.1, proto=\"a,for=6.6.6.6;b\";for=192.0.2.43", "192.0.2.43"),
         ("for=\"a\\\",for=6.6.6.6\"", "10.0.0.1"), ("for=unknown", "10.0.0.1"),
         ("proto=http", "10.0.0.1"),
+        // What a client leaves open does not swallow what the proxy adds.
+        ("for=6.6.6.6;x=\", for=192.0.2.43", "192.0.2.43"),
+        ("for=6.6.6.6;x=\", for=\"[2001:db8::1]:4711\"", "2001:db8::1"),
+        ("for=6.6.6.6;x=\"\\, for=192.0.2.43", "192.0.2.43"),
     ])
     func forwardedIsReadAsItsStandardSays(field: String, client: String) throws {
         let edge = try edge("10.0.0.0/8", field: "Forwarded")

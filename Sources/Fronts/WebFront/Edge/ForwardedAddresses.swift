@@ -11,7 +11,7 @@ enum ForwardedAddresses {
     /// Those of `Forwarded` (RFC 7239): the parameter `for` of each element, empty where it has
     /// none.
     static func forwarded(_ text: String) -> [Substring] {
-        parts(of: text[...], separator: ",").map { element in
+        elements(of: text[...]).map { element in
             let values = parts(of: element, separator: ";").compactMap { parameter -> Substring? in
                 guard let equals = parameter.firstIndex(of: "="),
                     parameter[..<equals].trimmedOfBlanks.lowercased() == "for"
@@ -32,6 +32,27 @@ enum ForwardedAddresses {
         if let address = PeerAddress(text: text) { return address }
         let host = text.prefix { $0 != ":" }
         return host.endIndex == text.endIndex ? nil : PeerAddress(text: host)
+    }
+
+    /// The elements of a list, found from its end: what the nearest proxy wrote is well-formed, and
+    /// a quotation mark that a client left open before it is not to swallow it.
+    private static func elements(of text: Substring) -> [Substring] {
+        var (elements, end, isQuoted) = ([Substring](), text.endIndex, false)
+        for place in text.indices.reversed() {
+            switch text[place] {
+            case "\"" where !isEscaped(place, in: text): isQuoted.toggle()
+            case "," where !isQuoted:
+                elements.append(text[text.index(after: place)..<end])
+                end = place
+            default: break
+            }
+        }
+        return (elements + [text[..<end]]).reversed()
+    }
+
+    /// Whether an odd number of backslashes stands before a place.
+    private static func isEscaped(_ place: Substring.Index, in text: Substring) -> Bool {
+        !text[..<place].reversed().prefix { $0 == "\\" }.count.isMultiple(of: 2)
     }
 
     /// Parts between separators that stand outside quotation marks.
