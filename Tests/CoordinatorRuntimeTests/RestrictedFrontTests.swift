@@ -24,6 +24,8 @@ import Wire
         }
         try RestrictedFront.check(plain, FrontPermission())
         try RestrictedFront.check(.load(plain))
+        let probe = load { ($0.logContext.isProbe, $0.uploadBytes) = (true, 43) }
+        try RestrictedFront.check(probe, FrontPermission())
         try RestrictedFront.check(.cancel(plain.token))
     }
 
@@ -39,6 +41,8 @@ import Wire
             load { $0.image.options = .refreshCached },
             load { $0.image.options = .fromLoaderOnly },
             load { $0.image.options = .retryFailed },
+            load { $0.logContext.isProbe = true },
+            load { ($0.logContext.isProbe, $0.uploadBytes) = (true, 1_025) },
         ]
         for load in refused {
             let error = #expect(throws: ImageError.self) {

@@ -300,6 +300,18 @@ import WebGrammar
         #expect(said == (isPermitted ? "range, x-mine" : nil))
     }
 
+    /// An empty list of headers is none.
+    @Test func aPreflightWithoutHeadersNamesNone() throws {
+        let fields = [
+            "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "",
+        ]
+        let answer = try answer(Self.image, method: "OPTIONS", fields) { settings in
+            settings.crossOrigin = try #require(CrossOriginAccess("*"))
+        }
+        #expect(answer?.head.status == 204)
+        #expect(answer?.head.field("Access-Control-Allow-Headers") == nil)
+    }
+
     /// RFC 9112 §3.2.2: the host of the target counts.
     @Test func aTargetMayBeInAbsoluteForm() throws {
         let plan = try plan("http://images.example\(Self.image)", ["Host": "other"])

@@ -94,8 +94,8 @@ extension Coordinator {
     }
 
     /// Answers a load that names its trace or its request, whose bytes are hardly ever seen again,
-    /// if a hit answers it: with a voucher, as other loads are. `false` where it has to go the whole
-    /// way, and nothing was done.
+    /// if a hit answers it: with a voucher, as other loads are. `false` where it has to go the
+    /// whole way, and nothing was done.
     mutating func answerOnce(
         _ load: LoadRequest, _ resolved: Resolved, from id: UInt64, _ gateway: Gateway,
         at now: Instant

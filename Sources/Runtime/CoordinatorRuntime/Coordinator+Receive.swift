@@ -166,11 +166,7 @@ extension Coordinator {
             guard gateway.listener == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, pool, for: id, at: now)
         case .cache(let command):
-            switch gateway.listener {
-            case .admin: entry(command, of: client, at: now)
-            case .web: entry(restricted: command, of: client, at: now)
-            case .front, .back: throw .unexpectedKind(.cacheCommand)
-            }
+            try entry(command, of: client, gateway, at: now)
         case .downloads(let command):
             guard gateway.listener == .admin else { throw .unexpectedKind(.downloadsCommand) }
             handle(.downloads(command), at: now)
@@ -183,6 +179,17 @@ extension Coordinator {
         case .piece(let piece): take(piece, for: id, at: now)
         case .used(let used): handle(.used(used), at: now)
         case .taken(let bytes): taken(bytes, by: client, at: now)
+        }
+    }
+
+    /// Operators may do all with entries; front ends for strangers what is permitted to them.
+    private mutating func entry(
+        _ command: CacheCommand, of client: ClientID, _ gateway: Gateway, at now: Instant
+    ) throws(WireError) {
+        switch gateway.listener {
+        case .admin: entry(command, of: client, at: now)
+        case .web: entry(restricted: command, of: client, at: now)
+        case .front, .back: throw .unexpectedKind(.cacheCommand)
         }
     }
 

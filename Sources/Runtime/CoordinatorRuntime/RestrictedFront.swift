@@ -51,6 +51,10 @@ enum RestrictedFront {
         try refuse(
             load.uploadBytes > UInt64(clamping: permitted.uploadBytesMax),
             "more than \(permitted.uploadBytesMax) bytes of its own (upload-bytes)")
+        // Probes bring a small image along.
+        try refuse(
+            load.logContext.isProbe && !(1...probeBytesMax).contains(load.uploadBytes),
+            "to be in no log, as probes are")
         try refuse(load.detach, "to go on without whoever asked")
         let headers = load.image.headers.filter {
             !permitted.headers.contains($0.name.lowercased())
@@ -70,6 +74,9 @@ enum RestrictedFront {
         try refuse(context.serializer != nil, "what is kept beside entries")
         try refuse(context.fallback != nil, "a fallback of its own")
     }
+
+    /// Bytes of the image of a probe.
+    private static let probeBytesMax: UInt64 = 1_024
 
     private static func refuse(_ isAsked: Bool, _ what: String) throws(ImageError) {
         guard isAsked else { return }

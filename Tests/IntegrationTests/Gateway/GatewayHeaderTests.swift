@@ -15,14 +15,16 @@ extension RealProcesses {
             return ["--config", folder.write(Array(text.utf8), to: "imagebus.yaml")]
         }
 
+        private static func image(_ shade: UInt8) throws -> [UInt8] {
+            let samples = [UInt8](repeating: shade, count: 30 * 20 * 3)
+            return try Pixels(width: 30, height: 20, bands: 3, samples: samples).png()
+        }
+
         /// Two shades, by what the cookie says; nobody's is a third one.
         private func routeByCookie() throws {
             var images: [String: [UInt8]] = [:]
             for (name, shade) in [("user=ann", 40), ("user=bob", 140), ("", 240)] {
-                images[name] = try Pixels(
-                    width: 30, height: 20, bands: 3,
-                    samples: [UInt8](repeating: UInt8(shade), count: 30 * 20 * 3)
-                ).png()
+                images[name] = try Self.image(UInt8(shade))
             }
             let known = images
             bench.origin.route(
@@ -62,7 +64,7 @@ extension RealProcesses {
             }
         }
 
-        /// A page of a stranger gets no cookies of visitors to its own host, however it spells that.
+        /// A page of a stranger gets no cookies of visitors to its own host, whatever it asks for.
         @Test func otherSourcesGetNone() async throws {
             let stranger = OriginServer()
             let image = try Images.waves(width: 30, height: 20).png()
@@ -76,7 +78,7 @@ extension RealProcesses {
                 arguments, stack: permitting("cookie, authorization")
             ) { gateway, _ in
                 let fields = "Cookie: user=ann\r\nAuthorization: Bearer x\r\n"
-                let userInfo = "http://\(bench.origin.authority)@\(stranger.authority)/a.png"
+                let userInfo = "http://\(bench.origin.host)%40\(stranger.authority)/a.png"
                 for source in [
                     stranger.url("/a.png?plain"), bench.origin.url("/go.png"), userInfo,
                     bench.origin.url("/none.png"),
@@ -92,6 +94,36 @@ extension RealProcesses {
                     #expect(request.header("authorization")?.contains("Bearer") != true)
                 }
                 #expect(bench.origin.requests("/go.png").first?.header("cookie") == "user=ann")
+            }
+        }
+
+        /// Values are bytes: what only looks alike is another visitor's, also where the gateway has
+        /// the answer at hand; what is not UTF-8 is not passed on.
+        @Test func valuesAreComparedByteForByte() async throws {
+            let (one, other) = ("user=\u{E9}", "user=e\u{301}")
+            let (first, second) = (try Self.image(60), try Self.image(160))
+            bench.origin.route(
+                "/mine.png",
+                OriginBehaviour { request in
+                    let isFirst = (request.header("cookie") ?? "").utf8.elementsEqual(one.utf8)
+                    return OriginResponse(isFirst ? first : second, contentType: "image/png")
+                })
+            let arguments = [
+                "--pass-headers", "cookie,Cookie", "--pass-headers-to", bench.origin.url("/"),
+            ]
+            try await bench.run(arguments, stack: permitting("cookie")) { gateway, _ in
+                let path = bench.path("/mine.png", "w:15", "@png")
+                for _ in 1...20 {
+                    #expect(try shade(gateway.get(path, "Cookie: \(one)\r\n")) == 60)
+                    #expect(try shade(gateway.get(path, "Cookie: \(other)\r\n")) == 160)
+                }
+                _ = try gateway.get(path, "Cookie: a=1\r\nCookie: b=2\r\n")
+                let cookies = bench.origin.requests("/mine.png").map { $0.header("cookie") }
+                #expect(cookies.contains("a=1; b=2"), "\(cookies)")
+                let client = try gateway.connect()
+                client.send(Array("GET \(path) HTTP/1.1\r\nHost: a\r\nCookie: a=".utf8))
+                client.send([0xFF] + Array("\r\nConnection: close\r\n\r\n".utf8))
+                #expect(client.whole().status == 400)
             }
         }
 

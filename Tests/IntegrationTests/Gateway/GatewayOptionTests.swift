@@ -54,7 +54,7 @@ extension RealProcesses {
             ["--pass-headers", "a b", "--pass-headers-to", "https://h/"],
             ["--pass-headers-to", "https://h/"], ["--response-headers", "x"],
             ["--response-headers", "Cache-Control=no-store"],
-            ["--response-headers", "a b=c"],
+            ["--response-headers", "a b=c"], ["--response-headers", "X="],
             ["--visitor-field", "X-Real-IP"], ["--trusted-proxy", "10.0.0.0/33"],
             ["--trusted-proxy", "example.com"],
         ]

@@ -5,7 +5,8 @@ internal import CMicroHTTPD
 /// lines either: with commas in it, it says nothing.
 struct FieldLines {
     private let name: String
-    /// All of them, commas between; `nil`: there is none.
+    /// All of them, commas between, semicolons between cookies (RFC 6265 §4.2.1); `nil`: there is
+    /// none.
     private(set) var value: String?
 
     /// None yet.
@@ -17,8 +18,10 @@ struct FieldLines {
     ) {
         guard name.count == self.name.utf8.count, isName(name) else { return }
         let text = String(decoding: UnsafeRawBufferPointer(value), as: UTF8.self)
-        self.value = self.value.map { "\($0), \(text)" } ?? text
+        self.value = self.value.map { "\($0)\(separator) \(text)" } ?? text
     }
+
+    private var separator: String { name.lowercased() == "cookie" ? ";" : "," }
 
     private func isName(_ bytes: UnsafeBufferPointer<CChar>) -> Bool {
         zip(name.utf8, bytes).allSatisfy {

@@ -88,7 +88,11 @@ package struct ImageAnswer: Sendable {
         of image: DeliveredFacts, for plan: RequestPlan, _ now: Int64
     ) -> String {
         guard plan.isKept else { return "no-store" }
-        guard image.fallbackFor == nil else { return "public, max-age=\(fallbackSeconds)" }
+        guard image.fallbackFor == nil else {
+            // What failed with the headers of a visitor failed for that one.
+            let isPersonal = plan.fallbackIsPersonal
+            return "\(isPersonal ? "private" : "public"), max-age=\(fallbackSeconds)"
+        }
         return caching.text(
             image.validity, said: plan.request.maxAge, until: plan.request.expires, now: now)
     }

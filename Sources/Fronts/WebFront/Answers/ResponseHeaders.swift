@@ -13,8 +13,8 @@ package struct ResponseHeaders: Hashable, Sendable {
     /// None.
     package init() { fields = [] }
 
-    /// `NAME=VALUE`, several with line ends or imgproxy's `\;` between. Throws for what is no field,
-    /// and for those that the gateway makes for each answer.
+    /// `NAME=VALUE`, several with line ends or imgproxy's `\;` between. Throws for what is no field
+    /// and for fields that the gateway makes for each answer.
     package init(_ text: String) throws(GrammarError) {
         let lines = text.replacing("\\;", with: "\n").split(whereSeparator: \.isNewline)
         var fields: [AnswerHead.Field] = []
@@ -33,7 +33,7 @@ package struct ResponseHeaders: Hashable, Sendable {
         let (name, value) = (
             String(parts[0].trimmedOfBlanks), String((parts.last ?? "").trimmedOfBlanks)
         )
-        guard parts.count == 2, HTTPHeader(name: name, value: value).isValid else {
+        guard parts.count == 2, !value.isEmpty, HTTPHeader(name: name, value: value).isValid else {
             throw GrammarError(
                 .malformed,
                 "'\(line.prefix(60))' is not a header: write NAME=VALUE, and \\; between several")
@@ -45,7 +45,7 @@ package struct ResponseHeaders: Hashable, Sendable {
         return AnswerHead.Field(name, value)
     }
 
-    /// What says which bytes follow, how long they may be kept, and what a browser may do with them.
+    /// What says which bytes follow, how long they may be kept and what a browser may do with them.
     private static let own: Set<String> = [
         "accept-ranges", "access-control-allow-origin", "age", "allow", "cache-control",
         "connection", "content-disposition", "content-encoding", "content-length", "content-range",

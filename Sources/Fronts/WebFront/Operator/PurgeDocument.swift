@@ -1,3 +1,4 @@
+import ImageModel
 import JSON
 import Messages
 
@@ -12,7 +13,8 @@ struct PurgeDocument: Encodable {
     func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Names.self)
         switch meaning {
-        case .url(let url): try members.encode(url, forKey: .url)
+        case .url(let url):
+            try members.encode((try? SourceURL(url))?.withoutUserInfo ?? "", forKey: .url)
         case .prefix(let prefix): try members.encode(prefix, forKey: .prefix)
         case .tag(let tag): try members.encode(tag, forKey: .tag)
         }

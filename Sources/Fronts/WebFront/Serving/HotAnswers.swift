@@ -117,12 +117,18 @@ final class HotAnswers {
 
 /// Fields of a request that were looked at, and what they said.
 struct LookedAt: Equatable {
-    private(set) var values: [String: String?] = [:]
+    /// Bytes: texts are equal by meaning, and what says who asks must not be.
+    private var values: [String: [UInt8]?] = [:]
 
-    mutating func note(_ name: String, _ value: String?) { values[name] = .some(value) }
+    mutating func note(_ name: String, _ value: String?) {
+        values[name] = .some(value.map { Array($0.utf8) })
+    }
 
-    /// Whether another request says the same in all of them.
+    /// Whether another request says the same in all of them, byte for byte.
     func areSame(_ field: (String) -> String?) -> Bool {
-        values.allSatisfy { field($0.key) == $0.value }
+        values.allSatisfy { name, value in
+            guard let other = field(name) else { return value == nil }
+            return value.map { $0.elementsEqual(other.utf8) } ?? false
+        }
     }
 }

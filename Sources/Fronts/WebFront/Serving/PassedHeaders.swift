@@ -17,7 +17,11 @@ package struct PassedHeaders: Hashable, Sendable {
     /// that is the loader's own, and for one that may say who asks where the sources are not named:
     /// a page of a stranger could have a browser send it to any host.
     package init(names text: String, sources: [SourcePattern]?) throws(GrammarError) {
-        let names = text.split(separator: ",").map { String($0.trimmedOfBlanks) }
+        var names: [String] = []
+        for name in text.split(separator: ",").map({ String($0.trimmedOfBlanks) })
+        where !names.contains(where: { $0.lowercased() == name.lowercased() }) {
+            names.append(name)
+        }
         for name in names {
             let header = HTTPHeader(name: name, value: "")
             guard header.isValid, header.refusal == nil else {
@@ -54,11 +58,18 @@ package struct PassedHeaders: Hashable, Sendable {
 }
 
 extension RequestPlan {
-    /// The origin gets these fields of the request, and the answer depends on them.
-    mutating func take(_ passed: PassedHeaders, of field: (String) -> String?) {
+    /// The origin gets these fields of the request, and the answer depends on them. Throws for a
+    /// value that is not UTF-8: it could not be passed on as it is, nor be told from others.
+    mutating func take(
+        _ passed: PassedHeaders, of field: (String) -> String?
+    ) throws(GrammarError) {
         for name in passed.names(for: request.image.url) {
             varies.append(name)
             guard let value = field(name) else { continue }
+            guard !value.unicodeScalars.contains("\u{FFFD}") else {
+                throw GrammarError(
+                    .malformed, "the header \(name) is not UTF-8 and cannot be passed on")
+            }
             request.image.headers.append(HTTPHeader(name: name, value: value))
         }
     }

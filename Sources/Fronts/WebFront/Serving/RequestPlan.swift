@@ -18,6 +18,8 @@ package struct RequestPlan: Hashable, Sendable {
     package var upload: Upload?
     /// Why it loads the fallback of the image that was asked for.
     package var fallbackFor: ImageError?
+    /// Whether that image was asked for with headers that say who asks.
+    var fallbackIsPersonal = false
     /// Frames of an animation that are kept at most.
     package var framesMax = 1
     /// What of EXIF, XMP and IPTC the image has; `nil`: what the request of the stack says.
@@ -205,6 +207,7 @@ extension RequestPlan {
     func falling(back settings: FallbackSettings, after error: ImageError) -> RequestPlan {
         var plan = self
         plan.fallbackFor = error
+        plan.fallbackIsPersonal = request.image.headers.contains(where: \.isCredential)
         switch settings.image {
         case .url(let url): plan.request.image = request.image.loading(fallback: url)
         case .bytes(let bytes):

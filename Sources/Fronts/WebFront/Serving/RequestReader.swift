@@ -76,7 +76,9 @@ package struct RequestReader: Sendable {
         if !settings.crossOrigin.isNone, head.field("Access-Control-Request-Method") != nil {
             fields.append(AnswerHead.Field("Access-Control-Allow-Methods", methods))
             fields.append(AnswerHead.Field("Access-Control-Max-Age", "86400"))
-            if let names = head.field("Access-Control-Request-Headers"), Self.areNames(names) {
+            if let names = head.field("Access-Control-Request-Headers"), !names.isEmpty,
+                Self.areNames(names)
+            {
                 fields.append(AnswerHead.Field("Access-Control-Allow-Headers", names))
                 fields.append(AnswerHead.Field("Vary", "Access-Control-Request-Headers"))
             }
@@ -158,7 +160,7 @@ package struct RequestReader: Sendable {
         var plan = RequestPlan(request)
         plan.conditions = Conditions(head.field, now: now)
         choose(&plan, head, hints)
-        plan.take(settings.passedHeaders, of: head.field)
+        try plan.take(settings.passedHeaders, of: head.field)
         if revalidates(head) { plan.revalidate() }
         return settled(plan)
     }
