@@ -67,7 +67,7 @@ extension RealProcesses {
             }
         }
 
-        /// Google Cloud Storage speaks S3: the endpoint is that of the loader, here one on this machine.
+        /// Google Cloud Storage speaks S3, here at an endpoint of this machine.
         @Test func aGatewayReadsBucketsOfGoogle() async throws {
             let server = try S3Server()
             try Tool.run(["mkdir", "-p", server.folder.file("photos/a")])

@@ -1,7 +1,8 @@
 public import ImageModel
 public import Messages
 
-// The caches, for operators: on `front.sock` all of this is refused with `protocolViolation`. Each
+// The caches, for operators: on `front.sock` all of this is refused with `protocolViolation`, and
+// on `web.sock` all but the removal of a selection, which the operator has to permit there. Each
 // call throws `unavailable` where nobody answers within the connect timeout.
 //
 // A cache is named as in the configuration; none is the default one where a key is named, and all

@@ -23,9 +23,10 @@ final class PendingLoad: @unchecked Sendable {
     let logContext: LogContext
     /// Whether it may be one message with others that ask for the same at the same time.
     ///
-    /// One in a slot cancels the others of it; one whose trace is recorded is to be found in logs by
-    /// itself; one that brings its bytes along has no URL by which they could be told apart; and one that
-    /// goes on without its client is found again by its token. Its image has reasons of its own.
+    /// One in a slot cancels the others of it; one whose trace is recorded is found in logs by
+    /// itself; one that brings its bytes along has no URL by which they could be told apart; one
+    /// that goes on without its client is found again by its token. Its image has reasons of its
+    /// own.
     let mayBeShared: Bool
     /// Whether others may join it, or may have: set when it is submitted.
     var isShareable = false

@@ -237,7 +237,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
             "keys by which paths are signed, a line each: KEY SALT in\n"
                 + "hexadecimal digits for imgproxy, the key itself for thumbor;\n"
                 + "SIGHUP reads it anew"
-        case .unsigned: "answer paths without a signature too"
+        case .unsigned: "answer paths with a wrong signature, or none, too"
         case .presets: "presets of imgproxy, a line NAME=OPTIONS each; SIGHUP reads it anew"
         case .onlyPresets: "read names of presets in place of options"
         case .passHeaders:
@@ -262,15 +262,14 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
             "networks of proxies whose X-Forwarded-For, X-Request-Id and\n"
                 + "traceparent are believed, such as 10.0.0.0/8,unix (none)"
         case .visitorField:
-            "field in which --trusted-proxy names its client, whose requests take\n"
-                + "turns with those of others (X-Forwarded-For)"
+            "field in which --trusted-proxy names its client\n(X-Forwarded-For)"
         case .maxAge: "the same as --assume-fresh"
         case .immutable: "say that images never change"
         case .allowOrigin:
             "pages that may read what is answered: * or origins, with commas\n"
                 + "between"
-        case .timeout: "for one request (30s)"
-        case .rememberFailures: "for which a source that failed is not asked again (10s)"
+        case .timeout: "longest time for one request (30s)"
+        case .rememberFailures: "how long a source that failed is not asked again (10s)"
         case .maxAgeMost: "seconds for which an image may be kept at most (31536000)"
         case .browserMaxAge:
             "seconds for which a browser may keep an image, where caches\nbetween may for longer"
@@ -284,18 +283,18 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .publicURL: "as clients see this listener, for IIIF: such as https://example.com"
         case .fallback: "an image, or the path of one, in the place of those that fail"
         case .fallbackFor: "for these statuses and errors alone, such as 404,badImageData"
-        case .fallbackStatus: "with this status, or error: that of the failure (200)"
+        case .fallbackStatus: "status of fallbacks, or error: that of the failure (200)"
         case .fallbackMaxAge: "seconds for which it may be kept (60)"
         case .postTokens: "take images by POST from whoever shows a token of it, a line each"
-        case .postMaxBytes: "of an image that is sent"
+        case .postMaxBytes: "largest image that is sent"
         case .operatorTokens:
-            "tokens of operators, a line each, whose Cache-Control: no-cache has the\n"
-                + "origin asked; SIGHUP reads it anew"
+            "tokens of operators, a line each: with one Cache-Control: no-cache\n"
+                + "revalidates with the origin; SIGHUP reloads it"
         case .operatorListen:
             "take PURGE and POST /-/purge of operators there (ADDRESS:PORT or\nunix:/PATH)"
         case .clientHints: "ask clients for widths, densities and whether they save data"
         case .hintWidths: "widths that are made for them, such as 320,640,1280"
-        case .saveDataQuality: "for those who save data; 0: as for others"
+        case .saveDataQuality: "quality for clients that save data; 0: as for others"
         case .saveDataPreset: "a preset for those who save data"
         case .noComponent: "do not serve <bus-image>"
         case .metricsListen: "answer /metrics for Prometheus there, and nowhere else"
@@ -308,8 +307,9 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .idleTime: "for which a connection may do nothing (60s)"
         case .connections: "connections at a time (12000)"
         case .connectionsPerAddress:
-            "connections of one address, except --trusted-proxy (512; 0: no limit)"
-        case .presetLines: "presets as text, NAME=OPTIONS lines, besides those of --presets"
+            "connections of one address, except --trusted-proxy (512;\n0: no limit)"
+        case .presetLines:
+            "presets as text, NAME=OPTIONS lines, besides those of\n--presets"
         case .signatureSize: "bytes of imgproxy's signatures (32)"
         case .argumentsSeparator: "text between the arguments of imgproxy's options (:)"
         case .baseURL: "prefix of sources that do not begin with it"
@@ -332,6 +332,16 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .formatQuality: "quality by format, such as webp=75,avif=60"
         case .progressive: "formats that are written progressively: jpeg, png, gif (none)"
         case .effort: "encoder effort by format, such as avif=4,webp=6: more is smaller and\nslower"
+        }
+    }
+
+    /// A text in which options of `imagebus-gateway` have the names that they have in `serve`.
+    public static func served(_ text: String) -> String {
+        let parts = text.split(separator: "--", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(String(parts[0])) { text, part in
+            let name = part.prefix { $0.isASCII && $0.isLowercase || $0 == "-" }
+            let isSetting = GatewaySetting(rawValue: String(name)) != nil
+            return text + (isSetting ? "--gateway-" : "--") + part
         }
     }
 

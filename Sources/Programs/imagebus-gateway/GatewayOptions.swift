@@ -29,6 +29,9 @@ struct GatewayOptions {
         settings { $0.placeholder != nil })
     static let flags = settings { $0.placeholder == nil }
 
+    /// Whether `imagebus serve` runs the program: it holds the socket.
+    static func areServed(_ words: [String]) -> Bool { words.contains("--listen-fd") }
+
     private static func settings(_ isMeant: (GatewaySetting) -> Bool) -> Set<String> {
         Set(GatewaySetting.allCases.filter(isMeant).map(\.rawValue))
     }
@@ -81,6 +84,7 @@ struct GatewayOptions {
             (front.pathPrefix, front.hosts) = (try reader.pathPrefix(), try reader.hosts())
         }
         front.root = rootPage
+        front.isServed = Self.areServed(words)
         // imgproxy makes stills of animations, unless it is told not to, and passes SVG through.
         if arguments.value("grammar") ?? "imgproxy" == "imgproxy" {
             (front.framesMax, front.passesDrawings) = (1, true)

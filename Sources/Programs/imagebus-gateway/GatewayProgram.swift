@@ -22,7 +22,9 @@ enum GatewayProgram {
                 beats: true)
             return try serve(options, &bootstrap)
         } catch {
-            Bootstrap.complain("imagebus-gateway", error)
+            let isServed = GatewayOptions.areServed(words)
+            Bootstrap.complain(
+                "imagebus-gateway", isServed ? GatewaySetting.served("\(error)") : "\(error)")
             return ProgramExit.status(of: error)
         }
     }
@@ -56,14 +58,7 @@ enum GatewayProgram {
             sandbox: sandbox)
         let client = try ImagebusClient(configuration)
         let front = try WebFront(options.front, client: client, log: log)
-        // Removals are permitted at web/, also where images come along at front/.
-        (configuration.endpoint, configuration.front) = (paths.webSocket, nil)
-        let removing = try options.operators.map { (settings) throws in
-            try OperatorFront(
-                settings,
-                client: socket == paths.webSocket ? client : ImagebusClient(configuration),
-                log: log)
-        }
+        let removing = try removing(options, client, configuration, at: paths.webSocket, log)
         let server = try EventedHTTPServer(
             listener: listener.relinquish(), limits: limits, handler: front)
         var loop = WebFrontLoop(
@@ -77,8 +72,9 @@ enum GatewayProgram {
         log.info("listening", fields(of: options.place, port))
         if options.answersNobody {
             log.warning(
-                "every image is refused: --keys FILE says how paths are signed, --unsigned answers "
-                    + "those without a signature")
+                options.front.named(
+                    "every image is refused: name the keys of signatures with --keys FILE, or "
+                        + "answer unsigned paths with --unsigned"))
         }
         bootstrap.ready.tell(.ready, bootstrap.incarnation)
         let isDone = try loop.run { event in
@@ -160,11 +156,28 @@ enum GatewayProgram {
         return SideListener(figures, server)
     }
 
+    /// What has entries removed for operators; nil: nobody is one. That is permitted at web/, also
+    /// where images come along at front/.
+    private static func removing(
+        _ options: GatewayOptions, _ client: ImagebusClient, _ configuration: ClientConfiguration,
+        at web: String, _ log: Log
+    ) throws -> OperatorFront? {
+        guard let settings = options.operators else { return nil }
+        guard configuration.endpoint != web else {
+            return try OperatorFront(settings, client: client, log: log)
+        }
+        var own = configuration
+        (own.endpoint, own.front) = (web, nil)
+        return try OperatorFront(settings, client: ImagebusClient(own), log: log)
+    }
+
     private static func operators(
         _ socket: Int32, _ front: OperatorFront, _ log: Log
     ) throws -> SideListener {
         var limits = HTTPLimits()
-        (limits.connections, limits.connectionsPerPeer) = (sideConnections, 0)
+        // Who has no token holds a part of the connections, and none for long.
+        (limits.connections, limits.connectionsPerPeer) = (sideConnections, operatorConnections)
+        (limits.headSeconds, limits.idleSeconds) = (operatorSeconds, operatorSeconds)
         limits.bodyBytes = OperatorSettings.bodyBytesMax
         let server = try EventedHTTPServer(listener: socket, limits: limits, handler: front)
         log.info("operators remove entries there", ["port": LogValue(server.port)])
@@ -173,6 +186,8 @@ enum GatewayProgram {
 
     /// Connections of collectors and pages that show figures, and of operators.
     private static let sideConnections = 256
+    /// Connections of one address for operators, and seconds for a request and between two.
+    private static let (operatorConnections, operatorSeconds) = (32, 10)
 
     /// As many connections as the system has descriptors for.
     private static func limits(_ options: GatewayOptions, _ log: Log) -> HTTPLimits {
@@ -203,7 +218,7 @@ enum GatewayProgram {
         } catch {
             log.error(
                 "keys and presets stay as they are: the new ones cannot be used",
-                ["reason": .string("\(error)")])
+                ["reason": .string(options.front.named("\(error)"))])
         }
     }
 }

@@ -64,7 +64,12 @@ public struct Bootstrap: ~Copyable {
 
     /// Says on stderr why a program ends.
     public static func complain(_ program: String, _ error: any Error) {
-        Log(program: program).error("cannot go on", ["error": .string("\(error)")])
+        complain(program, "\(error)")
+    }
+
+    /// The same of an error in words.
+    public static func complain(_ program: String, _ error: String) {
+        Log(program: program).error("cannot go on", ["error": .string(error)])
     }
 
     private static func followParent(_ arguments: ProgramArguments) throws {

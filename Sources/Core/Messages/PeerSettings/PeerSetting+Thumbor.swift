@@ -88,7 +88,8 @@ extension PeerSetting {
                     + "rule with tls-verify: no"),
         ]
         + absent(
-            "HTTP_LOADER_FORWARD_*", off: PeerValue.no.union(["[]"]),
+            "HTTP_LOADER_FORWARD_USER_AGENT", "HTTP_LOADER_FORWARD_ALL_HEADERS",
+            "HTTP_LOADER_FORWARD_HEADERS_WHITELIST", off: PeerValue.no.union(["[]"]),
             advice:
                 "name the headers with --gateway-pass-headers, and the sources that get them with "
                 + "--gateway-pass-headers-to")

@@ -265,8 +265,10 @@ package final class WebFront: EventedHandler {
     func reportRefusedConnections(at now: Instant) {
         guard let report = refusedConnections.takeReport(at: now) else { return }
         log.warning(
-            "connections were closed at the limit of their address (--connections-per-address): "
-                + "if it is a proxy, name it with --trusted-proxy",
+            settings.named(
+                "connections were closed at the limit of their address "
+                    + "(--connections-per-address): if it is a proxy, name it with "
+                    + "--trusted-proxy"),
             ["count": LogValue(report.count), "address": .string(report.last.text)])
     }
 
@@ -299,12 +301,12 @@ package final class WebFront: EventedHandler {
         guard !hasWarnedOfFallback else { return }
         hasWarnedOfFallback = true
         log.warning(
-            "the fallback cannot be shown: name another one with --fallback",
+            settings.named("the fallback cannot be shown: name another one with --fallback"),
             ["reason": .string("\(error.code): \(error.message)")])
     }
 
-    /// What cannot be done here is told to the operator, whoever asked for it: it is a matter of the
-    /// configuration, or of what URLs are made from.
+    /// What cannot be done here is told to the operator, whoever asked for it: it is a matter of
+    /// the configuration, or of what URLs are made from.
     private func warnOfUnsupported(_ failure: TextAnswer.Failure?) {
         guard let failure, let reason = reasons.take("\(failure.name): \(failure.message)") else {
             return

@@ -1,4 +1,5 @@
 package import ImageModel
+import Messages
 package import WebGrammar
 
 /// How a listener answers.
@@ -64,10 +65,17 @@ package struct WebFrontSettings: Sendable {
     /// Hosts that are answered, in lower case, without ports; empty: any.
     package var hosts: [String] = []
 
+    /// Whether `imagebus serve` runs the listener: operators know its options by the names that
+    /// they have there.
+    package var isServed = false
+
     /// Bytes of a path and its query.
     package var targetBytesMax = 8_192
     /// Whether each request has a line in the log.
     package var logsRequests = false
 
     package init(_ grammar: any URLGrammar) { self.grammar = grammar }
+
+    /// A text with the names that the operator knows options by.
+    package func named(_ text: String) -> String { isServed ? GatewaySetting.served(text) : text }
 }

@@ -79,8 +79,8 @@ package enum HostName {
         let code = String(repeating: "0", count: max(0, 4 - number.count)) + number
         return GrammarError(
             .malformed,
-            "the host of the source has the character U+\(code), which is not accepted there: write "
-                + "the host as DNS has it, with xn--")
+            "the host of the source has the character U+\(code), which is not accepted there: "
+                + "write the host as DNS has it, with xn--")
     }
 
     /// Letters, marks and digits that stay as they are under the mapping (RFC 5892, section 3). The

@@ -90,9 +90,9 @@ extension Command {
             Prints one line `ready ENDPOINT` once every process is part of the stack, and behind it
             `gateway URL` where there is one. A process that dies comes back at once; who connects
             to the gateway meanwhile waits. SIGTERM or Ctrl-C drains: nothing new is admitted, what
-            was admitted is finished, within 8 s; a second one ends all now. SIGHUP loads the file
-            of --config anew, and keys and presets of the gateway, each whole or not at all; other
-            pools need a restart. Without a file it does nothing.
+            was admitted is finished, within 8 s; a second one ends all now. SIGHUP reloads the
+            file of --config, and keys, presets and tokens of the gateway, each whole or not at
+            all; other pools need a restart.
 
             exit status: 0 drained, 124 the drain took too long, 130 a second signal, 75 another
             serve holds the runtime directory, 64 or 78 a process cannot run with these settings

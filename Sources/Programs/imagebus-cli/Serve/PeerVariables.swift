@@ -8,6 +8,11 @@ struct PeerVariables {
     let read: ReadOptions
     /// The variables from which the gateway takes its keys.
     private(set) var secrets: [String: String] = [:]
+    /// One of them that is not read, since no gateway runs here; nil: there is none.
+    private(set) var ignored: String?
+
+    /// What names of no other program begin with.
+    private static let prefixes = ["IMGPROXY_", "THUMBOR_", "IMAGOR_"]
 
     /// Throws for a variable that is not supported, and for one of a process that this stack does
     /// not run.
@@ -19,6 +24,11 @@ struct PeerVariables {
             given.isSet("gateway") || kind == .gateway || (kind == nil && grammar != nil)
         guard hasGateway, kind == nil || kind == .gateway else {
             read = given
+            if kind == nil {
+                ignored = environment.keys.sorted().first { name in
+                    Self.prefixes.contains { name.hasPrefix($0) }
+                }
+            }
             return
         }
         let translation: PeerSettings.Translation

@@ -53,6 +53,14 @@ enum ServeCommand {
         return ConfigurationCheck.faultStatus
     }
 
+    private static func warnOfVariables(_ options: ServeOptions, _ log: Log) {
+        guard let variable = options.ignoredVariable else { return }
+        log.warning(
+            "variables of another image server are not read: --gateway ADDRESS:PORT starts a "
+                + "gateway, which reads them",
+            ["variable": "\(variable)"])
+    }
+
     private static func supervise(_ options: ServeOptions, _ log: Log) throws -> Int32 {
         let signals = try SignalDescriptor(signals)
         let configured = try options.configurationFile.map { try ConfigurationFile.read($0) }
@@ -74,6 +82,7 @@ enum ServeCommand {
             try directory.leaveAdminSecret(of: secrets)
             try directory.leavePoolSecrets(of: secrets)
         }
+        warnOfVariables(options, log)
         try options.gateway?.watermark?.leave(in: paths.root)
         let hasGateways = options.only == nil || options.only == .gateway
         let listeners = try ServedListeners(

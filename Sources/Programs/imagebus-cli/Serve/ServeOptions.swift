@@ -38,6 +38,8 @@ struct ServeOptions: Hashable {
     var log = LogOptions()
     var requestLogging = RequestLogging.misses
     var metricsFile: MetricsFileOptions?
+    /// A variable of another image server, which is not read without a gateway; nil: there is none.
+    let ignoredVariable: String?
     /// Ends together with this process.
     var parent: Int32?
     /// Whether the runtime directory goes at the end.
@@ -51,6 +53,7 @@ struct ServeOptions: Hashable {
         only = try given.parsed("only", OptionValue.kind)
         let peers = try PeerVariables(given, only: only, environment: environment)
         let read = peers.read
+        ignoredVariable = peers.ignored
         pools = try ServedPools(read, only: only?.stackKind)
         gateway = try ServedGateway(read, only: only, secrets: peers.secrets)
         let cores = CurrentProcess.processorCount

@@ -110,6 +110,7 @@ struct ServedGateway: Hashable {
     static let settingDefinitions = GatewaySetting.allCases.map { setting in
         OptionDefinition(
             Self.name(of: setting), value: setting.placeholder,
-            of: setting == .grammar ? .words(grammars) : nil, setting.help)
+            of: setting == .grammar ? .words(grammars) : nil,
+            GatewaySetting.served(setting.help))
     }
 }
