@@ -8,11 +8,14 @@ public final class Container {
     public let layout: ContainerLayout
     /// Where its processes write their log.
     public let logFile: String
+    /// The path of `imagebus` in it.
+    private let program: String
     /// It starts process 1, and ends with it.
     private let outer: LaunchedProgram
 
     init(
-        line: [String], environment: [String: String], _ layout: ContainerLayout, log path: String
+        line: [String], program: String, environment: [String: String],
+        _ layout: ContainerLayout, log path: String
     ) throws {
         let log = try FileDescriptor.open(path, [.writeOnly, .create, .append])
         var command = ChildCommand(
@@ -21,7 +24,7 @@ public final class Container {
         command.descriptors[2] = .descriptor(log.number)
         outer = try LaunchedProgram(
             command, reading: [1], name: "imagebus serve --only \(layout.name)", errorFile: path)
-        self.layout = layout
+        (self.layout, self.program) = (layout, program)
         logFile = path
     }
 
@@ -48,7 +51,7 @@ public final class Container {
 
     /// Runs `imagebus` in it, as its user, to its end.
     public func run(_ arguments: [String]) throws -> CommandLineEnd {
-        try enter([Programs.path(.imagebus)] + arguments)
+        try enter([program] + arguments)
     }
 
     /// Runs something in it, as its user, to its end.

@@ -41,8 +41,8 @@ public final class ContainerPlace {
     /// Starts `imagebus serve` of a kind as process 1 of a container.
     public func serve(_ layout: ContainerLayout) throws -> Container {
         try Container(
-            line: line(["serve"], as: layout), environment: environment(of: layout),
-            layout, log: logs.file("\(layout.name).log"))
+            line: line(["serve"], as: layout), program: program,
+            environment: environment(of: layout), layout, log: logs.file("\(layout.name).log"))
     }
 
     /// Starts a command in a container of its own; nil where it cannot be started.
@@ -70,11 +70,14 @@ public final class ContainerPlace {
         return variables
     }
 
+    /// As containers see it: whoever builds it may keep the directories above it from other users.
+    private var program: String {
+        "\(folder.path)/programs/\(TestedProgram.imagebus.rawValue)"
+    }
+
     private func line(_ arguments: [String], as layout: ContainerLayout) throws -> [String] {
         let mounts = layout.writes.map { [$0, "rw"] } + layout.reads.map { [$0, "ro"] }
         _ = try Programs.path(.imagebus)
-        // Whoever builds it may keep the directories above it from other users.
-        let program = "\(folder.path)/programs/\(TestedProgram.imagebus.rawValue)"
         return [
             "/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
             "/bin/sh", "-c", Self.script, folder.path, "\(layout.userID)", Programs.folder,
