@@ -8,7 +8,7 @@ import Testing
     private func frames(begunFor order: [Int], of name: String) throws -> [Int] {
         let file = try AnimatedFile(made: name)
         return try file.bytes.withUnsafeBytes { bytes in
-            var sequence = try AVIFSequence(bytes, pixelsMax: 4_096, framesMax: 100)
+            var sequence = try AVIFReader(bytes, .sequence, pixelsMax: 4_096, framesMax: 100)
             var begun: [Int] = []
             for index in order {
                 var count = 0
@@ -33,7 +33,7 @@ import Testing
     @Test func aDecodeEndsBetweenFrames() throws {
         let file = try AnimatedFile(made: "lossless.avif")
         try file.bytes.withUnsafeBytes { bytes in
-            var sequence = try AVIFSequence(bytes, pixelsMax: 4_096, framesMax: 100)
+            var sequence = try AVIFReader(bytes, .sequence, pixelsMax: 4_096, framesMax: 100)
             var asked = 0
             var error: AVIFError?
             do throws(AVIFError) {
@@ -54,7 +54,8 @@ import Testing
             for (pixels, frames) in [(37 * 29 - 1, 100), (4_096, 11)] {
                 var error: AVIFError?
                 do throws(AVIFError) {
-                    var sequence = try AVIFSequence(bytes, pixelsMax: pixels, framesMax: frames)
+                    var sequence = try AVIFReader(
+                        bytes, .sequence, pixelsMax: pixels, framesMax: frames)
                     try sequence.decode(0, in: bytes) { false }
                 } catch let thrown {
                     error = thrown

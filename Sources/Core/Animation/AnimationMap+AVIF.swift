@@ -8,7 +8,7 @@ extension AnimationMap {
 
     init?(avif file: borrowing HeaderBytes, framesMax: Int) {
         guard let sequence = file.avifSequence else { return nil }
-        self.init(.avif, canvas: sequence.main.size, loops: sequence.main.loops)
+        self.init(.avif, canvas: sequence.main.size, plays: sequence.main.plays)
         end = walk(avif: file, sequence, min(framesMax, Self.samplesMax))
     }
 

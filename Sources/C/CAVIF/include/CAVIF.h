@@ -10,7 +10,7 @@ typedef enum {
     CAVIF_REFUSED,
     CAVIF_NO_MEMORY,
     CAVIF_INTERNAL,
-    // Of frames only.
+    // Of what is decoded only.
     CAVIF_CORRUPT,
     CAVIF_UNSUPPORTED,
 } cavif_status;
@@ -70,7 +70,7 @@ cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *
 cavif_status cavif_encode_pixels(cavif_encoding encoding, const uint8_t *pixels, int stride,
                                  int bands, cavif_callbacks callbacks, int *has_alpha, int *code);
 
-// What a file says of its primary image, as it is stored.
+// What a file says of an image, as it is stored.
 typedef struct {
     int width;
     int height;
@@ -98,34 +98,53 @@ typedef struct {
     int mirrored;
 } cavif_picture;
 
-typedef struct avifDecoder cavif_decoder;
+// reader.c: the images of one file, decoded by dav1d on this thread alone.
+typedef struct cavif_reader cavif_reader;
 
-// NULL with libavif's number in `code`. Reads no more than the header. `pixels_max` is for every
-// image of a grid; `bytes` have to stay. Decodes by dav1d on this thread alone.
-cavif_decoder *cavif_open(const uint8_t *bytes, size_t count, uint32_t pixels_max,
-                          cavif_picture *picture, int *code);
-// All planes; what was found now may be other than what the header said.
-cavif_status cavif_decode(cavif_decoder *decoder, cavif_picture *picture, int *code);
-// After `cavif_decode`: the samples of one plane of 8 bits.
-void cavif_copy_plane(const cavif_decoder *decoder, int plane, uint8_t *target, size_t stride);
-void cavif_close(cavif_decoder *decoder);
+typedef enum {
+    CAVIF_PRIMARY_ITEM = 0,
+    CAVIF_TRACKS,
+} cavif_source;
 
-// sequence.c: the frames of an AVIF whose brand is avis, decoded by dav1d on this thread alone.
-typedef struct cavif_sequence cavif_sequence;
+// Bytes that libavif reads in place of those that the file has there.
+typedef struct {
+    size_t offset;
+    cavif_bytes bytes;
+} cavif_patch;
 
-// Reads no more than the header, of which a part of the file is enough. `pixels_max` is for each
-// frame. `bytes` are read until a call returns: each call gets the same ones, which may lie
-// somewhere else. `profile` stays as long as the sequence.
-cavif_status cavif_sequence_open(const uint8_t *bytes, size_t count, uint32_t pixels_max,
-                                 uint32_t frames_max, cavif_sequence **sequence,
-                                 cavif_picture *picture, int *frames, cavif_bytes *profile,
-                                 int *code);
-// That frame, from 0 on, and those before it that it needs; `stop` is asked before each.
-cavif_status cavif_sequence_decode(cavif_sequence *sequence, const uint8_t *bytes, size_t count,
-                                   int frame, cavif_stop stop, void *context,
-                                   cavif_picture *picture, int *code);
-// The frame that was decoded last, whole and not turned: 3 bands, or 4 with alpha, not
+typedef struct {
+    cavif_source source;
+    cavif_bytes file;
+    const cavif_patch *patches;
+    size_t patch_count;
+    // Of each image that the file states.
+    uint32_t pixels_max;
+    uint32_t frames_max;
+} cavif_input;
+
+// The bytes stay as long as the reader.
+typedef struct {
+    cavif_picture picture;
+    // 1 of a primary item.
+    int frames;
+    cavif_bytes profile;
+    // From the header of its TIFF on; `Exif` and two zeros may be in front.
+    cavif_bytes exif;
+    cavif_bytes xmp;
+} cavif_header;
+
+// Reads no more than the header, of which a part of the file is enough. The file is read until a
+// call returns: each call gets the same bytes, which may lie somewhere else.
+cavif_status cavif_open(const cavif_input *input, cavif_reader **reader, cavif_header *header,
+                        int *code);
+// That frame, from 0 on, and those before it that it needs; `stop` is asked before each. What was
+// found now may be other than what the header said.
+cavif_status cavif_decode(cavif_reader *reader, cavif_bytes file, int frame, cavif_stop stop,
+                          void *context, cavif_picture *picture, int *code);
+// The image that was decoded last, whole and not turned: 3 bands, or 4 with alpha, not
 // premultiplied, rows without padding. Samples of more than 8 bits are the highest of 16.
-cavif_status cavif_sequence_copy(const cavif_sequence *sequence, int bands, uint8_t *pixels,
-                                 size_t count, int *code);
-void cavif_sequence_close(cavif_sequence *sequence);
+cavif_status cavif_copy_pixels(const cavif_reader *reader, int bands, uint8_t *pixels, size_t count,
+                               int *code);
+// The same image: the samples of one plane of 8 bits.
+void cavif_copy_plane(const cavif_reader *reader, int plane, uint8_t *target, size_t stride);
+void cavif_close(cavif_reader *reader);

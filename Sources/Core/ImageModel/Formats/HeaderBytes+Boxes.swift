@@ -8,6 +8,10 @@ struct Box {
 enum BoxType {
     static let meta = 0x6D65_7461
     static let primaryItem = 0x7069_746D
+    static let itemInformation = 0x6969_6E66
+    static let itemLocations = 0x696C_6F63
+    static let itemReferences = 0x6972_6566
+    static let derivedFrom = 0x6469_6D67
     static let itemProperties = 0x6970_7270
     static let propertyContainer = 0x6970_636F
     static let propertyAssociation = 0x6970_6D61
@@ -20,6 +24,7 @@ enum BoxType {
     static let trackHeader = 0x746B_6864
     static let trackReferences = 0x7472_6566
     static let auxiliaryOf = 0x6175_786C
+    static let auxiliaryKind = 0x6175_7869
     static let edits = 0x6564_7473
     static let editList = 0x656C_7374
     static let media = 0x6D64_6961
@@ -38,14 +43,20 @@ enum BoxType {
 
 extension HeaderBytes {
     /// Boxes within one, items and properties of an item, at most.
-    private static let partsMax = 256
+    static let partsMax = 256
     /// Version and flags, which begin the boxes that are looked into.
     static let versionBytes = 4
 
-    /// The extents of the primary item of a HEIF file (ISO/IEC 23008-12, 6.5.3): as it is coded,
-    /// before it is turned. Those of the frames where there is no such item.
-    var heifSize: PixelSize? {
-        hasPrimaryItem ? primaryItemSize : pictureSequence?.main.size
+    /// The size of what is displayed of a HEIF file, as it is coded, before it is turned: of the
+    /// frames of an AVIF sequence; else the extents of the primary item (ISO/IEC 23008-12, 6.5.3),
+    /// or of the frames where there is no such item.
+    package var heifSize: PixelSize? {
+        shownFrames.map(\.size) ?? primaryItemSize
+    }
+
+    /// The frames that are displayed in place of a primary item.
+    private var shownFrames: PictureTrack? {
+        avifSequence?.main ?? (hasPrimaryItem ? nil : pictureSequence?.main)
     }
 
     private var primaryItemSize: PixelSize? {
@@ -59,19 +70,29 @@ extension HeaderBytes {
         return nil
     }
 
-    /// The colours of the primary item of a HEIF file, else of its frames, by numbers
-    /// (ISO/IEC 14496-12, 12.1.5); `nil` where they are none of a high dynamic range.
-    var heifHDR: HDRColours? {
-        let properties =
-            hasPrimaryItem ? primaryProperties : pictureSequence.map { boxes(in: $0.main.entry) }
-        for property in properties ?? [] where property.type == BoxType.colours {
+    /// The colors of the frames of an AVIF sequence, or of a file's primary item, by code points
+    /// (ISO/IEC 14496-12, 12.1.5).
+    var heifColors: StatedColors? {
+        let properties = shownFrames.map { boxes(in: $0.entry) } ?? primaryProperties
+        for property in properties where property.type == BoxType.colours {
             let start = property.content.lowerBound
             guard has("nclx", at: start), let primaries = bigEndian(2, at: start + 4),
                 let transfer = bigEndian(2, at: start + 6)
             else { continue }
-            return HDRColours(primaries: primaries, transfer: transfer)
+            return .nclx(primaries: primaries, transfer: transfer)
         }
         return nil
+    }
+
+    /// Whether a HEIF file says that it is an AVIF as well, whatever its major brand is.
+    package var hasAVIFBrand: Bool {
+        brandPlaces.contains { has("avif", at: $0) || has("avis", at: $0) }
+    }
+
+    /// Where the file says its major brand, and those with which it is compatible.
+    var brandPlaces: [Int] {
+        guard has("ftyp", at: 4), let size = bigEndian(4, at: 0) else { return [] }
+        return [8] + stride(from: 16, to: min(size, 4 * Self.partsMax), by: 4)
     }
 
     /// Whether a HEIF file has an image besides its tracks.
@@ -94,11 +115,19 @@ extension HeaderBytes {
     }
 
     /// Where the codestream of a JPEG XL begins, in boxes or without (ISO/IEC 18181-2).
-    var jxlCodestream: Int? {
-        if bigEndian(2, at: 0) == 0xFF0A { return 0 }
-        if let whole = box(BoxType.codestream, in: 0..<Int.max) { return whole.lowerBound }
+    /// Of one in parts it is the first of them.
+    var jxlCodestream: Range<Int>? {
+        if bigEndian(2, at: 0) == 0xFF0A { return 0..<Int.max }
+        if let whole = box(BoxType.codestream, in: 0..<Int.max) { return whole }
         // A number comes before each part.
-        return box(BoxType.partialCodestream, in: 0..<Int.max).map { $0.lowerBound + 4 }
+        return box(BoxType.partialCodestream, in: 0..<Int.max)?.dropFirst(4)
+    }
+
+    /// The next part of the codestream of a JPEG XL, behind the box that ends there.
+    func jxlPart(behind end: Int) -> Range<Int>? {
+        guard end < .max, let part = box(BoxType.partialCodestream, in: end..<Int.max)?.dropFirst(4)
+        else { return nil }
+        return part.isEmpty ? nil : part
     }
 
     private func primaryItem(in meta: Range<Int>) -> Int? {

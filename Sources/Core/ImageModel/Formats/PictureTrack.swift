@@ -12,7 +12,7 @@ package struct PictureTrack: Hashable, Sendable {
     /// As the pictures are coded, before they are turned.
     package let size: PixelSize
     /// How often all of them are shown; 0: without end.
-    package let loops: Int
+    package let plays: Int
     /// Parts of a second in which it counts; 0 where it does not say.
     package let timescale: Int
     /// How many pictures it says it has, at least one.
@@ -23,8 +23,12 @@ package struct PictureTrack: Hashable, Sendable {
     let entry: Range<Int>
     /// The number of the track.
     let number: Int
-    /// The number of the track that this one belongs to.
+    /// The number of the track that this one belongs to, and where the file says it.
     let owner: Int?
+    let ownerPlace: Int?
+    /// Whether it can be the alpha of another track (ISO/IEC 23008-12, 7.5.3.1): it does not say
+    /// that it is something else.
+    let isAlpha: Bool
     /// The tables of its samples, without version and flags.
     let (sizes, times, chunks, offsets): (Range<Int>, Range<Int>, Range<Int>, Range<Int>)
     /// Bytes of an offset: 4 or 8.
@@ -44,43 +48,63 @@ extension HeaderBytes {
         return sequence
     }
 
-    /// Frames of a HEIF whose brand says that it is an image sequence; `nil` for all others.
-    package var heicFrames: Int? {
+    /// Whether a HEIF has frames besides images, or without.
+    package var hasHEICFrames: Bool {
         let isSequence = ["hevc", "hevx", "msf1"].contains { (brand: StaticString) in
             has("ftyp", at: 4) && has(brand, at: 8)
         }
-        return isSequence ? pictureSequence?.main.count : nil
+        return isSequence && pictureSequence != nil
     }
 
     /// The first track of pictures that belongs to no other; `nil` where there is none, and while
     /// what says it is not there as a whole.
     var pictureSequence: PictureSequence? {
+        let tracks = pictureTracks
+        guard let main = tracks.first(where: { $0.owner == nil }) else { return nil }
+        let auxiliary = tracks.first {
+            $0.owner == main.number && $0.codec == main.codec && $0.isAlpha
+        }
+        return PictureSequence(main: main, auxiliary: auxiliary)
+    }
+
+    /// All tracks of pictures, in order.
+    var pictureTracks: [PictureTrack] {
         guard let movie = box(BoxType.movie, in: 0..<Int.max), !movie.isEmpty,
             byte(movie.upperBound - 1) != nil
-        else { return nil }
-        let tracks = boxes(in: movie).filter { $0.type == BoxType.track }
+        else { return [] }
+        return boxes(in: movie).filter { $0.type == BoxType.track }
             .compactMap { pictureTrack(in: $0.content) }
-        guard let main = tracks.first(where: { $0.owner == nil }) else { return nil }
-        let auxiliary = tracks.first { $0.owner == main.number && $0.codec == main.codec }
-        return PictureSequence(main: main, auxiliary: auxiliary)
     }
 
     private func pictureTrack(in track: Range<Int>) -> PictureTrack? {
         guard let header = box(BoxType.trackHeader, in: track),
             let isLong = byte(header.lowerBound).map({ $0 == 1 }),
             let number = bigEndian(4, at: header.lowerBound + (isLong ? 20 : 12)), number > 0,
-            let media = box(BoxType.media, in: track), isOfPictures(media),
+            let media = box(BoxType.media, in: track), let isAuxiliary = isAuxiliary(media),
             let information = box(BoxType.mediaInformation, in: media),
             let table = box(BoxType.sampleTable, in: information)
         else { return nil }
+        let owner = ownerPlace(of: track)
+        guard owner != nil || !isAuxiliary else { return nil }
         return pictureTrack(
-            number, in: table, loops: loops(of: track, header), timescale: timescale(of: media),
-            owner: owner(of: track))
+            number, in: table, plays: plays(of: track, header), timescale: timescale(of: media),
+            ownerPlace: owner)
     }
 
-    /// `pict`, whatever else there is in the file.
-    private func isOfPictures(_ media: Range<Int>) -> Bool {
-        box(BoxType.handler, in: media).map { has("pict", at: $0.lowerBound + 8) } == true
+    /// Whether the handler is that of pictures for others (`auxv`), which some files call `pict`;
+    /// `nil` for other tracks.
+    private func isAuxiliary(_ media: Range<Int>) -> Bool? {
+        guard let handler = box(BoxType.handler, in: media) else { return nil }
+        if has("auxv", at: handler.lowerBound + 8) { return true }
+        return has("pict", at: handler.lowerBound + 8) ? false : nil
+    }
+
+    /// libavif, too, takes pictures that do not say what they are for alpha.
+    private func isAlpha(_ entry: Range<Int>) -> Bool {
+        guard let kind = box(BoxType.auxiliaryKind, in: entry) else { return true }
+        let start = kind.lowerBound + Self.versionBytes
+        return has("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0", at: start)
+            || has("urn:mpeg:hevc:2015:auxid:1\0", at: start)
     }
 
     private func timescale(of media: Range<Int>) -> Int {
@@ -90,14 +114,14 @@ extension HeaderBytes {
         return bigEndian(4, at: header.lowerBound + (version == 1 ? 20 : 12)) ?? 0
     }
 
-    private func owner(of track: Range<Int>) -> Int? {
+    private func ownerPlace(of track: Range<Int>) -> Int? {
         box(BoxType.trackReferences, in: track)
             .flatMap { box(BoxType.auxiliaryOf, in: $0) }
-            .flatMap { bigEndian(4, at: $0.lowerBound) }
+            .flatMap { $0.count >= 4 ? $0.lowerBound : nil }
     }
 
     private func pictureTrack(
-        _ number: Int, in table: Range<Int>, loops: Int, timescale: Int, owner: Int?
+        _ number: Int, in table: Range<Int>, plays: Int, timescale: Int, ownerPlace: Int?
     ) -> PictureTrack? {
         let parts = boxes(in: table)
         func part(_ types: Int...) -> Box? { parts.first { types.contains($0.type) } }
@@ -111,10 +135,12 @@ extension HeaderBytes {
             let offsets = part(BoxType.chunkOffsets, BoxType.longChunkOffsets),
             let count = sampleCount(sizes), count > 0
         else { return nil }
+        let properties = entry.content.dropFirst(78)
         return PictureTrack(
-            size: PixelSize(width: width, height: height), loops: loops, timescale: timescale,
-            count: count, codec: entry.type, entry: entry.content.dropFirst(78), number: number,
-            owner: owner, sizes: sizes, times: times, chunks: chunks,
+            size: PixelSize(width: width, height: height), plays: plays, timescale: timescale,
+            count: count, codec: entry.type, entry: properties, number: number,
+            owner: ownerPlace.flatMap { bigEndian(4, at: $0) }, ownerPlace: ownerPlace,
+            isAlpha: isAlpha(properties), sizes: sizes, times: times, chunks: chunks,
             offsets: offsets.content.dropFirst(Self.versionBytes),
             offsetBytes: offsets.type == BoxType.chunkOffsets ? 4 : 8)
     }
@@ -129,7 +155,7 @@ extension HeaderBytes {
 
     /// An edit list that is repeated until the track ends says how often (ISO/IEC 23008-12, 9.6.1);
     /// one that is not says once. Without one the file says nothing.
-    private func loops(of track: Range<Int>, _ header: Range<Int>) -> Int {
+    private func plays(of track: Range<Int>, _ header: Range<Int>) -> Int {
         guard let edits = box(BoxType.edits, in: track),
             let list = box(BoxType.editList, in: edits),
             let flags = bigEndian(3, at: list.lowerBound + 1),

@@ -3,8 +3,8 @@ import ImageModel
 import StageContract
 import Vips
 
-/// Opens one frame of an AVIF image sequence as other decoders open an image, so its colours are
-/// converted as those of any other. Its file is the whole sequence.
+/// Opens what is displayed of an AVIF, or one of its frames, as other decoders open an image, so
+/// its colours are converted as those of any other. Its file is the whole one.
 struct AVIFFrame: FormatDecoder {
     let format = ImageFormat.avif
     let loaders: [VipsLoader] = []
@@ -43,6 +43,12 @@ struct AVIFFrame: FormatDecoder {
 }
 
 extension AVIFPicture {
+    /// How it is turned, once it is cut.
+    var orientation: Orientation {
+        Orientation.upright.turned(quarters: quarterTurns).flipped(
+            horizontally: mirroring == .horizontal, vertically: mirroring == .vertical)
+    }
+
     /// What is left of the picture; a part that cannot be is damage.
     fileprivate var displayedPart: Part {
         get throws(VipsError) {
@@ -61,16 +67,25 @@ extension AVIFPicture {
             return orientation.displayed(PixelSize(width: part.width, height: part.height))
         }
     }
-
-    fileprivate var orientation: Orientation {
-        Orientation.upright.turned(quarters: quarterTurns).flipped(
-            horizontally: mirroring == .horizontal, vertically: mirroring == .vertical)
-    }
 }
 
 extension VipsImage {
+    private static let (codedWidth, codedHeight) = ("coded-width", "coded-height")
+
+    /// What is decoded of an image that is cropped, as far as its decoder says so.
+    var codedSize: PixelSize? {
+        guard let width = number(Self.codedWidth), let height = number(Self.codedHeight) else {
+            return nil
+        }
+        return PixelSize(width: width, height: height)
+    }
+
     fileprivate func described(by header: AVIFFrames.Header) throws(VipsError) -> VipsImage {
-        let image = try enclosing(profile: header.profile, xmp: [])
-        return header.picture.depth > 8 ? try image.stating(bits: header.picture.depth) : image
+        let picture = header.picture
+        let image = try enclosing(profile: header.profile, xmp: header.xmp)
+            .enclosing(exif: header.exif)
+            .stating(picture.width, as: Self.codedWidth)
+            .stating(picture.height, as: Self.codedHeight)
+        return picture.depth > 8 ? try image.stating(picture.depth, as: "heif-bitdepth") : image
     }
 }

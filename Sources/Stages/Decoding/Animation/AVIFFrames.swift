@@ -1,34 +1,60 @@
 import AVIF
-import Animation
 import ImageModel
 import Messages
 import StageContract
 import Synchronization
 import Vips
 
-/// The frames of one AVIF image sequence, in any order. The decoder is kept between two of them: it
-/// has what the next one is made of.
+/// What is displayed of one AVIF: the frames of a sequence, in any order, or the primary image as
+/// one frame. The reader is kept between two of them: it has what the next one is made of.
 final class AVIFFrames: Sendable {
     /// What is known of a frame before its pixels.
     struct Header {
+        /// Its form, and colors by number where there is no profile.
         let picture: AVIFPicture
-        let profile: [UInt8]
+        /// The ICC profile, EXIF and XMP; empty where there are none.
+        let profile, exif, xmp: [UInt8]
     }
 
-    /// Of each frame as it is coded, which is decoded no larger.
+    /// Of each frame as it is coded.
     let size: PixelSize
-    private let sequence = Mutex<AVIFSequence?>(nil)
+    /// Whether the time that libavif takes for the header is bounded.
+    private let hasFewItems: Bool
+    private let source: AVIFReader.Source
+    private let patches: [AVIFReader.Patch]
+    private let reader = Mutex<AVIFReader?>(nil)
 
-    init(_ size: PixelSize) { self.size = size }
+    /// What a still image of that file shows: of a sequence its first frame, unless libavif knows
+    /// none and there is a primary image.
+    static func still(of file: UnsafeRawBufferPointer) -> AVIFFrames {
+        let header = HeaderBytes(Span(_unsafeBytes: file))
+        guard header.hasPrimaryItem else { return AVIFFrames(of: file) }
+        let frames = AVIFFrames(of: file, header.avifSequence == nil ? .image : .sequence)
+        let isKnown = frames.source == .image || (try? frames.header(in: file)) != nil
+        return isKnown ? frames : AVIFFrames(of: file, .image)
+    }
 
-    /// Of all of them.
-    func header(in file: UnsafeRawBufferPointer) throws(VipsError) -> Header {
-        try withSequence(file) { sequence throws(AVIFError) in
-            Header(picture: sequence.picture, profile: sequence.profile)
+    /// Of that file, which is read later.
+    init(of file: UnsafeRawBufferPointer, _ source: AVIFReader.Source = .sequence) {
+        let header = HeaderBytes(Span(_unsafeBytes: file))
+        self.source = source
+        hasFewItems = header.hasFewItems
+        size = header.heifSize ?? PixelSize(width: 0, height: 0)
+        patches = AVIFPatches(header, ofTracks: source == .sequence).all.map {
+            AVIFReader.Patch(offset: $0.offset, bytes: $0.bytes)
         }
     }
 
-    /// The pixels of one, as `AVIFSequence` writes them.
+    /// Of all of them.
+    func header(in file: UnsafeRawBufferPointer) throws(VipsError) -> Header {
+        try withReader(file) { reader throws(AVIFError) in
+            Header(
+                picture: reader.picture, profile: reader.profile, exif: reader.exif,
+                xmp: reader.xmp)
+        }
+    }
+
+    /// The pixels of one, as `AVIFReader` writes them.
     ///
     /// - Parameters:
     ///   - file: the same bytes as before.
@@ -37,33 +63,43 @@ final class AVIFFrames: Sendable {
         of index: Int, _ header: Header, in file: UnsafeRawBufferPointer,
         _ cancellation: CancellationFlag
     ) throws(VipsError) -> ZeroedBytes {
-        try withSequence(file) { sequence throws(AVIFError) in
-            try sequence.decode(index, in: file) { cancellation.isCancelled }
-            guard sequence.picture.isLike(header.picture) else {
+        try withReader(file) { reader throws(AVIFError) in
+            try reader.decode(index, in: file) { cancellation.isCancelled }
+            guard reader.picture.isLike(header.picture) else {
                 throw AVIFError(kind: .corrupt, text: "a frame is other than its header says")
             }
             let picture = header.picture
             let pixels = ZeroedBytes(
                 count: picture.width * picture.height * picture.bands * picture.sampleBytes)
-            try sequence.copy(to: pixels.bytes, bands: picture.bands)
+            try reader.copy(to: pixels.bytes, bands: picture.bands)
             return pixels
         }
     }
 
+    /// The reader, for the caller alone; its first frame is not decoded yet.
+    func open(_ file: UnsafeRawBufferPointer) throws(AVIFError) -> AVIFReader {
+        try AVIFReader(
+            file, source, patches: patches, pixelsMax: AVIFReader.pixelsMost,
+            framesMax: ImageLimits.ofWorkers.pagesMax)
+    }
+
     /// One that threw is not asked again: what it keeps may be damaged.
-    private func withSequence<Value>(
+    private func withReader<Value>(
         _ file: UnsafeRawBufferPointer,
-        _ body: (inout AVIFSequence) throws(AVIFError) -> Value
+        _ body: (inout AVIFReader) throws(AVIFError) -> Value
     ) throws(VipsError) -> Value {
+        guard size.area ?? .max <= AVIFReader.pixelsMost else {
+            throw VipsError(kind: .tooLarge, operation: "avif", text: "an image of \(size)")
+        }
+        guard hasFewItems else {
+            throw VipsError(kind: .tooLarge, operation: "avif", text: "too many items")
+        }
         do throws(AVIFError) {
-            var taken: AVIFSequence
-            if let kept = sequence.withLock({ $0.take() }) {
+            var taken: AVIFReader
+            if let kept = reader.withLock({ $0.take() }) {
                 taken = kept
             } else {
-                let limits = ImageLimits.ofWorkers
-                taken = try AVIFSequence(
-                    file, pixelsMax: min(size.area ?? .max, limits.pixelsMax),
-                    framesMax: limits.pagesMax)
+                taken = try open(file)
             }
             let value = try body(&taken)
             keep(taken)
@@ -73,9 +109,9 @@ final class AVIFFrames: Sendable {
         }
     }
 
-    private func keep(_ last: consuming AVIFSequence) {
+    private func keep(_ last: consuming AVIFReader) {
         var last = Optional(last)
-        sequence.withLock { $0 = last.take() }
+        reader.withLock { $0 = last.take() }
     }
 }
 

@@ -6,7 +6,7 @@ struct AVIFColours {
     private let matrix: ZimgFormat.Matrix
 
     /// Nil for alpha, grey, more than 8 bits, and for colours that planes of JFIF do not have. What
-    /// the file does not say is as libheif takes it.
+    /// the file does not say is BT.601 and sRGB.
     init?(_ picture: AVIFPicture) {
         guard picture.depth == 8, !picture.hasAlpha, picture.chroma != .grey,
             picture.hasProfile || Self.isSRGB(picture)

@@ -7,22 +7,19 @@ import Zimg
 
 /// A decoded AVIF whose planes mean sRGB.
 struct AVIFPlanes: ~Copyable, PlanarImage {
-    private let decoder: AVIFPlaneDecoder
+    private let reader: AVIFReader
     private let layout: PixelLayout
     /// What makes the layout's planes of those of the file; nil where they are the same.
     private let conversion: ZimgConversion?
     private let byteCount: Int
 
-    /// Nil for what planes cannot say, and for what libavif does not decode: libheif says then what
-    /// becomes of it.
+    /// Nil for what planes cannot say, and for what is damaged: the decoder of pixels says what.
     init?(_ source: SourceImage, limits: ImageLimits) {
         guard !source.needsProfile, source.header.bands == 3, source.header.bytesPerBand == 1,
-            var decoder = try? AVIFPlaneDecoder(
-                source.bytes, pixelsMax: source.storedSize.area ?? .max)
+            var reader = try? AVIFFrames.still(of: source.bytes).open(source.bytes)
         else { return nil }
-        let picture = decoder.picture
-        guard let colours = AVIFColours(picture),
-            let orientation = Self.orientation(of: picture),
+        let (picture, orientation) = (reader.picture, reader.picture.orientation)
+        guard let colours = AVIFColours(picture), !picture.isCropped,
             orientation.displayed(PixelSize(width: picture.width, height: picture.height))
                 == source.storedSize
         else { return nil }
@@ -32,10 +29,10 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
             planes.append(plane)
             end += plane.stride * Self.paddedRows(index, of: picture)
         }
-        guard end <= limits.pixelBytesMax, (try? decoder.decode()) != nil,
-            decoder.picture == picture
+        guard end <= limits.pixelBytesMax,
+            (try? reader.decode(0, in: source.bytes) { false }) != nil, reader.picture == picture
         else { return nil }
-        self.decoder = decoder
+        self.reader = reader
         layout = PixelLayout(planes: planes, orientation: orientation)
         conversion = colours.conversion(of: picture)
         byteCount = end
@@ -82,7 +79,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
     ) throws(ImageError) {
         for (index, part) in parts(of: block).enumerated() {
             do {
-                try decoder.copy(plane: index, to: part.memory, stride: part.stride)
+                try reader.copy(plane: index, to: part.memory, stride: part.stride)
             } catch {
                 throw ImageError(.internalError, "the planes of the image could not be taken")
             }
@@ -97,17 +94,6 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
         return zip(layout.planes, ends).map { plane, end in
             (UnsafeMutableRawBufferPointer(rebasing: memory[plane.offset..<end]), plane.stride)
         }
-    }
-
-    /// Nil where it cannot be known in which order libheif turns and mirrors, and for a part of
-    /// what is stored.
-    private static func orientation(of picture: AVIFPicture) -> Orientation? {
-        guard !picture.isCropped, picture.quarterTurns == 0 || picture.mirroring == .none else {
-            return nil
-        }
-        return Orientation.upright.turned(quarters: picture.quarterTurns).flipped(
-            horizontally: picture.mirroring == .horizontal,
-            vertically: picture.mirroring == .vertical)
     }
 
     /// Half of an odd column is half a sample of colour.
