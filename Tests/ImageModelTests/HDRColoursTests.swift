@@ -5,7 +5,7 @@ import Testing
 /// What files say of a high dynamic range.
 @Suite struct HDRColoursTests {
     private func stored(_ bytes: [UInt8], _ format: ImageFormat) -> HDRColours? {
-        format.traits.storedHDR?(HeaderBytes(bytes.span))
+        format.traits.statedColors?(HeaderBytes(bytes.span)).flatMap { HDRColours($0) }
     }
 
     private static func png(_ cicp: [UInt8], in place: String = "cICP") -> [UInt8] {

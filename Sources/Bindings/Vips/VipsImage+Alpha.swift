@@ -22,6 +22,12 @@ extension VipsImage {
         try derive("flatten") { cvips_flatten($0, red, green, blue, $1) }
     }
 
+    /// With colours that are not multiplied by alpha, of an image whose colours are; in as many
+    /// bits. The last band is alpha.
+    public func unpremultiplied() throws(VipsError) -> VipsImage {
+        try derive("unpremultiply") { cvips_unpremultiply($0, $1) }
+    }
+
     /// With an opaque alpha band.
     public func withAlpha() throws(VipsError) -> VipsImage {
         try derive("addalpha") { cvips_add_alpha($0, $1) }

@@ -17,12 +17,22 @@ extension VipsImage {
         try derive("extract_band") { cvips_first_bands($0, CInt(count), $1) }
     }
 
-    /// sRGB by the embedded profile, relative colorimetric, in as many bits (8 or 16) as this
-    /// image has. An alpha band stays. Where there is no profile, or one made for other colours,
-    /// libvips takes one of its own: sRGB, or a general one for CMYK.
+    /// sRGB by the embedded profile, in as many bits (8 or 16) as this image has. An alpha band
+    /// stays. If there is no profile, or it lacks the intent, libvips takes one of its own: sRGB,
+    /// or a general one for CMYK.
     ///
-    /// - Throws: `internal` where libvips has none for these colours.
-    public func convertedToSRGBByProfile() throws(VipsError) -> VipsImage {
-        try derive("icc_transform") { cvips_profile_to_srgb($0, $1) }
+    /// - Parameter isPerceptual: whether the intent is perceptual, instead of relative
+    ///   colorimetric.
+    /// - Throws: `internal` if libvips has no profile for these colors.
+    public func convertedToSRGBByProfile(
+        isPerceptual: Bool = false
+    ) throws(VipsError) -> VipsImage {
+        try derive("icc_transform") { cvips_profile_to_srgb($0, isPerceptual ? 1 : 0, $1) }
+    }
+
+    /// Red, green and blue of three bands of 8 bits that are Y, Cb and Cr as in JFIF, whatever the
+    /// header says.
+    public func convertedFromYCbCr() throws(VipsError) -> VipsImage {
+        try derive("recomb") { cvips_ycbcr_to_srgb($0, $1) }
     }
 }

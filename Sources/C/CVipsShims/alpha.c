@@ -16,6 +16,16 @@ int cvips_add_alpha(cvips_image in, cvips_image *out) {
     return vips_addalpha(in, out, NULL);
 }
 
+int cvips_unpremultiply(cvips_image in, cvips_image *out) {
+    *out = NULL;
+    VipsImage *owner = vips_image_new();
+    VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 2);
+    int result = vips_unpremultiply(in, &made[0], NULL) || vips_rint(made[0], &made[1], NULL) ||
+                 vips_cast(made[1], out, in->BandFmt, NULL);
+    g_object_unref(owner);
+    return result ? -1 : 0;
+}
+
 // `over` as sRGB with an alpha band, of which `opacity` is left.
 static int as_layer(VipsObject *owner, VipsImage *over, double opacity, VipsImage **out) {
     VipsImage **made = (VipsImage **)vips_object_local_array(owner, 2);

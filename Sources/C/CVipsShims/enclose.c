@@ -16,10 +16,25 @@ int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_im
     return 0;
 }
 
-int cvips_state_bits(cvips_image in, int bits, cvips_image *out) {
+static void *copy_exif(VipsImage *from, const char *name, GValue *value, void *to) {
+    (void)from;
+    if (g_str_has_prefix(name, "exif-"))
+        vips_image_set(to, name, value);
+    return NULL;
+}
+
+int cvips_enclose_exif(cvips_image in, cvips_image from, cvips_image *out) {
     *out = NULL;
     if (vips_copy(in, out, NULL))
         return -1;
-    vips_image_set_int(*out, "heif-bitdepth", bits);
+    vips_image_map(from, copy_exif, *out);
+    return 0;
+}
+
+int cvips_state(cvips_image in, const char *name, int number, cvips_image *out) {
+    *out = NULL;
+    if (vips_copy(in, out, NULL))
+        return -1;
+    vips_image_set_int(*out, name, number);
     return 0;
 }

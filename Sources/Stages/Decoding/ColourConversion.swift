@@ -26,9 +26,8 @@ struct ColourConversion {
         return isColour && coloured.header.bands > 4 ? try coloured.firstBands(4) : coloured
     }
 
-    /// Lab and colours in real numbers mean the same whatever device a profile is of.
     private func converted(_ image: VipsImage) throws(VipsError) -> VipsImage {
-        let byProfile = needsProfile && header.colour != .other ? convertedByProfile(image) : nil
+        let byProfile = needsProfile ? convertedByProfile(image) : nil
         switch header.colour {
         case .grey where byProfile == nil, .rgb where byProfile == nil: return image
         case .grey, .grey16: return try (byProfile ?? image).convertedToGrey()
@@ -45,10 +44,14 @@ struct ColourConversion {
         return header.colour == .grey16 ? try coloured.convertedToGrey(isDeep: true) : coloured
     }
 
-    /// Nil where the profile is broken or made for other colours: then it is as if there were none,
-    /// which is what browsers do.
+    /// Nil where the profile is damaged: the image is then shown as if it had none, as in browsers.
     private func convertedByProfile(_ image: VipsImage) -> VipsImage? {
-        try? image.convertedToSRGBByProfile()
+        guard let profile = source.profile else { return nil }
+        let isDeep = image.header.bytesPerBand == 2
+        let isGreyAsRGB = image.header.bands < 3 && profile.space == .rgb
+        return try? (isGreyAsRGB ? image.convertedToSRGB(isDeep: isDeep) : image)
+            .enclosing(profile: profile.bytes, xmp: [])
+            .convertedToSRGBByProfile(isPerceptual: profile.isPerceptualOnly)
     }
 
     /// Numbers with a fraction are known where their colours say what 1 is; of those with a sign,

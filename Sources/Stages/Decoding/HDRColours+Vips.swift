@@ -3,15 +3,16 @@ import Vips
 
 extension HDRColours {
     /// What a file says by numbers, else in its profile; `nil` for other colours.
-    init?(of file: UnsafeRawBufferPointer, _ format: ImageFormat, _ image: VipsImage) {
+    init?(_ stated: StatedColors?, _ image: VipsImage) {
         let header = image.header
         guard header.samples == .whole, header.bands <= 4,
             [.grey, .grey16, .rgb, .rgb16].contains(header.colour)
         else { return nil }
-        let stored = format.traits.storedHDR?(HeaderBytes(Span(_unsafeBytes: file)))
-        let found =
-            stored
-            ?? image.withProfile { HDRColours(profile: HeaderBytes(Span(_unsafeBytes: $0))) } ?? nil
+        let byNumbers = stated.flatMap { HDRColours($0) }
+        let byProfile = image.withProfile {
+            HDRColours(profile: HeaderBytes(Span(_unsafeBytes: $0)))
+        }
+        let found = stated?.outranksProfile == true ? byNumbers : byNumbers ?? byProfile ?? nil
         guard let found else { return nil }
         self = found
     }

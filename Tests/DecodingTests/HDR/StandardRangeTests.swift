@@ -36,8 +36,8 @@ import Testing
         #expect(try grey.pixel(0, 0) == alpha.pixel(0, 0).prefix(3) + [255])
     }
 
-    /// Limited range, other matrices and colours without a high range are for others.
-    @Test(arguments: [[], [9, 16, 0, 0], [9, 16, 9, 1], [9, 1, 0, 1], [2, 16, 0, 1]])
+    /// Limited range, other matrices and what is not specified say nothing.
+    @Test(arguments: [[], [9, 16, 0, 0], [9, 16, 9, 1], [9, 2, 0, 1], [2, 16, 0, 1]])
     func otherNumbersChangeNothing(cicp: [Int]) throws {
         let decoded = try decode(HDRFile.png([[20_000, 40_000, 60_000]], bands: 3, cicp: cicp))
         #expect(try decoded.pixel(0, 0) == [78, 156, 234])

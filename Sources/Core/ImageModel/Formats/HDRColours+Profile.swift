@@ -20,26 +20,6 @@ extension HDRColours {
     }
 }
 
-/// The table of tags behind the header of a profile (ICC.1:2022, 7.3).
-private struct ProfileTags {
-    private static let tagsMax = 100
-    private static let tableStart = 128
-    private let count: Int
-
-    init(_ profile: borrowing HeaderBytes) {
-        count = min(profile.bigEndian(4, at: Self.tableStart) ?? 0, Self.tagsMax)
-    }
-
-    /// Where what the tag names begins.
-    func start(of tag: StaticString, _ profile: borrowing HeaderBytes) -> Int? {
-        for index in 0..<count {
-            let entry = Self.tableStart + 4 + 12 * index
-            if profile.has(tag, at: entry) { return profile.bigEndian(4, at: entry + 4) }
-        }
-        return nil
-    }
-}
-
 extension HDRColours.Transfer {
     /// Light at a quarter, a half and three quarters of a sample: of PQ in parts of 10,000 candela
     /// per square metre, of HLG in the scene (ITU-R BT.2100, tables 4 and 5).

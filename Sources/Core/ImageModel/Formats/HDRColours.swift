@@ -34,6 +34,15 @@ public struct HDRColours: Hashable, Sendable {
         self.init(primaries: primaries, transfer: transfer)
     }
 
+    /// Colors as a file states them; `nil` for those of a standard dynamic range.
+    package init?(_ colors: StatedColors) {
+        switch colors {
+        case .cicp(let primaries, let transfer), .nclx(let primaries, let transfer):
+            self.init(primaries: primaries, transfer: transfer)
+        case .measured: return nil
+        }
+    }
+
     /// The light of SDR white, in candela per square metre (ITU-R BT.2408, 3.1): what has more
     /// becomes white in sRGB.
     package static let whiteNits = 203.0

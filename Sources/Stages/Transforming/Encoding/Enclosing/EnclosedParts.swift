@@ -63,7 +63,7 @@ struct EnclosedParts {
     private mutating func check() throws(ImageError) {
         if !profile.isEmpty {
             space = ProfileSpace(profile)
-            guard space != nil else { throw Self.unfit }
+            guard space == .rgb || space == .grey else { throw Self.unfit }
         }
         let marks: [[UInt8]] = [[0x49, 0x49, 42, 0], [0x4D, 0x4D, 0, 42]]
         guard exif.isEmpty || marks.contains(where: { exif.starts(with: $0) }) else {
