@@ -4,20 +4,14 @@ internal import CPixbufShims
 
 /// A loader of gdk-pixbuf, which reads one format from memory.
 public struct PixbufLoader: Hashable, Sendable {
-    private let name: Name
+    private let name: String
 
-    /// Of BMP.
-    public static let bmp = PixbufLoader(name: .bmp)
-    /// Of icons of Windows, none of whose images is a PNG.
-    public static let ico = PixbufLoader(name: .ico)
-
-    private enum Name: String {
-        case bmp, ico
-    }
+    /// The loader for BMP.
+    public static let bmp = PixbufLoader(name: "bmp")
 
     /// Loads what it is made of, which may be a module of its own: later no file is opened for it.
     /// Returns false where this machine has no such loader.
-    public func load() -> Bool { cpixbuf_load(name.rawValue) == 0 }
+    public func load() -> Bool { cpixbuf_load(name) == 0 }
 
     /// Decodes all of an image.
     ///
@@ -36,7 +30,7 @@ public struct PixbufLoader: Hashable, Sendable {
         precondition(bands == 3 || bands == 4)
         precondition(pixels.count == width * height * bands, "a byte for each sample")
         var text: UnsafeMutablePointer<CChar>?
-        let status = name.rawValue.withCString { name in
+        let status = name.withCString { name in
             cpixbuf_decode(
                 cpixbuf_image(
                     loader: name, width: Int32(width), height: Int32(height), bands: Int32(bands)),

@@ -1,4 +1,4 @@
-/// One image of an icon of Windows.
+/// One image of an icon or cursor of Windows.
 package struct IconImage: Hashable, Sendable {
     /// Where its bytes lie in the file.
     package let range: Range<Int>
@@ -6,8 +6,8 @@ package struct IconImage: Hashable, Sendable {
     package let size: PixelSize
     /// Bits of a pixel.
     package let depth: Int
-    /// Whether it is a whole PNG; else a bitmap without the header of the file, with a mask behind.
-    package let isPNG: Bool
+    /// Its header; `nil` for a whole PNG. A mask lies behind the pixels, and counts as rows.
+    package let bitmap: BitmapHeader?
 }
 
 extension HeaderBytes {
@@ -16,7 +16,8 @@ extension HeaderBytes {
 
     /// How many images a file says that it has.
     package var iconCount: Int? {
-        guard bigEndian(4, at: 0) == 0x0000_0100, let count = littleEndian(2, at: 4), count > 0
+        guard [0x0000_0100, 0x0000_0200].contains(bigEndian(4, at: 0)),
+            let count = littleEndian(2, at: 4), count > 0
         else { return nil }
         return count
     }
@@ -44,9 +45,13 @@ extension HeaderBytes {
         else { return nil }
         let range = start..<(start + length)
         if bigEndian(7, at: start) == 0x8950_4E47_0D0A_1A { return iconPNG(range) }
-        guard let bitmap = bitmapHeader(at: start), bitmap.size.height >= 2 else { return nil }
+        guard var bitmap = bitmapHeader(at: start), bitmap.size.height >= 2 else { return nil }
+        // Here the fourth byte is alpha unless masks say otherwise.
+        if bitmap.depth == 32, bitmap.masks == [0xFF_0000, 0xFF00, 0xFF, 0] {
+            bitmap.masks[3] = 0xFF00_0000
+        }
         let size = PixelSize(width: bitmap.size.width, height: bitmap.size.height / 2)
-        return IconImage(range: range, size: size, depth: bitmap.depth, isPNG: false)
+        return IconImage(range: range, size: size, depth: bitmap.depth, bitmap: bitmap)
     }
 
     /// What IHDR says (PNG specification, 11.2.2): the samples of a pixel by the type of colours.
@@ -59,6 +64,6 @@ extension HeaderBytes {
         let size = PixelSize(width: width, height: height)
         let samples = [2: 3, 4: 2, 6: 4][type] ?? 1
         return size.isPositive
-            ? IconImage(range: range, size: size, depth: Int(bits) * samples, isPNG: true) : nil
+            ? IconImage(range: range, size: size, depth: Int(bits) * samples, bitmap: nil) : nil
     }
 }

@@ -3,7 +3,7 @@ import Messages
 import Pixbuf
 import Vips
 
-/// BMP, by gdk-pixbuf: libvips itself has no loader of it.
+/// BMP. libvips has no loader of it; gdk-pixbuf reads run lengths.
 struct BMPDecoder: FormatDecoder {
     let format = ImageFormat.bmp
     let loaders: [VipsLoader] = []
@@ -13,29 +13,40 @@ struct BMPDecoder: FormatDecoder {
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         let bitmap = try Self.bitmap(of: bytes)
         return try .blank(
-            width: bitmap.size.width, height: bitmap.size.height, bands: bitmap.bands)
+            width: bitmap.size.width, height: bitmap.size.height, bands: bitmap.bands
+        ).enclosing(profile: bitmap.profile.map { Array(bytes[$0]) } ?? [], xmp: [])
     }
 
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
         let bitmap = try Self.bitmap(of: bytes)
-        // A header alone costs no memory for pixels.
-        guard bitmap.storedBytes ?? 0 <= bytes.count else {
-            throw VipsError(kind: .corrupt, operation: "bmp", text: "rows are missing")
+        guard bitmap.coding == .plain else {
+            return try .pixbuf(bytes, by: .bmp, bitmap.size, bands: bitmap.bands)
         }
-        return try .pixbuf(bytes, by: .bmp, bitmap.size, bands: bitmap.bands)
+        try VipsImage.checkArea(of: bitmap.size)
+        let pixels = try BitmapPixels(bitmap, bitmap.size, bands: bitmap.bands, in: bytes)
+            .read(bytes)
+        return try .pixels(
+            UnsafeRawBufferPointer(pixels.bytes), width: bitmap.size.width,
+            height: bitmap.size.height, bands: bitmap.bands, owner: pixels)
     }
 
     private static func bitmap(of bytes: UnsafeRawBufferPointer) throws(VipsError) -> BitmapHeader {
         guard let bitmap = HeaderBytes(Span(_unsafeBytes: bytes)).bitmap else {
             throw VipsError(kind: .corrupt, operation: "bmp", text: "a header that is none")
         }
-        guard bitmap.isPlain else {
-            throw VipsError(
-                kind: .unsupported, operation: "bmp", text: "a compression that is for printers")
-        }
+        guard bitmap.coding != .unknown else { throw .unknownCoding }
         return bitmap
+    }
+}
+
+extension VipsError {
+    /// Of a bitmap.
+    static var unknownCoding: VipsError {
+        VipsError(
+            kind: .unsupported, operation: "bitmap",
+            text: "an unknown depth, or a compression that is for printers")
     }
 }
 
@@ -49,10 +60,8 @@ extension VipsImage {
     static func pixbuf(
         _ bytes: UnsafeRawBufferPointer, by loader: PixbufLoader, _ size: PixelSize, bands: Int
     ) throws(VipsError) -> VipsImage {
-        guard let area = size.area, area <= ImageLimits.ofWorkers.pixelsMax else {
-            throw VipsError(kind: .tooLarge, operation: "pixbuf", text: "an image of \(size)")
-        }
-        let pixels = ZeroedBytes(count: area * bands)
+        try checkArea(of: size)
+        let pixels = ZeroedBytes(count: size.width * size.height * bands)
         do {
             try loader.decode(
                 bytes, width: size.width, height: size.height, bands: bands, into: pixels.bytes)
@@ -62,5 +71,12 @@ extension VipsImage {
         return try .pixels(
             UnsafeRawBufferPointer(pixels.bytes), width: size.width, height: size.height,
             bands: bands, owner: pixels)
+    }
+
+    /// Refuses an image for whose pixels no memory is to be taken.
+    static func checkArea(of size: PixelSize) throws(VipsError) {
+        guard let area = size.area, area <= ImageLimits.ofWorkers.pixelsMax else {
+            throw VipsError(kind: .tooLarge, operation: "bitmap", text: "an image of \(size)")
+        }
     }
 }

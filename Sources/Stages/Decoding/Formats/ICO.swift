@@ -1,18 +1,16 @@
 import ImageModel
-import Pixbuf
 import Vips
 
-/// Icons of Windows: the largest and deepest image of the file. It is a PNG, or a bitmap with a
-/// mask.
+/// Icons and cursors of Windows: the largest and deepest image of the file. It is a PNG, or a
+/// bitmap with a mask.
 struct ICODecoder: FormatDecoder {
     let format = ImageFormat.ico
     let loaders = [VipsLoader.png]
 
-    func prepare() -> Bool { PixbufLoader.ico.load() }
-
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         let icon = try Self.largest(of: bytes)
-        if icon.isPNG { return try .checkedPNG(Self.part(bytes, icon)) }
+        guard let bitmap = icon.bitmap else { return try .checkedPNG(Self.part(bytes, icon)) }
+        guard bitmap.coding == .plain else { throw .unknownCoding }
         return try .blank(width: icon.size.width, height: icon.size.height, bands: 4)
     }
 
@@ -20,11 +18,16 @@ struct ICODecoder: FormatDecoder {
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
         let icon = try Self.largest(of: bytes)
-        if icon.isPNG { return try .checkedPNG(Self.part(bytes, icon)) }
-        let file = Self.alone(icon, of: bytes)
-        return try withExtendedLifetime(file) { () throws(VipsError) in
-            try .pixbuf(UnsafeRawBufferPointer(file.bytes), by: .ico, icon.size, bands: 4)
-        }
+        guard let bitmap = icon.bitmap else { return try .checkedPNG(Self.part(bytes, icon)) }
+        guard bitmap.coding == .plain else { throw .unknownCoding }
+        try VipsImage.checkArea(of: icon.size)
+        let image = BitmapPixels(bitmap, icon.size, bands: 4, in: bytes)
+        let file = UnsafeRawBufferPointer(rebasing: bytes[..<icon.range.upperBound])
+        let pixels = try image.read(file)
+        image.applyMask(to: pixels, file)
+        return try .pixels(
+            UnsafeRawBufferPointer(pixels.bytes), width: icon.size.width,
+            height: icon.size.height, bands: 4, owner: pixels)
     }
 
     private static func largest(of bytes: UnsafeRawBufferPointer) throws(VipsError) -> IconImage {
@@ -38,25 +41,5 @@ struct ICODecoder: FormatDecoder {
         _ bytes: UnsafeRawBufferPointer, _ icon: IconImage
     ) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[icon.range])
-    }
-
-    /// A file that has nothing but this image: the loader chooses by the sides in the directory,
-    /// which anyone may have written.
-    private static func alone(_ icon: IconImage, of bytes: UnsafeRawBufferPointer) -> ZeroedBytes {
-        let header: [UInt8] = [0, 0, 1, 0, 1, 0]
-        let sides = [icon.size.width, icon.size.height].map { UInt8(truncatingIfNeeded: $0) }
-        let start = UInt32(header.count + 16)
-        let entry =
-            sides + [0, 0, 1, 0, UInt8(truncatingIfNeeded: icon.depth), 0]
-            + littleEndian(UInt32(truncatingIfNeeded: icon.range.count)) + littleEndian(start)
-        let file = ZeroedBytes(count: Int(start) + icon.range.count)
-        file.bytes.copyBytes(from: header + entry)
-        UnsafeMutableRawBufferPointer(rebasing: file.bytes[Int(start)...])
-            .copyMemory(from: part(bytes, icon))
-        return file
-    }
-
-    private static func littleEndian(_ number: UInt32) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 }
