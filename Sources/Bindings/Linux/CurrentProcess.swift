@@ -12,6 +12,13 @@ public enum CurrentProcess {
     /// Its effective group.
     public static var groupID: UInt32 { getegid() }
 
+    /// Has `malloc` map blocks of so many bytes and more on their own, so that the kernel gets them
+    /// back when they are freed. Else glibc takes more and more of them, up to 32 MiB each, from
+    /// its heap, where a small block behind them keeps them.
+    public static func mapBlocks(ofBytes bytes: Int) throws(Errno) {
+        try syscall { clinux_map_blocks(bytes) }
+    }
+
     /// The path of the executable (`/proc/self/exe`).
     public static func executablePath() throws(Errno) -> String {
         try readLink { clinux_readlink("/proc/self/exe", $0.baseAddress, $0.count) }

@@ -45,6 +45,31 @@ public struct MemorySupply: Hashable, Sendable {
         totalBytes = Self.field("MemTotal:", in: machine).map { $0 << 10 }
     }
 
+    /// Bytes that the control group of a process may use, by cgroup v2 or v1: the least of its
+    /// limit and those above it; `nil` where there is none, or where it cannot be read.
+    public static func groupLimit(
+        of process: ProcessID, groups: String = "/sys/fs/cgroup", processes: String = "/proc"
+    ) -> Int? {
+        let lines = text("\(processes)/\(process)/cgroup").split(separator: "\n")
+        var limits: [Int] = []
+        for line in lines {
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { continue }
+            let isOld = parts[1].split(separator: ",").contains("memory")
+            guard isOld || parts[1].isEmpty else { continue }
+            let (root, file) =
+                isOld ? ("\(groups)/memory", "memory.limit_in_bytes") : (groups, "memory.max")
+            var path = String(parts[2])
+            while true {
+                limits += [number("\(root)\(path)/\(file)")].compactMap { $0 }
+                guard let cut = path.lastIndex(of: "/") else { break }
+                path = String(path[..<cut])
+            }
+        }
+        // No limit at all is the largest number of pages in cgroup v1.
+        return limits.min().flatMap { $0 < Int(Int64.max >> 1) ? $0 : nil }
+    }
+
     /// The path of the group in cgroup v2, without a slash at its end: `0::/path`.
     private static func ownGroup(_ process: String) -> String {
         let lines = text("\(process)/self/cgroup").split(separator: "\n")

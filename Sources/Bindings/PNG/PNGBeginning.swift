@@ -24,12 +24,13 @@ public struct PNGBeginning {
     ///   - bytes: the file from its start on.
     ///   - pixels: rows without padding, exactly as large as the image.
     ///   - isCancelled: asked on this thread on every row.
-    /// - Returns: the last row that was written, counted from 1; 0: there is none yet.
+    /// - Returns: the last row that was written, counted from 1, 0: there is none yet; and whether
+    ///   all rows were, and no sum of their chunks that is there is wrong.
     /// - Throws: `corrupt`, `cancelled`, `outOfMemory`, `internal` where the file has other pixels.
     public func read(
         _ bytes: UnsafeRawBufferPointer, into pixels: UnsafeMutableRawBufferPointer,
         isCancelled: () -> Bool
-    ) throws(PNGError) -> Int {
+    ) throws(PNGError) -> (rows: Int, isWhole: Bool) {
         guard width > 0, height > 0, pixels.count == width * height * bands * bytesPerBand else {
             throw PNGError(kind: .internal, text: "the memory does not fit the image")
         }
@@ -37,14 +38,15 @@ public struct PNGBeginning {
             width: CInt(clamping: width), height: CInt(clamping: height), bands: CInt(bands),
             bytes_per_band: CInt(bytesPerBand))
         let base = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        var (rows, failure): (CInt, cpng_failure) = (0, cpng_failure())
+        var (rows, isWhole): (CInt, CInt) = (0, 0)
+        var failure = cpng_failure()
         let status = PNGCancellation.withContext(isCancelled) { context in
             cpng_read_beginning(
                 bytes.baseAddress, bytes.count, form, base, askWhetherCancelled, context, &rows,
-                &failure)
+                &isWhole, &failure)
         }
         guard status == CPNG_FINE else { throw PNGError(status, failure) }
-        return Int(rows)
+        return (Int(rows), isWhole != 0)
     }
 }
 

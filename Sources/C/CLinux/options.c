@@ -5,7 +5,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#define OPTIONS_MAX 128
+#define OPTIONS_MAX 192
 
 int clinux_next_option(
     bool first, int count, char *const *arguments, const char *letters,

@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -119,6 +120,10 @@ int clinux_limit_get(int resource, uint64_t *soft, uint64_t *hard) {
 int clinux_limit_set(int resource, uint64_t soft, uint64_t hard) {
     struct rlimit limit = {.rlim_cur = soft, .rlim_max = hard};
     return RESULT(setrlimit(resource, &limit));
+}
+
+int clinux_map_blocks(size_t bytes) {
+    return mallopt(M_MMAP_THRESHOLD, (int)bytes) == 1 ? 0 : -EINVAL;
 }
 
 int clinux_processor_count(void) {

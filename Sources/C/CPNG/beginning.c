@@ -8,6 +8,9 @@
 // So many bytes are given to libpng at once: it may copy them together with what it kept.
 enum { STEP_BYTES = 1 << 16 };
 
+// A chunk without its data.
+enum { SIGNATURE_BYTES = 8, CHUNK_BYTES = 12 };
+
 typedef struct {
     cpng_form form;
     uint8_t *pixels;
@@ -81,12 +84,31 @@ static void pass_other_chunks(png_structp png) {
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 }
 
+static size_t number_at(const uint8_t *bytes) {
+    return (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
+}
+
+// Behind the last chunk of the first row of those that have pixels: what follows is nobody's.
+static size_t end_of_pixels(const uint8_t *bytes, size_t count) {
+    size_t offset = SIGNATURE_BYTES;
+    int has_pixels = 0;
+    while (offset + CHUNK_BYTES <= count) {
+        int is_of_pixels = !memcmp(bytes + offset + 4, "IDAT", 4);
+        if (has_pixels && !is_of_pixels)
+            return offset;
+        has_pixels = is_of_pixels;
+        offset += CHUNK_BYTES + number_at(bytes + offset);
+    }
+    return count;
+}
+
 static void read_all(png_structp png, png_infop info, reader *reader, const uint8_t *bytes,
                      size_t count) {
     pass_other_chunks(png);
     png_set_progressive_read_fn(png, reader, on_info, on_row, NULL);
-    for (size_t offset = 0; offset < count && !reader->is_complete; offset += STEP_BYTES) {
-        size_t left = count - offset;
+    size_t end = end_of_pixels(bytes, count);
+    for (size_t offset = 0; offset < end; offset += STEP_BYTES) {
+        size_t left = end - offset;
         // libpng never writes to the bytes, its parameter only lacks the const.
         png_process_data(png, info, (png_bytep)bytes + offset,
                          left < STEP_BYTES ? left : STEP_BYTES);
@@ -106,7 +128,8 @@ static void read_guarded(png_structp png, png_infop info, reader *reader, const 
 }
 
 cpng_status cpng_read_beginning(const void *bytes, size_t count, cpng_form form, uint8_t *pixels,
-                                cpng_stop stop, void *context, int *rows, cpng_failure *failure) {
+                                cpng_stop stop, void *context, int *rows, int *is_whole,
+                                cpng_failure *failure) {
     *failure = (cpng_failure){CPNG_FINE, ""};
     reader reader = {.form = form, .pixels = pixels, .stop = stop, .context = context,
                      .passes = 1, .failure = failure};
@@ -118,5 +141,6 @@ cpng_status cpng_read_beginning(const void *bytes, size_t count, cpng_form form,
         failure->status = CPNG_NO_MEMORY;
     png_destroy_read_struct(&png, &info, NULL);
     *rows = reader.rows;
+    *is_whole = reader.is_complete && failure->status == CPNG_FINE;
     return status_of(&reader);
 }

@@ -4,9 +4,9 @@ public import ImageModel
 public struct ImageLimits: Hashable, Sendable {
     /// Columns or rows of what is decoded at most.
     public var sideMax: Int
-    /// Columns × rows × frames of what is decoded at most.
+    /// Columns × rows of an image, or of each frame, as it is decoded, at most.
     public var pixelsMax: Int
-    /// Bytes of pixels at most, after reduction.
+    /// Bytes of pixels at most, after reduction; those of all frames that are decoded together.
     public var pixelBytesMax: Int
     /// Pages at most.
     public var pagesMax: Int
@@ -44,6 +44,23 @@ public struct ImageLimits: Hashable, Sendable {
         return limits
     }()
 
+    /// Private memory of a decode process in all, which it sets as its data limit (RLIMIT_DATA).
+    /// The limits that `systemd/` and `docker/compose.yaml` give to decode and transform processes
+    /// have room for it and for what they write to shared memory.
+    public static let processBytesMax: UInt64 = 1_280 << 20
+    /// Bytes that the control group of such a process needs: besides its private memory what it
+    /// writes to shared memory, as much as `docker/compose.yaml` gives to the arena of its kind.
+    public static func groupBytes(_ kind: WorkerKind) -> UInt64? {
+        switch kind {
+        case .decode: processBytesMax + 768 << 20
+        case .transform: processBytesMax + 384 << 20
+        case .coordinator, .download, .cache: nil
+        }
+    }
+
+    /// Of it, what decoding one image may take: the rest is what a process has before that.
+    public static let decoderBytesMax = 1 << 30
+
     /// What the decoders of a family never go beyond.
     public static func of(_ family: FormatFamily) -> ImageLimits {
         switch family {
@@ -74,14 +91,13 @@ public struct ImageLimits: Hashable, Sendable {
 
 extension ImageLimits {
     /// Whether an image may be what a decoder says that it is: what is decoded of it for a need is
-    /// within the limits, or all of it where nothing is.
-    package func permit(_ info: ImageInfo, for need: DecodeNeed, frames: Int? = nil) -> Bool {
+    /// within the limits, or all of it if no pixels are needed. Frames count one by one.
+    package func permit(_ info: ImageInfo, for need: DecodeNeed) -> Bool {
         guard info.size.isPositive, max(info.size.width, info.size.height) <= Int(Int32.max),
             info.pages > 0, info.pages <= pagesMax
         else { return false }
         let size = need.decodedSize(of: info)
         guard max(size.width, size.height) <= sideMax, let area = size.area else { return false }
-        let (all, overflow) = area.multipliedReportingOverflow(by: frames ?? info.frames)
-        return !overflow && all <= pixelsMax
+        return area <= pixelsMax
     }
 }

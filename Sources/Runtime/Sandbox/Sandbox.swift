@@ -51,7 +51,8 @@ public enum Sandbox {
     ]
 
     /// No limit of address space: what is mapped for reading counts there, up to an arena of each
-    /// producer, and pixels are bounded by the header, before they are allocated.
+    /// producer. The limit of data is below what a unit or container may have: an allocation fails,
+    /// which names the job, before the kernel kills the process, which does not.
     private static func limit(_ profile: SandboxProfile) throws(Errno) {
         // Else a file that grows too large would end the process; this way the write fails.
         try Signal.fileTooLarge.ignore()
@@ -59,8 +60,15 @@ public enum Sandbox {
         try ResourceLimit.lower(.fileSize, to: profile.fileBytesMax)
         try ResourceLimit.lower(.descriptors, to: profile.descriptorsMax)
         try ResourceLimit.lower(.threadsOfUser, to: SandboxProfile.threadsOfUserMax)
-        if let bytes = profile.memoryBytesMax { try ResourceLimit.lower(.data, to: bytes) }
+        if let bytes = profile.memoryBytesMax {
+            try ResourceLimit.lower(.data, to: bytes)
+            // What the last image took is there for the next one.
+            try CurrentProcess.mapBlocks(ofBytes: mappedBlockBytes)
+        }
     }
+
+    /// Buffers of a codec for a block of 256 by 256 pixels, and all that are larger.
+    private static let mappedBlockBytes = 128 << 10
 
     private static func restrictFiles(
         _ profile: SandboxProfile, _ log: Log

@@ -9,8 +9,9 @@ public import SharedArena
 /// | transform | arena of decode | its own arena, its control directory |
 /// | gateway | `web`, or `front` to take images; `results`, directories of its keys | nothing |
 ///
-/// Decoders of the pool that draws read the fonts of the machine as well, and what says where these
-/// are, and have a limit of memory.
+/// Decoders have a limit of memory. Those of the pool that draws have a lower one, and read the
+/// fonts of the machine as well, and what says where these are. Transformers have none: what they
+/// take depends on the encoder, and an operator may have memory for large results.
 ///
 /// A pool has an arena and a control directory of its own. Where there are further pools of a kind
 /// that it reads, their arenas are named (`inputs`): for transformers those of others' steps, too.
@@ -25,7 +26,7 @@ public struct SandboxProfile: Hashable, Sendable {
     public let fonts: [String]
     /// Bytes of the largest file that it makes: a segment of its arena.
     public let fileBytesMax: UInt64
-    /// Bytes of private memory; `nil`: no limit of its own.
+    /// Bytes of private memory (RLIMIT_DATA); `nil`: no limit of its own.
     public let memoryBytesMax: UInt64?
 
     /// Descriptors that it may have open.
@@ -70,7 +71,8 @@ public struct SandboxProfile: Hashable, Sendable {
         arenaBytesMax: Int
     ) -> SandboxProfile {
         SandboxProfile(
-            (pool, inputs), reading: [.coordinator, .download, .cache], paths, arenaBytesMax)
+            (pool, inputs), reading: [.coordinator, .download, .cache], paths, arenaBytesMax,
+            memoryBytesMax: pool.draws ? drawingBytesMax : ImageLimits.processBytesMax)
     }
 
     /// The profile of a transform worker. See `of`.
@@ -78,7 +80,8 @@ public struct SandboxProfile: Hashable, Sendable {
         pool: PoolName = PoolName(.transform), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
     ) -> SandboxProfile {
-        SandboxProfile((pool, inputs), reading: [.decode], paths, arenaBytesMax)
+        SandboxProfile(
+            (pool, inputs), reading: [.decode], paths, arenaBytesMax, memoryBytesMax: nil)
     }
 
     /// The profile of a gateway, whose socket listens already: it connects to one of the stack's,
@@ -107,12 +110,12 @@ public struct SandboxProfile: Hashable, Sendable {
 
     private init(
         _ pools: Pools, reading producers: [WorkerKind], _ paths: RuntimePaths,
-        _ arenaBytesMax: Int
+        _ arenaBytesMax: Int, memoryBytesMax: UInt64?
     ) {
         inputs = (producers.map { PoolName($0) } + pools.inputs).map { paths.arenaDirectory($0) }
         own = [paths.arenaDirectory(pools.own), paths.controlDirectory(pools.own)]
         fonts = pools.own.draws ? Self.fontDirectories : []
-        memoryBytesMax = pools.own.draws ? Self.drawingBytesMax : nil
+        self.memoryBytesMax = memoryBytesMax
         descriptorsMax = Self.workerDescriptorsMax
         accepts = false
         // At least what the control segment takes.

@@ -72,29 +72,74 @@ public struct DecodeStage: Sendable {
             return drawing
         }
         let decoder = try decoders.decoder(of: input)
+        InflatedBytes.limit(decoder.format, limits)
         try limits.checkPages(of: input, decoder.format)
         if work.isPartial {
             return try PartialImage(work, of: input, by: decoder, limits, cancellation)
                 .decode(to: output)
         }
-        let source = try SourceImage(input, by: decoder)
+        do throws(ImageError) {
+            return try image(
+                of: SourceImage(input, by: decoder), work, limits, to: output, cancellation)
+        } catch {
+            try InflatedBytes.check()
+            guard error.code == .badImageData,
+                let image = try image(
+                    ofDamaged: input, by: decoder, work, limits, to: output, cancellation)
+            else { throw error }
+            return image
+        }
+    }
+
+    /// What there is of an image that its decoder refuses, if that is all of its pixels, or if some
+    /// may be missing (SEMANTICS §11.38); `nil` where nothing can be shown.
+    private func image(
+        ofDamaged input: UnsafeRawBufferPointer, by decoder: any FormatDecoder,
+        _ work: DecodeWork, _ limits: ImageLimits, to output: some OutputSpace,
+        _ cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedImage? {
+        let missing = MissingPixels(arePermitted: work.showsDamaged)
+        do throws(ImageError) {
+            let source = try SourceImage(input, by: decoder.ofBeginnings(cancellation, missing))
+            var image = try image(
+                of: source, work, limits, noting: missing, to: output, cancellation)
+            image.isDamaged = missing.wereFound
+            return image
+        } catch {
+            guard [.badImageData, .unsupportedFormat].contains(error.code) else { throw error }
+            return nil
+        }
+    }
+
+    /// `missing`: of a source whose decoder is one of beginnings.
+    private func image(
+        of source: SourceImage, _ work: DecodeWork, _ limits: ImageLimits,
+        noting missing: MissingPixels? = nil, to output: some OutputSpace,
+        _ cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedImage {
         let scale = source.scale(for: work.need)
-        try limits.check(source, at: scale, frames: work.decodesOneFrame ? 1 : nil)
+        try limits.check(source, at: scale)
+        try InflatedBytes.check()
         if let image = try passed(work, source, limits, to: output) { return image }
         let facts = try facts(of: source, work, limits, cancellation)
+        try InflatedBytes.check()
         guard work.need != .header else {
             return DecodedImage(info: source.info, frames: [], facts: facts)
         }
         try limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
         do throws(ImageError) {
-            if work.wantsAllFrames, var frames = try AllFrames(of: source, limits) {
+            if work.wantsAllFrames,
+                var frames = try AllFrames(of: source, for: work.need, limits, missing)
+            {
                 let frame = try frames.write(
                     to: output, keeping: work.keeps, cancellation: cancellation)
                 return DecodedImage(info: source.info, frames: [frame], facts: facts)
             }
             let kept = try KeptBytes(of: source, work.keeps)
-            if let index = work.frame {
+            if let index = work.frame ?? (missing == nil ? nil : source.frameOfStill) {
+                // Frames that may lack pixels are not kept for the next job.
+                let animation = missing == nil ? animation : KeptAnimation()
                 let frame = try animation.frame(
                     index, of: source, limits, kept, to: output, cancellation: cancellation)
                 return DecodedImage(info: source.info, frames: [frame], facts: facts)

@@ -24,12 +24,10 @@ extension ImageLimits {
     }
 
     /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8). What counts
-    /// is what is decoded: the whole image where its format cannot be reduced, or where nothing is;
-    /// all frames, unless fewer are named.
-    func check(
-        _ source: SourceImage, at scale: DecodeScale, frames: Int? = nil
-    ) throws(ImageError) {
-        let size = scale.size(source.storedSize)
+    /// is what is decoded at once: one frame, and the whole of it if its format cannot be reduced
+    /// or no pixels are needed.
+    func check(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
+        let size = source.codedSize ?? scale.size(source.storedSize)
         guard source.storedSize.isPositive else { throw .notAnImage }
         let format = source.decoder.format
         try check(
@@ -39,14 +37,13 @@ extension ImageLimits {
         try check(
             source.metadataBytes, within: \.metadataBytesMax, "metadataBytesMax", .metadata,
             "bytes of metadata", format)
-        let frames = frames ?? source.info.frames
         try check(
-            Self.product(size.area, frames), within: \.pixelsMax, "pixelsMax", .pixels,
-            "pixels (\(size)\(frames == 1 ? "" : " in \(frames) frames"))", format)
+            size.area ?? .max, within: \.pixelsMax, "pixelsMax", .pixels, "pixels (\(size))",
+            format)
     }
 
     /// Refuses what would take too much memory after it was made smaller, in pixels or in what its
-    /// decoder keeps of the whole image.
+    /// decoder keeps of the whole image, or while it is decoded.
     func checkPixelBytes(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
         let pixelBytes = source.header.bands * source.header.bytesPerBand
         let bytes = Self.product(source.madeSize(at: scale).area, pixelBytes)
@@ -63,11 +60,36 @@ extension ImageLimits {
                 "to make the image (\(source.storedSize)) smaller, \(kept) bytes of the whole of "
                     + "it are kept, which is more than for any image within pixel-limit")
         }
+        try checkMemory(source, at: scale)
+    }
+
+    /// Refuses an image whose decoder takes more memory than it may, by a table of what each takes
+    /// (`DecoderMemoryRows`): libjxl ends the process where it gets no more.
+    ///
+    /// - Parameter composing: of a frame that is drawn on a canvas.
+    func checkMemory(
+        _ source: SourceImage, at scale: DecodeScale, composing: Bool = false
+    ) throws(ImageError) {
+        let bytes = source.memoryBytes(at: scale, composing: composing)
+        let most = Self.decoderBytesMax
+        guard bytes > most else { return }
+        let format = source.decoder.format
+        let how = source.coding.coding.wording.map { ", \($0)" } ?? ""
+        var error = ImageError.over(
+            "decoderMemory",
+            "decoding this \(format.name) (\(source.storedSize)\(how)) takes \(bytes >> 20) MiB of "
+                + "memory, and a decoder may use \(most >> 20) MiB: use a smaller source, or one "
+                + "that is decoded row by row, such as a baseline JPEG")
+        error.details["value"] = "\(bytes)"
+        error.details["permitted"] = "\(most)"
+        throw error
     }
 
     /// Refuses frames whose pixels take too much memory together, or whose durations no message
     /// holds.
-    func check(frames: Int, of source: SourceImage) throws(ImageError) {
+    ///
+    /// - Parameter size: of each frame as it is kept.
+    func check(frames: Int, of size: PixelSize) throws(ImageError) {
         let most = AnimationFacts.framesMax
         guard frames <= most else {
             throw .over(
@@ -75,12 +97,31 @@ extension ImageLimits {
                 "the animation has \(frames) frames, and no more than \(most) are decoded "
                     + "together: ask for one of them by its number")
         }
-        let bytes = Self.product(source.storedSize.area, 4 * frames)
+        let bytes = Self.product(size.area, 4 * frames)
         guard bytes <= pixelBytesMax else {
+            let remedy = frames == 1 ? "" : ": ask for a smaller size, or for one frame"
             throw .over(
                 "pixelBytesMax",
-                "the pixels of \(frames) frames (\(source.storedSize)) are \(bytes) bytes, and "
-                    + "\(pixelBytesMax) are permitted")
+                "the pixels of \(frames) frames (\(size)) are \(bytes) bytes, and "
+                    + "\(pixelBytesMax) are permitted\(remedy)")
+        }
+    }
+
+    /// Pixels of all frames together, whatever an operator sets: so many are composed in seconds.
+    private static let framePixelsMax = 2 << 30
+
+    /// Refuses frames that take too long to compose, however few pixels are kept of them.
+    func check(composed frames: Int, of size: PixelSize) throws(ImageError) {
+        try check(composedPixels: Self.product(size.area, frames))
+    }
+
+    /// The same of as many pixels.
+    func check(composedPixels pixels: Int) throws(ImageError) {
+        guard pixels <= Self.framePixelsMax else {
+            throw .over(
+                "framePixelsMax",
+                "the frames to decode have \(pixels) pixels in all, and \(Self.framePixelsMax) "
+                    + "are decoded together: ask for one frame, nearer to the beginning")
         }
     }
 

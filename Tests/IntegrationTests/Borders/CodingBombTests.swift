@@ -17,13 +17,13 @@ extension RealProcesses {
             let image = try Images.waves(width: 64, height: 64).jpeg(quality: 85)
             origin.route("/small.jpg", .bytes(image))
             let programs = AlteredPrograms(
-                "imagebus-coordinator", ["--body-limit", "\(Self.bodyLimit)"])
+                "imagebus-coordinator", arguments: ["--body-limit", "\(Self.bodyLimit)"])
             try await withStack(environment: programs.environment) { stack in
                 let report = try await stack.awaitIdle()
                 let download = try stack.child(#require(report.processes(.download).first))
                 let before = try ProcessFigures(of: download.processID)
                 let (attacker, other) = (try stack.client(), try stack.client())
-                let attack = bombs.map { (attacker.load(ImageRequest(url: $0.url)), $0) }
+                let attack = bombs.map { (attacker.load($0.request), $0) }
                 var times: [Duration] = []
                 for number in 0..<loads {
                     var request = ImageRequest(origin.url("/small.jpg?\(number)"), fit: 32)
@@ -51,6 +51,13 @@ extension RealProcesses {
         private struct Bomb {
             let url: String
             let code: ErrorCode
+
+            /// With time enough for a busy machine: they take turns with all others.
+            var request: ImageRequest {
+                var request = ImageRequest(url: url)
+                request.timeoutMilliseconds = 300_000
+                return request
+            }
         }
 
         private func routeBombs() throws -> [Bomb] {

@@ -134,6 +134,8 @@ int clinux_parent_death_signal(int signal);
 extern const int clinux_rlimit_nproc;
 int clinux_limit_get(int resource, uint64_t *soft, uint64_t *hard);
 int clinux_limit_set(int resource, uint64_t soft, uint64_t hard);
+// Blocks of so many bytes and more are mapped on their own, for good.
+int clinux_map_blocks(size_t bytes);
 int clinux_processor_count(void);
 int clinux_peer(int descriptor, struct clinux_credentials *credentials);
 

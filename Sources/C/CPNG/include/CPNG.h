@@ -39,5 +39,21 @@ typedef struct {
 // Writes the rows that `bytes` have, without padding, and leaves the others as they are. Of an
 // interlaced file each pass fills the blocks that later ones refine. `rows` gets the last row that
 // was written, counted from 1; 0: there is none yet. What is corrupt behind a row ends the reading.
+// `is_whole` gets whether all rows were written, and no sum of their chunks that is there is wrong.
 cpng_status cpng_read_beginning(const void *bytes, size_t count, cpng_form form, uint8_t *pixels,
-                                cpng_stop stop, void *context, int *rows, cpng_failure *failure);
+                                cpng_stop stop, void *context, int *rows, int *is_whole,
+                                cpng_failure *failure);
+
+#define CPNG_NO_INFLATE_LIMIT UINT64_MAX
+
+// zlib's `inflate` has no limit, for any library of the process.
+void cpng_lift_inflate_limit(void);
+
+// It fails until bytes are permitted, and beyond these; `each` of them come with every permission.
+void cpng_limit_inflate(uint64_t each);
+
+// So many bytes more, at most 2^48; nothing where there is no limit.
+void cpng_permit_inflate(uint64_t bytes);
+
+// Whether more was to be inflated since the limit was set.
+int cpng_is_inflate_exceeded(void);

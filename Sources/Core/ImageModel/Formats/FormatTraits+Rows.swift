@@ -10,7 +10,12 @@ extension FormatTraits {
                 .bytes([0xFF, 0x0A]), .bytes([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]),
             ],
             isAnimated: true, isPhotographic: true, storedSize: { $0.jxlSize },
-            input: FormatInput(),
+            input: FormatInput(
+                memory: DecoderMemoryRows(
+                    streamed: DecoderMemory(perPixel: 3, copies: 1),
+                    whole: DecoderMemory(perChannel: 9, copies: 1),
+                    layered: DecoderMemory(perChannel: 25, copies: 1)),
+                coding: { $0.jxlCoding }),
             // libjxl takes 90 bytes for each pixel, and at effort 9 minutes for a million of them.
             output: FormatOutput(
                 loss: .optional, depths: [8, 16], pixelsMax: 8_000_000,
@@ -26,18 +31,21 @@ extension FormatTraits {
             ]),
         FormatTraits(
             format: .jpeg, name: "jpeg", extensions: ["jpg", "jpeg"],
-            mimeType: "image/jpeg", signatures: [.bytes([0xFF])], carriesAlpha: false,
+            mimeType: "image/jpeg", signatures: [.bytes([0xFF, 0xD8])], carriesAlpha: false,
             isPhotographic: true, storedSize: { $0.jpegSize },
             input: FormatInput(
-                scales: .parts([1, 2, 4, 8]), hasPlanes: true, isShownPartially: true),
+                scales: .parts([1, 2, 4, 8]), hasPlanes: true, isShownPartially: true,
+                memory: DecoderMemoryRows(whole: DecoderMemory(perChannel: 2))),
             output: FormatOutput(
                 loss: .always, takesPlanes: true, sideMax: 65_500, isKept: true,
                 settingTimes: [.progressive: 200, .optimise: 150])),
         FormatTraits(
             format: .png, name: "png", extensions: ["png"], mimeType: "image/png",
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
-            storedFrames: { $0.pngFrames }, storedHDR: { $0.pngHDR },
-            input: FormatInput(isShownPartially: true),
+            storedFrames: { $0.pngFrames }, statedColors: { $0.pngColors },
+            input: FormatInput(
+                isShownPartially: true,
+                memory: DecoderMemoryRows(whole: DecoderMemory(copies: 1))),
             output: FormatOutput(
                 loss: .never, depths: [8, 16], holdsHDR: true, holdsFrames: true, isKept: true,
                 settingTimes: [.progressive: 200, .colours: 600, .depth: 200, .hdr: 200]),
@@ -45,7 +53,9 @@ extension FormatTraits {
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",
             signatures: [.bytes([0x47])], isAnimated: true, storedSize: { $0.gifSize },
-            input: FormatInput(isShownPartially: true),
+            input: FormatInput(
+                isShownPartially: true,
+                memory: DecoderMemoryRows(streamed: DecoderMemory(perPixel: 5))),
             output: FormatOutput(
                 loss: .always, hasQuality: false, holdsFrames: true, sideMax: 65_535,
                 pixelsMax: 20_000_000,
@@ -59,7 +69,9 @@ extension FormatTraits {
             format: .webp, name: "webp", extensions: ["webp"], mimeType: "image/webp",
             signatures: [.text("RIFF", then: "WEBP", at: 8)], isAnimated: true,
             isPhotographic: true, storedSize: { $0.webPSize },
-            input: FormatInput(scales: .parts([1, 2, 4, 8]), isShownPartially: true),
+            input: FormatInput(
+                scales: .parts([1, 2, 4, 8]), isShownPartially: true,
+                memory: DecoderMemoryRows(streamed: DecoderMemory(perPixel: 20))),
             output: FormatOutput(
                 loss: .optional, takesPlanes: true, holdsFrames: true, sideMax: 16_383,
                 isKept: true,
@@ -80,36 +92,51 @@ extension FormatTraits {
             format: .tiff, name: "tiff", extensions: ["tiff", "tif"], mimeType: "image/tiff",
             signatures: [.text("II*\0"), .text("MM\0*"), .text("II+\0"), .text("MM\0+")],
             guest: { $0.isCameraRaw ? .raw : nil }, storedSize: { $0.tiffSize },
-            pageCount: { $0.tiffPages(upTo: $1) }, input: FormatInput(pages: .images),
+            pageCount: { $0.tiffPages(upTo: $1) },
+            input: FormatInput(
+                pages: .images,
+                memory: DecoderMemoryRows(streamed: DecoderMemory(copies: 2))),
             output: FormatOutput(loss: .never, depths: [8, 16], settingTimes: [.depth: 200]),
             encoderClass: 8),
         FormatTraits(
             format: .bmp, name: "bmp", title: "BMP images", extensions: ["bmp"],
             mimeType: "image/bmp", signatures: [.text("BM")], storedSize: { $0.bitmap?.size },
-            input: FormatInput()),
+            input: FormatInput(
+                memory: DecoderMemoryRows(streamed: DecoderMemory(perPixel: 8)))),
         FormatTraits(
-            format: .ico, name: "ico", title: "icons of Windows", extensions: ["ico"],
-            mimeType: "image/vnd.microsoft.icon", signatures: [.bytes([0, 0, 1, 0])],
-            storedFrames: { $0.iconCount },
-            input: FormatInput(pages: .images)),
+            format: .ico, name: "ico", title: "icons and cursors of Windows", extensions: ["ico"],
+            mimeType: "image/vnd.microsoft.icon",
+            // A TGA may begin as a cursor does, but for the number of images.
+            signatures: [.bytes([0, 0, 1, 0]), .bytes([0, 0, 2, 0])],
+            guest: { $0.iconCount == nil ? .undefined : nil }, storedFrames: { $0.iconCount },
+            input: FormatInput(
+                pages: .images,
+                memory: DecoderMemoryRows(streamed: DecoderMemory(perPixel: 8)))),
         FormatTraits(
             format: .heic, name: "heic", extensions: ["heic"], mimeType: "image/heic",
-            signatures: .brands("heic", "heix", "hevc", "hevx"), isAnimated: true,
-            isPhotographic: true, storedFrames: { $0.heicFrames }, storedHDR: { $0.heifHDR },
-            input: FormatInput(pages: .images)),
+            signatures: .brands("heic", "heix", "hevc", "hevx"), isPhotographic: true,
+            statedColors: { $0.heifColors },
+            input: FormatInput(pages: .images, memory: hevcMemory)),
         FormatTraits(
             format: .heif, name: "heif", extensions: ["heif"], mimeType: "image/heif",
-            signatures: .brands("mif1", "msf1"), isAnimated: true,
-            isPhotographic: true, storedFrames: { $0.heicFrames }, storedHDR: { $0.heifHDR },
-            input: FormatInput(hasPlanes: true, pages: .images)),
+            signatures: .brands("mif1", "msf1"), isPhotographic: true,
+            statedColors: { $0.heifColors },
+            input: FormatInput(hasPlanes: true, pages: .images, memory: hevcMemory)),
         // The largest side of the levels of AV1; libaom takes some 30 bytes for each pixel. Of its
         // own speeds, 9 to 0, the three slowest take more than 8 s for a million pixels.
         FormatTraits(
             format: .avif, name: "avif", extensions: ["avif"], mimeType: "image/avif",
             signatures: .brands("avif", "avis"), isAnimated: true, isPhotographic: true,
             storedSize: { $0.heifSize }, storedFrames: { $0.avifFrames },
-            storedHDR: { $0.heifHDR }, pageCount: { min($0.avifFrames, $1) },
-            input: FormatInput(hasPlanes: true),
+            statedColors: { $0.heifColors }, pageCount: { min($0.avifFrames, $1) },
+            input: FormatInput(
+                hasPlanes: true,
+                memory: DecoderMemoryRows(
+                    streamed: DecoderMemory(perPixel: 2, copies: 2),
+                    layered: DecoderMemory(perPixel: 2, copies: 10)),
+                coding: {
+                    StoredCoding($0.avifSequence == nil ? .streamed : .layered)
+                }),
             output: FormatOutput(
                 loss: .optional, takesPlanes: true, depths: [8, 10, 12], holdsHDR: true,
                 sideMax: 16_384, pixelsMax: 20_000_000,
@@ -140,6 +167,9 @@ extension FormatTraits {
             mimeType: "image/x-portable-arbitrarymap", signatures: [.text("P7\n")],
             storedSize: { $0.pamSize }, output: FormatOutput(loss: .never)),
     ]
+
+    /// libheif has the planes of the coded image, and converts all of it at once.
+    private static let hevcMemory = DecoderMemoryRows(streamed: DecoderMemory(copies: 3))
 
     private static let videos: [FormatTraits] = [
         FormatTraits(

@@ -29,9 +29,8 @@ package struct FormatTraits: Sendable {
     /// Where it says how many frames it has, if that can be read without a codec and the codec does
     /// not say it, or says something else; `nil` where the codec is right.
     package var storedFrames: (@Sendable (_ bytes: borrowing HeaderBytes) -> Int?)?
-    /// Where it says by numbers that its colours are of a high dynamic range; a profile may say so
-    /// in any format.
-    package var storedHDR: (@Sendable (_ bytes: borrowing HeaderBytes) -> HDRColours?)?
+    /// Where it states its colors by numbers; a profile may state them in any format.
+    package var statedColors: (@Sendable (_ bytes: borrowing HeaderBytes) -> StatedColors?)?
     /// Pages, counted without a codec up to so many, where its decoder would take long to do so.
     package var pageCount: (@Sendable (_ bytes: borrowing HeaderBytes, _ most: Int) -> Int)?
     /// How it is decoded; `nil` where it is not.
@@ -106,6 +105,10 @@ package struct FormatInput: Sendable {
     package var pages = Pages.frames
     /// Whether there is something to see before all of its bytes have come.
     package var isShownPartially = false
+    /// What its decoder allocates.
+    package var memory = DecoderMemoryRows()
+    /// How an image of it is coded, where the header says more than libvips does.
+    package var coding: (@Sendable (_ bytes: borrowing HeaderBytes) -> StoredCoding)?
 
     /// What the pages of a file are to one another.
     package enum Pages: Sendable {

@@ -22,11 +22,23 @@ private enum TIFFTag {
     static let width = 256
     static let height = 257
     static let newSubfileType = 254
+    static let compression = 259
     static let photometric = 262
+    static let luma = 529
+    static let subsampling = 530
+    static let references = 532
     static let subdirectories = 330
     static let dngVersion = 50_706
     /// What `photometric` is for samples of a sensor: a colour filter array, or linear raw.
     static let sensors: Set<Int> = [32_803, 34_892]
+}
+
+/// Samples of a TIFF that are Y, Cb and Cr, and not coded as a JPEG, whose decoder converts them.
+package enum TIFFYCbCr: Hashable, Sendable {
+    /// Each pixel has all three, in the numbers of JFIF.
+    case whole
+    /// Color has fewer samples, or other numbers.
+    case other
 }
 
 extension HeaderBytes {
@@ -57,17 +69,58 @@ extension HeaderBytes {
         return isReduced && hasOthers
     }
 
+    /// The samples of the first page (TIFF 6.0, section 21); `nil` for those of other colors.
+    package var tiffYCbCr: TIFFYCbCr? {
+        guard let layout = tiffLayout, let start = firstDirectory(layout),
+            let directory = directory(at: start, layout)
+        else { return nil }
+        let (yCbCr, jpegs) = (6, [6, 7])
+        var (isYCbCr, isJPEG, isWhole) = (false, false, false)
+        var hasOtherNumbers = false
+        for index in 0..<min(directory.count, Self.entriesMax) {
+            let entry = directory.entries + index * layout.entryBytes
+            let value = number(2, at: entry + layout.valueOffset, layout)
+            switch number(2, at: entry, layout) {
+            case TIFFTag.photometric: isYCbCr = value == yCbCr
+            case TIFFTag.compression: isJPEG = value.map(jpegs.contains) ?? false
+            case TIFFTag.subsampling:
+                isWhole = value == 1 && number(2, at: entry + layout.valueOffset + 2, layout) == 1
+            case TIFFTag.luma: hasOtherNumbers = true
+            case TIFFTag.references:
+                let place = number(layout.offsetBytes, at: entry + layout.valueOffset, layout)
+                hasOtherNumbers = hasOtherNumbers || !isFullRange(at: place, layout)
+            default: break
+            }
+        }
+        guard isYCbCr, !isJPEG else { return nil }
+        return isWhole && !hasOtherNumbers ? .whole : .other
+    }
+
+    /// Black and white of Y, Cb and Cr, as fractions: from 0, or for color from the middle, to 255.
+    private func isFullRange(at place: Int?, _ layout: TIFFLayout) -> Bool {
+        guard let place, place < 1 << 48 else { return false }
+        for (index, wanted) in [0, 255, 128, 255, 128, 255].enumerated() {
+            guard let value = number(4, at: place + 8 * index, layout),
+                let divisor = number(4, at: place + 8 * index + 4, layout), divisor > 0,
+                value == wanted * divisor
+            else { return false }
+        }
+        return true
+    }
+
     /// Pages of a TIFF file, counted up to `most` of them: a decoder reads every entry of each.
+    /// Each directory counts once, as for decoders, although they may lie in a cycle.
     func tiffPages(upTo most: Int) -> Int {
         guard let layout = tiffLayout, var next = firstDirectory(layout) else { return 0 }
-        var pages = 0
-        while pages < most, next != 0, let directory = directory(at: next, layout) {
-            pages += 1
+        var seen: Set<Int> = []
+        while seen.count < most, next != 0, let directory = directory(at: next, layout),
+            seen.insert(next).inserted
+        {
             let end = directory.entries + directory.count * layout.entryBytes
             guard let following = number(layout.offsetBytes, at: end, layout) else { break }
             next = following
         }
-        return pages
+        return seen.count
     }
 
     /// Columns and rows of the first page; `nil` where the file ends within its directory, which

@@ -28,8 +28,7 @@ extension DecodeStage {
     ) throws(ImageError) -> DecodedImage? {
         let info = source.info
         guard let passing = work.passing,
-            passing.passes(
-                info.format, isAnimation: info.pages > 1, keepsFrames: work.wantsAllFrames),
+            passing.passes(info, for: work.need, keepsFrames: work.wantsAllFrames),
             limits.permit(info, for: .header),
             let file = try stripped(source, passing.metadata), file.length <= work.passedBytesMax
         else { return nil }

@@ -22,7 +22,11 @@ struct JXLFormatEncoder: FormatEncoder {
         }
         // libjxl has no words for some profiles: the colours are converted as usual.
         writer.restart()
-        try save(try enclosing.convertedToSRGBByProfile(), order, encloses: false, to: writer)
+        let isPerceptual = profile.withUnsafeBytes {
+            SampleProfile($0, for: order.enclosed.space)?.isPerceptualOnly ?? false
+        }
+        let converted = try enclosing.convertedToSRGBByProfile(isPerceptual: isPerceptual)
+        try save(converted, order, encloses: false, to: writer)
         return image.header.hasAlpha
     }
 

@@ -1,0 +1,55 @@
+import Synchronization
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// PNGs of few bytes that inflate to gigabytes, beside a visitor who wants others.
+    @Suite struct InflationAttackTests {
+        private let origin = OriginServer()
+
+        private func path(_ name: String, width: Int = 40) -> String {
+            "/unsafe/w:\(width)/f:png/plain/\(origin.url(name))"
+        }
+
+        @Test func whatInflatesToMoreThanItsPixelsIsRefusedAndDelaysNobody() async throws {
+            origin.route("/pixels/*", .bytes(PNGOfZeros.file(pixelBytes: 512 << 20)))
+            let text = PNGOfZeros.metadata("iTXt", 64 << 20)
+            let texts = Array(repeating: text, count: 24)
+            origin.route("/texts/*", .bytes(PNGOfZeros.file(texts)))
+            origin.route("/good/*", .bytes(try Images.quadrants().png()))
+            try await withStack(decoders: 1) { stack in
+                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+                let visitor = HonestVisitor(port: gateway.port, interval: .milliseconds(100))
+                let undisturbed = await visitor.load(30) { path("/good/u\($0)") }
+                let isOver = Atomic(false)
+                let refused = Atomic(0)
+                let others = Atomic(0)
+                let attack = BackgroundThread { [port = gateway.port] in
+                    for number in 0..<10_000 where !isOver.load(ordering: .relaxed) {
+                        let name = number % 2 == 0 ? "pixels" : "texts"
+                        guard let client = try? RawClient(port: port, from: 9) else { return }
+                        client.get(path("/\(name)/\(number)"))
+                        let answer = client.whole()
+                        let isRefused =
+                            answer.status == 422
+                            && String(decoding: answer.body, as: UTF8.self)
+                                .contains("limitExceeded")
+                        if isRefused {
+                            refused.add(1, ordering: .relaxed)
+                        } else {
+                            others.add(1, ordering: .relaxed)
+                        }
+                    }
+                }
+                let beside = await visitor.load(60) { path("/good/b\($0)") }
+                isOver.store(true, ordering: .relaxed)
+                #expect(await attack.join())
+                print("beside inflating PNGs: \(beside); undisturbed: \(undisturbed)")
+                #expect(beside.failures.isEmpty && undisturbed.failures.isEmpty)
+                #expect(refused.load(ordering: .relaxed) > 4)
+                #expect(others.load(ordering: .relaxed) == 0)
+                #expect(try await stack.counter("crashes") == 0)
+            }
+        }
+    }
+}
