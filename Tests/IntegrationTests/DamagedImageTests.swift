@@ -25,5 +25,36 @@ extension RealProcesses {
                 #expect(origin.requestCount("/a.jpg") == 2, "by the loads that began")
             }
         }
+
+        /// What is shown to one load is not given to another that refuses it.
+        @Test func whatIsThereIsShownToThoseWhoWantIt() async throws {
+            let origin = OriginServer()
+            let whole = try Images.waves(width: 200, height: 200).jpeg(quality: 90)
+            origin.route("/a.jpg", .bytes(Array(whole.prefix(whole.count / 2))))
+            try await withStack { stack in
+                let small = [origin.url("/a.jpg"), "--resize", "50x50", "--json"]
+                for _ in 0..<2 {
+                    let shown = try stack.get(small + ["--damaged", "show"])
+                    #expect(shown.exitStatus == 0, "\(shown)")
+                    let answer = try shown.json()
+                    #expect(answer["damaged"] == .bool(true) && answer["width"]?.integer == 50)
+                }
+                #expect(try stack.get(small).exitStatus == 65, "refused")
+                #expect(try stack.get(small).exitStatus == 66, "and not asked again")
+                let again = try stack.get(small + ["--damaged", "show"])
+                #expect(again.exitStatus == 0, "\(again)")
+            }
+        }
+
+        /// All of its pixels are there.
+        @Test func anImageWithoutItsEndIsWhole() async throws {
+            let origin = OriginServer()
+            let whole = try Images.waves(width: 200, height: 200).jpeg(quality: 90)
+            origin.route("/a.jpg", .bytes(Array(whole.dropLast(2))))
+            try await withStack { stack in
+                let end = try stack.get([origin.url("/a.jpg"), "--resize", "50x50", "--json"])
+                #expect(try end.json()["damaged"] == .bool(false), "\(end)")
+            }
+        }
     }
 }

@@ -122,7 +122,7 @@ struct PartialQuarantineTests {
             Issue.record("a partial decode is suspected of nothing")
             return
         }
-        stack.scheduler.deriver.dispatcher.accuse(suspect)
+        stack.scheduler.deriver.dispatcher.accuse(suspect, .crash)
         stack.finish(partial)
         #expect(stack.scheduler.deriver.dispatcher.isSuspected(suspect))
         stack.send(.cancel(client, tokens[0]))

@@ -40,24 +40,42 @@ public struct JPEGRowDecoder: ~Copyable {
     ///
     /// - Parameter isCancelled: asked on this thread, on every row, and of a file with many scans
     ///   on every row of MCUs in every scan.
-    /// - Returns: whether any row of the image was there; if not, all is grey.
+    /// - Returns: how much of the image was there; if nothing, all is grey.
     /// - Throws: `corrupt`, `unsupported` (too many scans), `outOfMemory`, `cancelled`, `internal`
     ///   where the memory is of another size.
     public consuming func decode(
         into memory: UnsafeMutableRawBufferPointer, columns: Int, rows: Int,
         isCancelled: () -> Bool
-    ) throws(JPEGError) -> Bool {
+    ) throws(JPEGError) -> JPEGArrival {
         guard (1...width).contains(columns), (1...height).contains(rows),
             memory.count == columns * rows * bands
         else { throw JPEGError(kind: .internal, text: "the memory does not fit the rows") }
         let (pointer, base) = (handle.pointer, memory.baseAddress)
-        var (failure, shows): (cjpeg_failure, CInt) = (cjpeg_failure(), 0)
+        var (failure, arrival) = (cjpeg_failure(), CJPEG_NOT_ARRIVED)
         let status = JPEGCancellation.withContext(isCancelled) { context in
             cjpeg_decode_rows(
                 pointer, base?.assumingMemoryBound(to: UInt8.self), CInt(columns), CInt(rows),
-                askWhetherCancelled, context, &shows, &failure)
+                askWhetherCancelled, context, &arrival, &failure)
         }
         guard status == CJPEG_FINE else { throw JPEGError(failure) }
-        return shows != 0
+        return JPEGArrival(arrival)
+    }
+}
+
+/// How much of an image its bytes had.
+public enum JPEGArrival: Sendable {
+    /// Nothing that could be shown.
+    case nothing
+    /// Some of it, or all of it where the file does not end too early.
+    case part
+    /// All of it, though the file has no end of image.
+    case whole
+
+    fileprivate init(_ arrival: cjpeg_arrival) {
+        switch arrival {
+        case CJPEG_ARRIVED: self = .whole
+        case CJPEG_ARRIVED_IN_PART: self = .part
+        default: self = .nothing
+        }
     }
 }

@@ -14,6 +14,11 @@ extension VipsError {
         ("unsupported", .unsupported),
         ("not supported", .unsupported),
         ("samples out of range", .unsupported),
+        // Of a TIFF: 12 bits a sample, or colors of one bit.
+        ("not a whole number of bytes", .unsupported),
+        // libvips 8.14 counts the channels of a JPEG XL otherwise than libjxl if it has CMYK or
+        // spot colors, and cuts no channel off.
+        ("error JxlDecoderImageOutBufferSize", .unsupported),
         ("Not implemented", .unsupported),
         ("out of memory", .internal),
         ("insufficient memory", .internal),

@@ -27,9 +27,11 @@ public struct VipsLoader: Hashable, Sendable {
     public static let webp = VipsLoader("webpload_buffer", voices: ["webp:", "webp2vips:"])
     /// Of GIF: `page`, `n`.
     public static let gif = VipsLoader("gifload_buffer", voices: ["gifload:"])
-    /// Of TIFF: `page`, `n`. libtiff names the function that complains.
+    /// Of TIFF: `page`, `n`. libtiff names the function that complains, and not even that of a file
+    /// without directories.
     public static let tiff = VipsLoader(
-        "tiffload_buffer", voices: ["tiff2vips:", "TIFF", "_TIFF", "source input:"])
+        "tiffload_buffer",
+        voices: ["tiff2vips:", "TIFF", "_TIFF", "source input:", "vips__tiff_openin_source:"])
     /// Of HEIC, AVIF and other HEIF; the image comes turned as it is displayed.
     public static let heif = VipsLoader(
         "heifload_buffer", module: "heif", voices: ["heif:", "heifload:"])

@@ -51,6 +51,9 @@ static void on_error(j_common_ptr jpeg) {
 }
 
 static void on_message(j_common_ptr jpeg, int level) {
+    int code = jpeg->err->msg_code;
+    if (level < 0 && (code == JWRN_HIT_MARKER || code == JWRN_MUST_RESYNC))
+        cjpeg_guard_of(jpeg)->lacks_data = 1;
     if (level >= 0 || cjpeg_guard_of(jpeg)->passes_warnings)
         return;
     if (++jpeg->err->num_warnings >= WARNINGS_MAX)

@@ -13,6 +13,7 @@ typedef struct {
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
     int passes_warnings; // however many there are
+    int lacks_data; // an interval had fewer bits than it needs
     cjpeg_failure *failure;
     cjpeg_stop stop;
     void *context;

@@ -25,6 +25,25 @@ static int has_shown(const cjpeg_source *source) {
     return !source->has_ended || source->scan > 1 || source->rows > 0;
 }
 
+// Whether every coefficient came in full precision, which an end of image that the file has itself
+// says already. Arithmetic decoding does not notice the end of its data.
+static int has_all_scans(const struct jpeg_decompress_struct *jpeg) {
+    if (jpeg->arith_code)
+        return 0;
+    if (!jpeg->progressive_mode)
+        return jpeg->input_scan_number * jpeg->comps_in_scan >= jpeg->num_components;
+    for (int i = 0; i < jpeg->num_components; i++)
+        for (int k = 0; k < DCTSIZE2; k++)
+            if (jpeg->coef_bits[i][k] != 0)
+                return 0;
+    return 1;
+}
+
+static int is_whole(const cjpeg_decoder *decoder) {
+    return decoder->source.has_ended && !decoder->guard.lacks_data &&
+           has_all_scans(&decoder->jpeg);
+}
+
 // Adobe's programs write CMYK as light, not as ink.
 static int is_inverted(const struct jpeg_decompress_struct *jpeg) {
     return jpeg->out_color_space == JCS_CMYK && jpeg->saw_Adobe_marker;
@@ -49,7 +68,8 @@ static void read_rows(struct jpeg_decompress_struct *jpeg, uint8_t *pixels, size
 }
 
 cjpeg_status cjpeg_decode_rows(cjpeg_decoder *decoder, uint8_t *pixels, int columns, int rows,
-                               cjpeg_stop stop, void *context, int *shows, cjpeg_failure *failure) {
+                               cjpeg_stop stop, void *context, cjpeg_arrival *arrival,
+                               cjpeg_failure *failure) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     *failure = (cjpeg_failure){CJPEG_FINE, ""};
     decoder->guard.failure = failure;
@@ -61,6 +81,8 @@ cjpeg_status cjpeg_decode_rows(cjpeg_decoder *decoder, uint8_t *pixels, int colu
     if (columns > (int)jpeg->output_width || rows > (int)jpeg->output_height)
         cjpeg_fail((j_common_ptr)jpeg, CJPEG_INTERNAL, "more rows than there are");
     read_rows(jpeg, pixels, (size_t)columns * (size_t)jpeg->output_components, rows);
-    *shows = has_shown(&decoder->source);
+    *arrival = is_whole(decoder)               ? CJPEG_ARRIVED
+               : has_shown(&decoder->source) ? CJPEG_ARRIVED_IN_PART
+                                               : CJPEG_NOT_ARRIVED;
     return CJPEG_FINE;
 }

@@ -69,7 +69,7 @@ import Testing
         }
         #expect(error?.code == .limitExceeded && error?.details["limit"] == "pagesMax")
         let area = file.width * file.height
-        let narrow = ImageLimits(pixelsMax: 3 * area)
+        let narrow = ImageLimits(pixelsMax: area - 1)
         let other = #expect(throws: ImageError.self) {
             try partial(file.bytes.part(95), limits: narrow)
         }

@@ -10,12 +10,11 @@ enum BeginningTarget {
     /// libvips is started once in a process.
     private static let stage = try? DecodeStage()
     /// Small enough that an input takes a moment.
-    private static let limits = ImageLimits(
+    static let limits = ImageLimits(
         sideMax: 512, pixelsMax: 65_536, pixelBytesMax: 1 << 20, pagesMax: 50,
         metadataBytesMax: 4_096)
 
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
-        guard let stage else { throw BrokenInvariant(what: "the decoders start") }
         var choices = ByteReader(Array(bytes.prefix(1)))
         let kind = choices.choice(4)
         let source = BlockReference(
@@ -23,7 +22,12 @@ enum BeginningTarget {
         let work = DecodeWork(
             source: source, frame: kind == 2 ? 0 : kind == 3 ? 2 : nil,
             need: kind == 1 ? .header : .full, limits: limits, isPartial: true)
-        let file = Array(bytes.dropFirst())
+        try decode(Array(bytes.dropFirst()), work)
+    }
+
+    /// Decodes a file twice, into blocks that held other bytes.
+    static func decode(_ file: [UInt8], _ work: DecodeWork) throws(BrokenInvariant) {
+        guard let stage else { throw BrokenInvariant(what: "the decoders start") }
         let first = try shown(of: file, work, by: stage, over: 0x55)
         let second = try shown(of: file, work, by: stage, over: 0xAA)
         try expect(first == second, "the same bytes show the same, and no memory of before")

@@ -93,13 +93,18 @@ typedef struct {
     int bands;
 } cjpeg_size;
 
+// How much of an image the bytes held: all of it is known of a file that lacks nothing but its end
+// of image.
+typedef enum { CJPEG_NOT_ARRIVED = 0, CJPEG_ARRIVED_IN_PART, CJPEG_ARRIVED } cjpeg_arrival;
+
 // In place of `cjpeg_select_planes`: what is decoded then.
 cjpeg_status cjpeg_select_rows(cjpeg_decoder *decoder, int eighths, cjpeg_size *size,
                                cjpeg_failure *failure);
 // Once. The first columns and rows, so many of those that there are, without padding between rows.
-// `shows` gets whether the bytes held any of the image.
+// `arrival` gets how much of the image the bytes held.
 cjpeg_status cjpeg_decode_rows(cjpeg_decoder *decoder, uint8_t *pixels, int columns, int rows,
-                               cjpeg_stop stop, void *context, int *shows, cjpeg_failure *failure);
+                               cjpeg_stop stop, void *context, cjpeg_arrival *arrival,
+                               cjpeg_failure *failure);
 
 // encode.c
 typedef struct {

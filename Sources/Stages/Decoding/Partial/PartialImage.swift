@@ -29,7 +29,9 @@ struct PartialImage {
         }
         (self.work, self.limits, self.cancellation) = (work, limits, cancellation)
         self.decoder = decoder
-        let stated = try SourceImage(bytes, by: decoder.ofBeginnings(cancellation))
+        // What is missing may still arrive.
+        let missing = MissingPixels(arePermitted: true)
+        let stated = try SourceImage(bytes, by: decoder.ofBeginnings(cancellation, missing))
         map = AnimationMap(
             bytes.bindMemory(to: UInt8.self).span,
             framesMax: limits.pagesMax == .max ? .max : limits.pagesMax + 1)
@@ -59,7 +61,7 @@ struct PartialImage {
     }
 
     private func frame(to output: some OutputSpace) throws(ImageError) -> DecodedImage.Frame? {
-        if let map, let index = work.frame ?? usualFrame(of: map) {
+        if let map, let index = work.frame ?? source.frameOfStill {
             return (0..<map.wholeFrames).contains(index) ? try composed(index, to: output) : nil
         }
         guard work.frame ?? 0 == 0 else { return nil }
@@ -71,9 +73,6 @@ struct PartialImage {
             at: scale, as: source.samples(work.keeps), cancellation: cancellation
         ).write(to: output, with: kept)
     }
-
-    /// Of an animated WebP no decoder makes rows: its first frame is shown when it is there.
-    private func usualFrame(of map: AnimationMap) -> Int? { map.format == .webp ? 0 : nil }
 
     /// A frame that is there as a whole, as it is shown; none where that takes more than it may:
     /// the image itself may be reduced.

@@ -10,9 +10,12 @@ import Vips
 /// that has not arrived is one.
 struct PartialJPEG: FormatDecoder {
     let cancellation: CancellationFlag
+    let missing: MissingPixels
     private let whole = JPEGDecoder()
 
-    init(_ cancellation: CancellationFlag) { self.cancellation = cancellation }
+    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
+        (self.cancellation, self.missing) = (cancellation, missing)
+    }
 
     var format: ImageFormat { whole.format }
     var loaders: [VipsLoader] { whole.loaders }
@@ -28,12 +31,13 @@ struct PartialJPEG: FormatDecoder {
         let made = try whole.open(bytes, at: scale)
         let readable = UnsafeRawBufferPointer(
             rebasing: bytes[..<JPEGBeginning.readableCount(bytes)])
-        return try .partial(like: made) { pixels throws(VipsError) in
+        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
             do throws(JPEGError) {
                 let decoder = try JPEGRowDecoder(beginning: readable, reduction: scale.denominator)
-                return try decoder.decode(
+                let arrival = try decoder.decode(
                     into: pixels, columns: made.width, rows: made.height
                 ) { cancellation.isCancelled }
+                return ArrivedPixels(arrival)
             } catch {
                 throw VipsError(partial: error)
             }
@@ -46,6 +50,16 @@ struct PartialJPEG: FormatDecoder {
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
         whole.keptBytes(of: source, at: scale)
+    }
+}
+
+extension ArrivedPixels {
+    fileprivate init(_ arrival: JPEGArrival) {
+        switch arrival {
+        case .nothing: self = .nothing
+        case .part: self = .part
+        case .whole: self = .whole
+        }
     }
 }
 

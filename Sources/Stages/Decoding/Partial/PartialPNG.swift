@@ -7,15 +7,19 @@ import Vips
 /// which fills the area. The rest is transparent, or black. An animation has its default image.
 struct PartialPNG: FormatDecoder {
     let cancellation: CancellationFlag
+    let missing: MissingPixels
     private let whole = PNGDecoder()
 
-    init(_ cancellation: CancellationFlag) { self.cancellation = cancellation }
+    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
+        (self.cancellation, self.missing) = (cancellation, missing)
+    }
 
     var format: ImageFormat { whole.format }
     var loaders: [VipsLoader] { whole.loaders }
 
     /// A chunk of which a part is missing is left out: libvips' reader takes memory for all of it.
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        InflatedBytes.permit(bytes)
         let end = HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd
         return try .png(UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]))
     }
@@ -24,12 +28,13 @@ struct PartialPNG: FormatDecoder {
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
         let made = try header(bytes)
-        return try .partial(like: made) { pixels throws(VipsError) in
+        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
             let beginning = PNGBeginning(
                 width: made.width, height: made.height, bands: made.header.bands,
                 bytesPerBand: made.header.bytesPerBand)
             do throws(PNGError) {
-                return try beginning.read(bytes, into: pixels) { cancellation.isCancelled } > 0
+                let read = try beginning.read(bytes, into: pixels) { cancellation.isCancelled }
+                return read.isWhole ? .whole : read.rows > 0 ? .part : .nothing
             } catch {
                 throw VipsError(partial: error)
             }

@@ -10,9 +10,12 @@ import WebP
 /// not known yet.
 struct PartialWebP: FormatDecoder {
     let cancellation: CancellationFlag
+    let missing: MissingPixels
     private let whole = WebPDecoder()
 
-    init(_ cancellation: CancellationFlag) { self.cancellation = cancellation }
+    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
+        (self.cancellation, self.missing) = (cancellation, missing)
+    }
 
     var format: ImageFormat { whole.format }
     var loaders: [VipsLoader] { whole.loaders }
@@ -32,11 +35,12 @@ struct PartialWebP: FormatDecoder {
         let made = try VipsImage.blank(
             width: size.width, height: size.height, bands: beginning.bands
         ).enclosing(profile: Self.profile(bytes), xmp: [])
-        return try .partial(like: made) { pixels throws(VipsError) in
+        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
             do throws(WebPError) {
-                return try beginning.read(into: pixels, width: size.width, height: size.height) {
-                    cancellation.isCancelled
-                } > 0
+                let rows = try beginning.read(
+                    into: pixels, width: size.width, height: size.height
+                ) { cancellation.isCancelled }
+                return rows == size.height ? .whole : rows > 0 ? .part : .nothing
             } catch {
                 throw VipsError(partial: error)
             }

@@ -7,11 +7,12 @@ extension VipsImage {
     ///
     /// - Parameters:
     ///   - made: an image of that size, those bands and that profile.
-    ///   - write: writes rows without padding; answers whether there are any.
-    /// - Throws: `nothingToShow`, what `write` throws.
+    ///   - missing: is told where some pixels are.
+    ///   - write: writes rows without padding; answers how much there was.
+    /// - Throws: `nothingToShow`, what `missing` and `write` throw.
     static func partial(
-        like made: VipsImage,
-        _ write: (UnsafeMutableRawBufferPointer) throws(VipsError) -> Bool
+        like made: VipsImage, noting missing: MissingPixels,
+        _ write: (UnsafeMutableRawBufferPointer) throws(VipsError) -> ArrivedPixels
     ) throws(VipsError) -> VipsImage {
         let header = made.header
         guard header.samples == .whole else {
@@ -19,7 +20,11 @@ extension VipsImage {
         }
         let memory = ZeroedBytes(
             count: header.width * header.height * header.bands * header.bytesPerBand)
-        guard try write(memory.bytes) else { throw .nothingToShow(.undefined) }
+        switch try write(memory.bytes) {
+        case .nothing: throw .nothingToShow(.undefined)
+        case .part: try missing.note()
+        case .whole: break
+        }
         let image = try pixels(
             UnsafeRawBufferPointer(memory.bytes), width: header.width, height: header.height,
             bands: header.bands, bytesPerBand: header.bytesPerBand,

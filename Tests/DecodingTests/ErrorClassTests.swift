@@ -1,0 +1,56 @@
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+@testable import Decoding
+
+/// Sound files that are not decoded are unsupported, and broken ones are bad data: neither is a
+/// fault of the stack.
+@Suite struct ErrorClassTests {
+    /// A grey TIFF of 4×2 pixels, without the entry of one tag.
+    private static func tiff(bits: UInt16 = 8, without tag: UInt16? = nil) -> [UInt8] {
+        let all: [(tag: UInt16, value: UInt16)] = [
+            (256, 4), (257, 2), (258, bits), (259, 1), (262, 1), (273, 8), (277, 1), (278, 2),
+            (279, bits),
+        ]
+        let entries = all.filter { $0.tag != tag }
+        let pixels = [UInt8](repeating: 0x5A, count: Int(bits))
+        func bytes(_ value: UInt16) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8)] }
+        var file = Array("II*\0".utf8) + bytes(8 + bits) + [0, 0] + pixels
+        file += bytes(UInt16(entries.count))
+        for (tag, value) in entries {
+            file += bytes(tag) + bytes(3) + [1, 0, 0, 0] + bytes(value) + [0, 0]
+        }
+        return file + [0, 0, 0, 0]
+    }
+
+    @Test func twelveBitsAreUnsupported() throws {
+        #expect(try decode(Self.tiff()).image.info.size == PixelSize(width: 4, height: 2))
+        for need in [DecodeNeed.header, .full] {
+            #expect(failure(Self.tiff(bits: 12), need)?.code == .unsupportedFormat)
+        }
+    }
+
+    @Test(arguments: [256, 257, 262, 273] as [UInt16])
+    func aTIFFWithoutWhatItNeedsIsBadData(tag: UInt16) {
+        #expect(failure(Self.tiff(without: tag))?.code == .badImageData)
+    }
+
+    @Test func aTIFFWithoutADirectoryIsBadData() {
+        #expect(failure(Array("II*\0\0\0\0\0".utf8))?.code == .badImageData)
+    }
+
+    @Test func colorsOfPrintersInAJXLAreUnsupported() throws {
+        guard let file = Fixtures.bytes("reports/jxl_cmyk_layers.jxl") else { return }
+        #expect(failure(file)?.code == .unsupportedFormat)
+    }
+
+    /// UTF-16 begins with the first byte of a JPEG.
+    @Test func aTextInUTF16IsNotAJPEG() {
+        let text: [UInt8] = [0xFF, 0xFE] + "<svg/>".utf8.flatMap { [$0, 0] }
+        let error = failure(text)
+        #expect(error?.code == .badImageData)
+        #expect(error?.message.contains("no image of a known format") == true)
+    }
+}
