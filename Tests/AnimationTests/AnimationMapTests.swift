@@ -32,9 +32,33 @@ import Testing
         #expect(ends.last == .whole)
     }
 
+    /// Browsers show nothing new for its time, and go on.
+    @Test func aFrameOfNoSizeIsAFrame() throws {
+        let start = try #require(Self.gif.firstIndex(of: 0x2C))
+        for side in [5, 7] {
+            var bytes = Self.gif
+            bytes[start + side] = 0
+            let map = try Self.map(bytes)
+            #expect(map.frames.count == 2 && map.end == .whole)
+            #expect(map.frames.map(\.duration) == [20_000, 100_000])
+            #expect(map.frames.map(\.area.size.isPositive) == [false, true])
+        }
+    }
+
+    /// Browsers take the number for repetitions, 0 for no end.
+    @Test(arguments: [(0, 0), (1, 2), (2, 3), (65_535, 65_536)])
+    func aGIFStatesRepetitions(number: Int, plays: Int) throws {
+        for name in ["NETSCAPE2.0", "ANIMEXTS1.0"] {
+            let low = UInt8(number & 0xFF)
+            let block = [0x21, 0xFF, 11] + Array(name.utf8) + [3, 1, low, UInt8(number >> 8), 0]
+            let map = try Self.map(Array(Self.gif[..<19]) + block + Self.gif[19...])
+            #expect(map.frames.count == 2 && map.loops == number && map.plays == plays)
+        }
+    }
+
     @Test func aFrameSaysWhatItsFileSays() throws {
         let map = try Self.map(Self.gif)
-        #expect(map.loops == 1)
+        #expect(map.loops == 1 && map.plays == 1)
         #expect(map.canvas == PixelSize(width: 2, height: 1))
         #expect(map.frames.map(\.duration) == [20_000, 100_000])
         #expect(map.frames.map(\.disposal) == [.clear, .restore])

@@ -17,7 +17,7 @@ import Testing
     }
 
     private static func map(_ frames: [FrameRecord]) -> AnimationMap {
-        var map = AnimationMap(.gif, canvas: canvas, loops: 0)
+        var map = AnimationMap(.gif, canvas: canvas, plays: 0)
         map.frames = frames
         return map
     }
@@ -28,11 +28,14 @@ import Testing
         var canvas = FrameCanvas(map)
         return wanted.map { index in
             var asked: [Int] = []
+            let pixels = canvas.decodedPixels(for: index)
             _ = canvas.show(index) { index in
                 asked.append(index)
                 let area = map.frames[index].area.size
                 return [UInt8](repeating: UInt8(index + 1), count: 4 * area.width * area.height)
             }
+            let sizes = asked.map { map.frames[$0].area.size }
+            #expect(pixels == sizes.reduce(0) { $0 + $1.width * $1.height }, "known before")
             return asked
         }
     }

@@ -23,6 +23,9 @@ import Testing
     private struct Track {
         var number = 1
         var owner: Int?
+        var handler = "pict"
+        /// What it is to its owner, where it says so.
+        var kind: String?
         /// Of the track.
         var whole = 0
         /// Of each time through it; `nil`: no edit list.
@@ -53,7 +56,7 @@ import Testing
 
         private var media: [UInt8] {
             let handler = SequenceWalkTests.box(
-                "hdlr", [UInt8](repeating: 0, count: 8), Array("pict".utf8))
+                "hdlr", [UInt8](repeating: 0, count: 8), Array(handler.utf8))
             return SequenceWalkTests.box(
                 "mdia", SequenceWalkTests.table("mdhd", 0, 0, timescale, 0), handler,
                 SequenceWalkTests.box("minf", SequenceWalkTests.box("stbl", samples)))
@@ -62,7 +65,11 @@ import Testing
         private var samples: [UInt8] {
             let entry = SequenceWalkTests.box(
                 "av01", [UInt8](repeating: 0, count: 24), [0, 8, 0, 6],
-                [UInt8](repeating: 0, count: 50))
+                [UInt8](repeating: 0, count: 50),
+                kind.map {
+                    SequenceWalkTests.box(
+                        "auxi", SequenceWalkTests.number(0) + Array($0.utf8) + [0])
+                } ?? [])
             let description = SequenceWalkTests.box(
                 "stsd", SequenceWalkTests.number(0) + SequenceWalkTests.number(1), entry)
             return description
@@ -117,16 +124,33 @@ import Testing
         #expect(try Self.map(part).end == .cut)
     }
 
+    /// Encoders of today call the handler of such tracks `auxv`, and name what they are.
+    @Test(arguments: [
+        (nil, true), ("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", true),
+        ("urn:mpeg:mpegB:cicp:systems:auxiliary:depth", false),
+    ])
+    func onlyATrackOfAlphaIsAlpha(kind: String?, isAlpha: Bool) throws {
+        for handler in ["pict", "auxv"] {
+            let other = Track(number: 2, owner: 1, handler: handler, kind: kind)
+            let file = Self.file(other, Track())
+            let map = try Self.map(file)
+            #expect(map.frames.map(\.mayBeTransparent) == [isAlpha, isAlpha, isAlpha])
+            #expect(AVIFPatches(HeaderBytes(file.span), ofTracks: true).all.isEmpty == isAlpha)
+        }
+        let nobodys = Self.file(Track(handler: "auxv"))
+        #expect(AnimationMap(nobodys.span, framesMax: 9) == nil)
+    }
+
     /// ISO/IEC 23008-12, 9.6.1.
     @Test func anEditListSaysHowOften() throws {
-        for (whole, segment, repeats, loops) in [
+        for (whole, segment, repeats, plays) in [
             (450, 150, true, 3), (451, 150, true, 4), (150, 150, true, 1),
             (0xFFFF_FFFF, 150, true, 0), (150, nil, true, 0), (450, 150, false, 1),
             (450, 0, true, 0), (0, 150, true, 0),
         ] as [(Int, Int?, Bool, Int)] {
             let track = Track(whole: whole, segment: segment, repeats: repeats)
             #expect(
-                try Self.map(Self.file(track)).loops == loops, "\(whole), \(segment ?? -1)")
+                try Self.map(Self.file(track)).plays == plays, "\(whole), \(segment ?? -1)")
         }
     }
 

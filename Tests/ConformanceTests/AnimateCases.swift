@@ -52,7 +52,7 @@ extension Conformance {
                 of: files.map { AnimationPart($0, for: .milliseconds(100)) })
             #expect(image.info?.format == .gif && image.info?.pages == 5)
             let found = try read(image.bytes?.array, as: "gif")
-            #expect(found.loops == 0 && found.stated == [Int](repeating: 100_000, count: 5))
+            #expect(found.plays == 0 && found.stated == [Int](repeating: 100_000, count: 5))
             try expect(found, pixels, loss: 4)
         }
 
@@ -74,7 +74,7 @@ extension Conformance {
             (request.output.format, request.output.lossless) = (format, format == .webp)
             let image = try await client.animation(of: parts, loops: 7, as: request)
             let found = try read(image.bytes?.array, as: ending)
-            #expect(found.loops == 7)
+            #expect(found.plays == 7)
             #expect(found.stated == [40_000, 1_230_000, 2_000_000, 100_000])
             try expect(found, pixels + [pixels[0]], loss: format == .gif ? 4 : 0)
         }
@@ -95,7 +95,7 @@ extension Conformance {
             #expect(answer["format"]?.text == "webp" && answer["pages"]?.integer == 4)
             #expect(answer["status"]?.text == "ok" && answer["width"]?.integer == 37)
             let found = try AnimatedFile(at: folder.file("all.webp"), in: folder)
-            #expect(found.loops == 2 && found.stated == [Int](repeating: 250_000, count: 4))
+            #expect(found.plays == 2 && found.stated == [Int](repeating: 250_000, count: 4))
             try expect(found, pixels)
             let again = try stack.run(
                 ["animate"] + sources + [

@@ -53,7 +53,7 @@ extension Conformance {
             #expect(image.info?.stillOf == nil && image.info?.format == output.format)
             #expect(image.key.contains("Frames(all)-"))
             let found = try read(image.bytes?.array, as: output.ending)
-            #expect(found.loops == file.loops && image.info?.pages == found.frames.count)
+            #expect(found.plays == file.plays && image.info?.pages == found.frames.count)
             let shown = file.stated.map { $0 < 11_000 ? 100_000 : $0 }
             // Frames that look the same after the steps may be joined.
             let places = try #require(
@@ -92,7 +92,7 @@ extension Conformance {
             let client = try SharedStack.current.client()
             let image = try await client.load(request("five.apng", .gif)).response
             let found = try read(image.bytes?.array, as: "gif")
-            #expect(found.frames.count == 5 && found.loops == 0)
+            #expect(found.frames.count == 5 && found.plays == 0)
             #expect(found.stated == file.stated)
             #expect(image.info?.pages == 5)
         }

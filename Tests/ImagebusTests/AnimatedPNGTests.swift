@@ -60,7 +60,7 @@ import Testing
         let (files, pixels) = try stills(modes)
         let found = try read(
             join(files, modes.indices.map { .milliseconds(40 + 30 * $0) }, loops: 3))
-        #expect((found.width, found.height, found.loops) == (23, 17, 3))
+        #expect((found.width, found.height, found.plays) == (23, 17, 3))
         #expect(found.stated == modes.indices.map { 40_000 + 30_000 * $0 })
         try #require(found.frames.count == modes.count)
         for index in modes.indices {

@@ -35,7 +35,7 @@ import Testing
             ("side", plan(101, 1, .grey)), ("side", plan(1, 101, .grey)),
             ("pixels", plan(91, 11, .grey)), ("bytes", plan(100, 10, .rgb)),
             ("pages", plan(1, 1, .grey, frames: 9)),
-            ("pixels", plan(50, 10, .grey, frames: 3)),
+            ("bytes", plan(50, 10, .grey, frames: 3, wantsAll: true)),
             ("bytes", plan(7, 9, .grey, frames: 8, wantsAll: true)),
         ] {
             let error = error(plan, limits)
@@ -51,7 +51,7 @@ import Testing
         // No number is so large that it is none.
         let huge = plan(.max / 8, 1, .grey, frames: 9, wantsAll: true)
         let none = ImageLimits(sideMax: .max, pixelsMax: .max - 1, pixelBytesMax: .max - 1)
-        #expect(error(huge, none)?.details["limit"] == "pixels")
+        #expect(error(huge, none)?.details["limit"] == "bytes")
     }
 
     @Test func whatIsAtTheLimitsIsDecoded() throws {

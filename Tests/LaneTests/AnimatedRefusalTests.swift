@@ -25,12 +25,13 @@ import Testing
         #expect(reserved.withLock { $0 } == 0)
     }
 
+    /// The limit of pixels is that of each frame; all frames have a limit of bytes.
     @Test func tooManyPixelsOfAllFramesAreRefusedBeforeAnyPixel() throws {
         let file = try AnimatedFile(made: "kept.gif")
         let reserved = Mutex(0)
         let space = HeapSpace(onReserve: { reserved.withLock { $0 += 1 } })
         var job = AnimatedJob()
-        job.limits.pixelsMax = 37 * 29 * 14 - 1
+        job.limits.pixelsMax = 37 * 29 - 1
         let error = #expect(throws: ImageError.self) { try job.decode(file.bytes, space) }
         #expect(error?.code == .limitExceeded && error?.details["setting"] == "pixel-limit")
         job.limits.pixelsMax += 1
@@ -47,8 +48,12 @@ import Testing
         var job = AnimatedJob(
             steps: [.resize(PixelSize(width: 370, height: 290), .stretch, enlarges: true)])
         job.output.format = .png
-        job.limits.pixelsMax = 370 * 290 * 13
-        #expect(failure(job, file.bytes)?.code == .limitExceeded)
+        job.limits.pixelsMax = 370 * 290
+        job.limits.pixelBytesMax = 4 * 370 * 290 * 14 - 1
+        let error = failure(job, file.bytes)
+        #expect(error?.code == .limitExceeded && error?.details["limit"] == "pixelBytesMax")
+        job.limits.pixelBytesMax += 1
+        #expect(throws: Never.self) { try job.run(file.bytes) }
     }
 
     @Test func whatIsCutOffIsNoAnimation() throws {

@@ -55,7 +55,7 @@ import Testing
         let made = try job.run(file.bytes)
         let found = try AnimatedJob.read(made.bytes, as: #require(Self.endings[format]))
         #expect(made.info.format == format && made.info.pages == found.frames.count)
-        #expect(found.loops == file.loops)
+        #expect(found.plays == file.plays)
         let shown = try #require(
             found.frames(shownIn: Self.shown(file)), "\(found.stated) of \(Self.shown(file))")
         for (index, frame) in file.frames.enumerated() {
@@ -64,6 +64,20 @@ import Testing
             let made = found.frames[shown[index]]
             #expect(differing(made, wanted, by: 0) == 0, "\(name), \(index)")
         }
+    }
+
+    /// `NETSCAPE2.0` with 2 is three plays, `acTL` with 2 is two.
+    @Test(
+        .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
+        arguments: [("loop_2.gif", 3), ("apng_p2.png", 2)], [ImageFormat.gif, .png, .webp])
+    func everyFormatIsPlayedAsOften(
+        source: (name: String, plays: Int), format: ImageFormat
+    ) throws {
+        var job = AnimatedJob()
+        job.output.format = format
+        let made = try job.run(try Fixtures.read("reports/\(source.name)"))
+        let found = try AnimatedJob.read(made.bytes, as: #require(Self.endings[format]))
+        #expect(found.plays == source.plays)
     }
 
     /// AVIF is not written with frames: a WebP is made of one where nobody names a format.
@@ -91,7 +105,7 @@ import Testing
         let made = try job.run(file.bytes)
         let found = try AnimatedJob.read(made.bytes, as: "gif")
         #expect(made.info.pages == file.frames.count)
-        #expect(found.loops == file.loops && found.stated == Self.shown(file))
+        #expect(found.plays == file.plays && found.stated == Self.shown(file))
         try #require(found.frames.count == file.frames.count)
         for (index, frame) in file.frames.enumerated() {
             let wrong = differing(found.frames[index], frame, by: 24)

@@ -9,14 +9,14 @@ struct ForgedFramesTests {
     private static let canvas = PixelSize(width: 40, height: 30)
 
     /// A stack whose decoder holds the job of a GIF of which all frames are wanted, or the first.
-    private func decoding(all: Bool) -> Stack {
+    private func decoding(all: Bool, _ terms: LoadTerms = LoadTerms()) -> Stack {
         var (stack, client) = Stack.staffed()
         let request = ImageRequest.image("a", size: 20, .fromLoaderOnly).with {
             $0.originalStoreCacheTypes = .none
             $0.output.format = .webp
             if all { $0.options.insert(.transformAnimatedImage) }
         }
-        stack.load(request, by: client)
+        stack.load(request, by: client, terms: terms)
         stack.finish(.fetch)
         return stack
     }
@@ -40,6 +40,26 @@ struct ForgedFramesTests {
     @Test func framesThatWereAskedForAreTaken() {
         var stack = decoding(all: true)
         finish(&stack, frames: 3)
+        #expect(stack.expelled.isEmpty)
+        #expect(stack.held(.transform).count == 1)
+    }
+
+    /// The limit of pixels is that of one frame.
+    @Test func pixelsOfFramesDoNotAddUp() {
+        var terms = LoadTerms()
+        terms.limits[.pixels] = 40 * 30
+        var stack = decoding(all: true, terms)
+        finish(&stack, frames: 3)
+        #expect(stack.expelled.isEmpty)
+        terms.limits[.pixels] = 40 * 30 - 1
+        stack = decoding(all: true, terms)
+        finish(&stack, frames: 3)
+        #expect(stack.expelled.count == 1)
+    }
+
+    @Test func framesThatTheirDecoderReducedAreTaken() {
+        var stack = decoding(all: true)
+        finish(&stack, frames: 3, size: PixelSize(width: 20, height: 15))
         #expect(stack.expelled.isEmpty)
         #expect(stack.held(.transform).count == 1)
     }

@@ -29,7 +29,7 @@ struct FrameTimesTests {
     }
 
     @Test func loopsAreAsManyAsAFormatCanSay() {
-        #expect(times([1], loops: 70_000).loops(atMost: 65_535) == 65_535)
-        #expect(times([1]).loops(atMost: 65_535) == 0)
+        #expect(times([1], loops: 70_000).plays(atMost: 65_535) == 65_535)
+        #expect(times([1]).plays(atMost: 65_535) == 0)
     }
 }

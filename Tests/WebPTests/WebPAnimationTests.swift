@@ -13,7 +13,7 @@ import WebP
     ) throws -> [UInt8] {
         let encoding = WebPEncoding(
             width: width, height: height, quality: 80, isLossless: isLossless)
-        let animation = try WebPAnimation(encoding, loops: 0)
+        let animation = try WebPAnimation(encoding, plays: 0)
         for (index, frame) in frames.enumerated() {
             try add(frame, from: 40 * index, to: animation)
         }

@@ -11,16 +11,16 @@ public final class WebPAnimation {
 
     /// - Parameters:
     ///   - encoding: how each frame becomes a WebP; its size is that of all.
-    ///   - loops: how often all frames are shown, 0 to 65,535; 0: without end.
+    ///   - plays: how often all frames are shown, 0 to 65,535; 0: without end.
     /// - Throws: `tooLarge`, `outOfMemory`, `internal` where options are none.
-    public init(_ encoding: WebPEncoding, loops: Int) throws(WebPError) {
-        guard encoding.isPossible, (0...65_535).contains(loops) else {
+    public init(_ encoding: WebPEncoding, plays: Int) throws(WebPError) {
+        guard encoding.isPossible, (0...65_535).contains(plays) else {
             throw WebPError(kind: .internal, text: "an animation has impossible options")
         }
         guard encoding.width <= Self.sideMax, encoding.height <= Self.sideMax else {
             throw WebPError(kind: .tooLarge, text: "a side is too long")
         }
-        guard let made = cwebp_animation_new(encoding.shim, CInt(loops)) else {
+        guard let made = cwebp_animation_new(encoding.shim, CInt(plays)) else {
             throw WebPError(kind: .outOfMemory, text: "no animation begins")
         }
         (animation, self.encoding) = (made, encoding)

@@ -57,14 +57,14 @@ int cvips_save_webp(cvips_image in, cvips_webp_options options, cvips_sink sink,
     return result;
 }
 
-int cvips_animated(cvips_image in, int page_height, const int *delays, int count, int loops,
+int cvips_animated(cvips_image in, int page_height, const int *delays, int count, int plays,
                    cvips_image *out) {
     *out = NULL;
     if (vips_copy(in, out, NULL))
         return -1;
     // The copy is new and nobody else has it yet, so its header may be written.
     vips_image_set_int(*out, VIPS_META_PAGE_HEIGHT, page_height);
-    vips_image_set_int(*out, "loop", loops);
+    vips_image_set_int(*out, "loop", plays);
     vips_image_set_array_int(*out, "delay", delays, count);
     return 0;
 }

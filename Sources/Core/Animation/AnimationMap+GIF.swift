@@ -9,8 +9,8 @@ extension AnimationMap {
         guard let canvas = file.gifSize, canvas.isPositive, let flags = file.byte(10) else {
             return nil
         }
-        // Shown once where no extension says otherwise.
-        self.init(.gif, canvas: canvas, loops: 1)
+        // Played once where no extension says otherwise.
+        self.init(.gif, canvas: canvas, plays: 1)
         let table = Self.screenBytes..<Self.screenBytes + Self.tableBytes(flags)
         guard table.isEmpty || file.byte(table.upperBound - 1) != nil else { return }
         shared = [table]
@@ -64,7 +64,8 @@ extension AnimationMap {
             guard let size = file.byte(offset + 14), size >= 3, file.byte(offset + 15) == 1,
                 let count = file.littleEndian(2, at: offset + 16)
             else { return }
-            loops = count
+            repetitions = count
+            plays = count == 0 ? 0 : count + 1
         default: return
         }
     }
@@ -96,13 +97,14 @@ private struct GraphicControl {
 
     private var isTransparent: Bool { flags & 1 != 0 }
 
-    /// The image whose descriptor and bytes lie there; `nil` for one of no size.
+    /// The image whose descriptor and bytes lie there; one of no size is shown as all others, and
+    /// draws nothing.
     func frame(_ file: borrowing HeaderBytes, _ image: Range<Int>) -> FrameRecord? {
         let offset = image.lowerBound
         guard let x = file.littleEndian(2, at: offset + 1),
             let y = file.littleEndian(2, at: offset + 3),
             let width = file.littleEndian(2, at: offset + 5),
-            let height = file.littleEndian(2, at: offset + 7), width > 0, height > 0
+            let height = file.littleEndian(2, at: offset + 7)
         else { return nil }
         return FrameRecord(
             area: PixelRect(x: x, y: y, size: PixelSize(width: width, height: height)),

@@ -14,7 +14,7 @@ extension AnimationMap {
         guard let canvas = file.pngSize, canvas.isPositive, file.pngFrames != nil else {
             return nil
         }
-        self.init(.png, canvas: canvas, loops: 0)
+        self.init(.png, canvas: canvas, plays: 0)
         end = walk(png: file, framesMax)
         // What is whole can be shown; a frame control without pixels cannot.
         if frames.last?.parts.isEmpty == true {
@@ -34,7 +34,7 @@ extension AnimationMap {
             if file.has("IEND", at: kind) {
                 return .whole
             } else if file.has("acTL", at: kind) {
-                loops = file.bigEndian(4, at: offset + 12) ?? 0
+                plays = file.bigEndian(4, at: offset + 12) ?? 0
             } else if file.has("fcTL", at: kind) {
                 guard isNext(&next, file, body.lowerBound) else { return .broken }
                 guard frames.last?.parts.isEmpty != true else { return .broken }

@@ -10,7 +10,7 @@ extension AnimationMap {
             let canvas = file.webPSize, canvas.isPositive,
             let count = file.littleEndian(4, at: 4)
         else { return nil }
-        self.init(.webp, canvas: canvas, loops: 0)
+        self.init(.webp, canvas: canvas, plays: 0)
         // What the file says of its length counts: bytes behind it are nothing of it.
         end = walk(webP: file, to: 8 + count, framesMax)
     }
@@ -26,7 +26,7 @@ extension AnimationMap {
             guard body.upperBound <= fileEnd else { return .broken }
             guard count == 0 || file.byte(body.upperBound - 1) != nil else { return .cut }
             if file.has("ANIM", at: offset) {
-                loops = file.littleEndian(2, at: body.lowerBound + 4) ?? 0
+                plays = file.littleEndian(2, at: body.lowerBound + 4) ?? 0
             } else if file.has("ICCP", at: offset), shared.isEmpty {
                 // The last chunk of a file may lack the byte that makes its length even.
                 let end = body.upperBound + count % 2

@@ -18,8 +18,13 @@ package struct AnimationMap: Hashable, Sendable {
     package let format: ImageFormat
     /// The size of every frame as it is shown.
     package var canvas: PixelSize
-    /// How often all frames are shown; 0: without end.
-    package var loops: Int
+    /// How often all frames are played; 0: without end.
+    package var plays: Int
+    /// SDWebImage's loop count: the number that a GIF has; else as often as it is played.
+    package var loops: Int { repetitions ?? plays }
+    /// The number in a GIF, which counts how often it is repeated, 0: without end; `nil` where the
+    /// file has none, and for other formats.
+    var repetitions: Int?
     /// The frames that are there as a whole, in order; of the last one a part where it is open.
     package var frames: [FrameRecord] = []
     /// Whether more parts of the last frame may follow, of bytes that end within it.
@@ -44,8 +49,8 @@ package struct AnimationMap: Hashable, Sendable {
     }
 
     /// Before the first frame.
-    init(_ format: ImageFormat, canvas: PixelSize, loops: Int) {
-        (self.format, self.canvas, self.loops) = (format, canvas, loops)
+    init(_ format: ImageFormat, canvas: PixelSize, plays: Int) {
+        (self.format, self.canvas, self.plays) = (format, canvas, plays)
     }
 
     /// How many frames are there as a whole for certain.
@@ -53,6 +58,9 @@ package struct AnimationMap: Hashable, Sendable {
 
     /// Bytes of the file that are read anew for each frame.
     package var sharedBytes: Int { shared.reduce(0) { $0 + $1.count } }
+
+    /// Pixels of all frames as they are decoded.
+    package var pixelCount: Int { frames.reduce(0) { $0 + $1.pixelCount } }
 
     /// How long one loop takes, in microseconds.
     package var duration: Int { frames.reduce(0) { $0 + $1.duration } }

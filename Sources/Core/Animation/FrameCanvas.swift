@@ -51,6 +51,14 @@ package struct FrameCanvas: Sendable {
         return base
     }
 
+    /// Pixels of the frames that are decoded for one: those behind it that are not there yet, too.
+    package func decodedPixels(for index: Int) -> Int {
+        let isAlone = map.frames[index].hides(map.canvas)
+        let start = isAlone ? index : map.start(of: index, drawn: next)
+        let behind = map.frames[start..<index].filter { $0.disposal == .keep }
+        return (behind + [map.frames[index]]).reduce(0) { $0 + $1.pixelCount }
+    }
+
     /// Draws what is seen behind a frame.
     private mutating func prepare<Failure: Error>(
         for index: Int, _ decode: (Int) throws(Failure) -> [UInt8]

@@ -20,8 +20,11 @@ package struct FrameRecord: Hashable, Sendable {
         case over
     }
 
-    /// Where its pixels lie on the canvas. A GIF may have some outside: these are not drawn.
+    /// Where its pixels lie on the canvas. A GIF may have some outside: these are not drawn; or
+    /// none at all.
     package var area: PixelRect
+    /// Pixels of it as it is decoded, of which some may lie beside the canvas.
+    package var pixelCount: Int { max(0, area.size.width) * max(0, area.size.height) }
     /// How long it is shown, in microseconds (`FrameTiming`).
     package var duration: Int
     package var disposal: Disposal

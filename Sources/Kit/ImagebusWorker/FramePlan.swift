@@ -43,7 +43,7 @@ struct FramePlan {
         let values = [
             ("side", max(form.size.width, form.size.height), limits.sideMax),
             ("pages", frames, limits.pagesMax),
-            ("pixels", Self.product(area, frames), limits.pixelsMax),
+            ("pixels", area, limits.pixelsMax),
             ("bytes", count, limits.pixelBytesMax),
             ("frames", madeCount, AnimationFacts.framesMax),
         ]

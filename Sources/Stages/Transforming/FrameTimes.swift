@@ -9,8 +9,8 @@ struct FrameTimes {
 
     var count: Int { animation.durations.count }
 
-    /// How often all are shown, as far as a format can say it; 0: without end.
-    func loops(atMost most: Int) -> Int { min(max(0, animation.loops), most) }
+    /// How often all are played, as far as a format can say it; 0: without end.
+    func plays(atMost most: Int) -> Int { min(max(0, animation.plays), most) }
 
     /// The microseconds of a frame.
     func microseconds(_ index: Int) -> Int { Int(animation.durations[index]) }

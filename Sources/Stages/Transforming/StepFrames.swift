@@ -11,7 +11,8 @@ struct StepFrames {
     private let make: (Int) throws(ImageError) -> StepImage
 
     /// - Parameter make: the frame of a number, after the steps.
-    /// - Throws: `limitExceeded` where all of them are too many pixels; what `make` throws.
+    /// - Throws: `limitExceeded` if the pixels of all of them are too many bytes; what `make`
+    ///   throws.
     init(
         _ animation: AnimationFacts, limits: ImageLimits,
         make: @escaping (Int) throws(ImageError) -> StepImage
@@ -19,10 +20,10 @@ struct StepFrames {
         times = FrameTimes(animation)
         size = try make(0).size
         self.make = make
-        let most = min(limits.pixelsMax, limits.pixelBytesMax / Self.bands)
+        let most = limits.pixelBytesMax / Self.bands
         guard let area = size.area, area <= most / times.count else {
             throw .over(
-                "pixelsMax", "encode",
+                "pixelBytesMax", "encode",
                 "\(times.count) frames of \(size) are over the limit: ask for a smaller size")
         }
     }

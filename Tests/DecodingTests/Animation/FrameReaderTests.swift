@@ -19,11 +19,12 @@ import Vips
         try expectAnyOrder(of: file, name)
     }
 
-    /// avifdec makes 16 bits of 10 in another way than libheif, whose way is that of frames.
+    /// Of what avifdec makes in 16 bits the lower ones are cut off.
     @Test(arguments: AnimatedFile.sequences)
     func everyFrameOfASequenceIsThatOfAnotherReader(name: String) throws {
         let file = try AnimatedFile(made: name)
-        try expectFrames(of: file, within: name == "deep.avif" ? 1 : 0, name)
+        let most = ["deep.avif", "lossy.avif"].contains(name) ? 1 : 0
+        try expectFrames(of: file, within: most, name)
         try expectTimes(of: file, isTurned: name.contains("turned"))
         try expectAnyOrder(of: file, name)
     }
@@ -60,7 +61,7 @@ import Vips
     private func expectTimes(of file: AnimatedFile, isTurned: Bool = false) throws {
         let walked = AnimationMap(file.bytes.span, framesMax: 1_000)
         let map = try #require(walked)
-        #expect(map.loops == file.loops)
+        #expect(map.plays == file.plays)
         #expect(map.end == .whole)
         let size = PixelSize(width: file.width, height: file.height)
         #expect(isTurned || map.canvas == size)

@@ -79,7 +79,7 @@ extension RealProcesses {
                     ])
                     #expect(end.exitStatus == 0, "\(end)")
                     let read = try AnimatedFile(at: path, in: folder)
-                    #expect(read.width == 12 && read.height == 8 && read.loops == 3)
+                    #expect(read.width == 12 && read.height == 8 && read.plays == 3)
                     #expect(read.stated == frames.map { _ in 40_000 })
                     for (shown, frame) in zip(read.frames, frames) {
                         let pixel = Array(shown[4 * (4 * 12 + 6)..<4 * (4 * 12 + 6) + 3])

@@ -3,8 +3,8 @@
 public struct AnimatedFile: Sendable {
     /// The file.
     public let bytes: [UInt8]
-    /// Its size, and how often all frames are shown.
-    public let (width, height, loops): (Int, Int, Int)
+    /// Its size, and how often all frames are played; 0: without end.
+    public let (width, height, plays): (Int, Int, Int)
     /// Microseconds of each frame as the file says them.
     public let stated: [Int]
     /// RGBA of each frame.
@@ -26,7 +26,7 @@ public struct AnimatedFile: Sendable {
         guard numbers.count > 4, let bytes = FileBytes.read(path), let all = FileBytes.read(raw)
         else { throw StackFailure("another reader finds no frames in \(path)") }
         self.bytes = bytes
-        (width, height, loops) = (numbers[0], numbers[1], numbers[3])
+        (width, height, plays) = (numbers[0], numbers[1], numbers[3])
         stated = Array(numbers[4...])
         let count = 4 * width * height
         frames = (0..<numbers[2]).map { Array(all[$0 * count..<($0 + 1) * count]) }

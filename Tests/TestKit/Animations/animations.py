@@ -2,7 +2,7 @@
 
     animations.py make NAME FILE       writes one of FILES
     animations.py frames FILE RAW      the frames as another reader composes them, RGBA, to RAW;
-                                       prints width, height, count, loops and milliseconds
+                                       prints width, height, count, plays and milliseconds
 """
 
 import io
@@ -261,7 +261,10 @@ def gif_frames(path):
     raw = subprocess.run(
         ["convert", path, "-coalesce", "-depth", "8", "rgba:-"], check=True,
         capture_output=True).stdout
-    return image.size, image.info.get("loop", 1), times, raw
+    # Pillow gives the number of the file, which browsers play once more; 0 is without end.
+    loop = image.info.get("loop")
+    plays = 1 if loop is None else loop + 1 if loop else 0
+    return image.size, plays, times, raw
 
 
 def apng_frames(path):
@@ -310,15 +313,16 @@ def seen(image, said):
 
 
 def avif_frames(path):
-    """By avifdec, each from the first one on; libavif 0.11 knows no loops."""
+    """By avifdec, each from the first one on; libavif 0.11 knows no plays."""
     said = subprocess.run(["avifdec", "--info", path], check=True, capture_output=True).stdout
     said = said.decode()
     scale = int(re.search(r"(\d+) timescales per second", said).group(1))
     times = [1000 * int(time) / scale
              for time in re.findall(r"\[duration [\d.]+ \((\d+) timescales\)\]", said)]
     raw = b""
-    # Pillow cuts 16 bits to 8. libyuv, which makes 8 bits, enlarges chroma in a way of its own.
-    depth = "8" if re.search(r"Bit Depth\s*: 8\n", said) else "16"
+    # Pillow cuts 16 bits to 8. libyuv, which makes 8 bits, rounds the factors of colours.
+    is_exact = re.search(r"Bit Depth\s*: 8\n", said) and not re.search(r"Format\s*: YUV42", said)
+    depth = "8" if is_exact else "16"
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "made.png")
         for index in range(len(times)):
@@ -339,6 +343,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "make":
         open(sys.argv[3], "wb").write(FILES[sys.argv[2]]())
     else:
-        size, loops, times, raw = frames(sys.argv[2])
+        size, plays, times, raw = frames(sys.argv[2])
         open(sys.argv[3], "wb").write(raw)
-        print(*size, len(times), loops, *[round(time * 1000) for time in times])
+        print(*size, len(times), plays, *[round(time * 1000) for time in times])

@@ -20,8 +20,10 @@ public final class AnimatedImage: Sendable {
     public let info: ImageInfo
     /// How long each frame is shown (SEMANTICS §11.30); of a still image one of zero.
     public let durations: [Duration]
-    /// How often all frames are shown, 0: without end; 0 of a still image too.
+    /// SDWebImage's loop count (`AnimationFacts.loops`), 0: without end; 0 of a still image too.
     public let loops: Int
+    /// How often all frames are played, 0: without end; 0 of a still image too.
+    public let plays: Int
 
     let client: ImagebusClient
     let loads = FrameLoads()
@@ -51,7 +53,7 @@ public final class AnimatedImage: Sendable {
         (self.info, self.client) = (info, client)
         let animation = response.facts?.animation
         microseconds = animation.map { $0.durations.map(Int.init) } ?? [0]
-        loops = animation?.loops ?? 0
+        (loops, plays) = (animation?.loops ?? 0, animation?.plays ?? 0)
         durations = microseconds.map { .microseconds($0) }
         if request.options.contains(.preloadAllFrames) { try await preloadAllFrames() }
     }

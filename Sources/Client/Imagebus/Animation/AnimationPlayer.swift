@@ -42,7 +42,7 @@ public final class AnimationPlayer: Sendable {
         self.settings = settings
         let playback = Playback(
             durations: image.microseconds,
-            loops: settings.loops ?? (image.isAnimated ? image.loops : 1), mode: settings.mode,
+            loops: settings.loops ?? (image.isAnimated ? image.plays : 1), mode: settings.mode,
             rate: settings.rate, skipsLateFrames: settings.skipsLateFrames)
         let buffer = FrameBuffer<AnimationFrame>(
             bytesMax: settings.budget.bytes, estimate: image.estimatedFrameBytes,

@@ -11,7 +11,7 @@ struct FramesReport: Encodable {
     let count: Int
     /// Microseconds of each; 0 of a still image.
     let durations: [Int]
-    /// How often all are shown; 0: without end.
+    /// How often all are played; 0: without end.
     let loops: Int
     let format: String?
     let width: Int
@@ -30,7 +30,7 @@ struct FramesReport: Encodable {
     init(_ end: FramesCommand.End, in directory: String, milliseconds: Double) {
         count = end.image.count
         durations = end.image.durations.map { Int($0 / .microseconds(1)) }
-        loops = end.image.loops
+        loops = end.image.plays
         format = end.format?.name
         (width, height) = (end.size.width, end.size.height)
         (bytes, files) = (end.bytes, end.files)

@@ -31,8 +31,9 @@ struct FrameReader {
             return nil
         }
         try limits.check(source, at: .whole)
-        try limits.check(frames: 1, of: source)
-        sequence = map.format == .avif ? AVIFFrames(map.canvas) : nil
+        try limits.check(frames: 1, of: source.storedSize)
+        try limits.checkMemory(source, at: .whole, composing: true)
+        sequence = map.format == .avif ? AVIFFrames(of: file) : nil
         map.canvas = canvas
         if sequence != nil { map.spreadFrames() }
         (self.map, self.decoder, self.canvas) = (map, decoder, FrameCanvas(map))
@@ -48,12 +49,14 @@ struct FrameReader {
         of index: Int, in file: UnsafeRawBufferPointer, limits: ImageLimits,
         cancellation: CancellationFlag
     ) throws(ImageError) -> [UInt8] {
+        try limits.check(composedPixels: canvas.decodedPixels(for: index))
         let (files, map, decoder) = (FrameFile(file, map), map, decoder)
         let sequence = sequence
         if let sequence { try limits.check(coded: sequence.size) }
         return try canvas.show(index) { index throws(ImageError) in
             let frame = map.frames[index]
             guard !cancellation.isCancelled else { throw .cancelled }
+            guard frame.area.size.isPositive else { return [] }
             if let sequence {
                 let one = AVIFFrame(of: sequence, index, cancellation)
                 return try Self.pixels(file, as: frame.area.size, by: one, limits, cancellation)

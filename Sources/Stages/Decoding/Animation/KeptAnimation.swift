@@ -52,7 +52,7 @@ final class KeptAnimation: Sendable {
             last.bytes.elementsEqual(source.bytes)
         {
             try limits.check(source, at: .whole)
-            try limits.check(frames: 1, of: source)
+            try limits.check(frames: 1, of: source.storedSize)
             return last
         }
         let reader = try FrameReader(

@@ -51,8 +51,8 @@ private struct AnimatedPNGWriter<Space: OutputSpace> {
 
     mutating func begin() throws {
         let header = Self.big(frames.size.width) + Self.big(frames.size.height) + [8, 6, 0, 0, 0]
-        let loops = frames.times.loops(atMost: Int(Int32.max))
-        let counts = Self.big(frames.count) + Self.big(loops)
+        let plays = frames.times.plays(atMost: Int(Int32.max))
+        let counts = Self.big(frames.count) + Self.big(plays)
         try append(128) { chunks in
             chunks.append(PNGWriter.signature)
             chunks.chunk("IHDR", header)
