@@ -105,6 +105,52 @@ struct BlacklistTests {
         #expect(stack.scheduler.report.blacklisted == 1)
     }
 
+    /// The kinds of decodes, and how an operator sees that one of them failed.
+    private static let decodes: [(name: String, image: ImageRequest)] = [
+        ("decode", .image("a", size: 3, .fromLoaderOnly)),
+        (
+            "decode all frames",
+            .image("a", size: 4, .fromLoaderOnly).with {
+                $0.output.format = .webp
+                $0.options.insert(.transformAnimatedImage)
+            }
+        ),
+        ("decode frame 3", .image("a", size: 3, .fromLoaderOnly).with { $0.frame = 3 }),
+        ("decode frame 4", .image("a", size: 3, .fromLoaderOnly).with { $0.frame = 4 }),
+    ]
+
+    /// Damage of frame 9 says nothing about frame 0.
+    @Test(arguments: decodes.indices) func aFailedDecodeRefusesItsKindAlone(index: Int) {
+        var (stack, client) = Stack.staffed()
+        var error = ImageError(.badImageData, "cut off")
+        error.damagesPixelsOnly = true
+        let first = stack.load(Self.decodes[index].image, by: client)
+        stack.finish(.fetch)
+        stack.finish(.decode, .failed(error))
+        #expect(stack.error(first) == .badImageData)
+        for (other, decode) in Self.decodes.enumerated() {
+            let token = stack.load(decode.image, by: client)
+            #expect((stack.error(token) == .blacklisted) == (other == index), "\(decode.name)")
+        }
+        stack.send(.blacklist(client, .list(after: 0)))
+        #expect(stack.reports.last?.entries.map(\.operation) == [Self.decodes[index].name])
+    }
+
+    /// Two decodes of one transfer: the failure of one is not entered for the other.
+    @Test func aFailedDecodeLeavesOthersOfItsTransferAlone() {
+        var (stack, client) = Stack.staffed()
+        var error = ImageError(.badImageData, "cut off")
+        error.damagesPixelsOnly = true
+        for decode in Self.decodes.prefix(2) { stack.load(decode.image, by: client) }
+        stack.finish(.fetch)
+        for held in stack.held(.decode) {
+            guard case .decode(let work) = held.job.work, work.wantsAllFrames else { continue }
+            stack.finish(held, .failed(error))
+        }
+        stack.send(.blacklist(client, .list(after: 0)))
+        #expect(stack.reports.last?.entries.map(\.operation) == ["decode all frames"])
+    }
+
     /// A ticket of a plain hit stands, one of a result does not.
     @Test func damagedPixelsLeaveTicketsOfOriginalsAlone() throws {
         var (stack, client) = Stack.staffed()
@@ -125,7 +171,7 @@ struct BlacklistTests {
             .denied(
                 Denial(
                     source: ScopedSource(SourceKey(small), LoadTerms()),
-                    refusal: Refusal(damage), url: url, at: stack.now, lastNumber: 0)))
+                    refusal: Refusal(damage, of: .still), url: url, at: stack.now, lastNumber: 0)))
         #expect(stack.scheduler.hits.stands(plain, at: stack.now))
         #expect(!stack.scheduler.hits.stands(made, at: stack.now))
         #expect(ticket(.image("a")) != nil && ticket(small) == nil)

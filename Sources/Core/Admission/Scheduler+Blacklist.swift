@@ -11,21 +11,20 @@ extension Scheduler {
     /// Looks at the deny list before anything else, caches included, once the options are known.
     /// The pixels of an overlay are needed whatever the request for it says.
     mutating func checkBlacklist(
-        _ image: ImageRequest, _ terms: LoadTerms, needingPixels: Bool? = nil
+        _ image: ImageRequest, _ terms: LoadTerms, for operation: SourceOperation? = nil
     ) throws(ImageError) {
-        guard let entry = refusal(of: image, terms, needingPixels: needingPixels) else { return }
+        guard let entry = refusal(of: image, terms, for: operation) else { return }
         figures.counters.blacklistRefusals += 1
         throw entry.value.told(after: now.milliseconds(since: entry.since) / 1_000)
     }
 
     /// Why a request is refused. Usually the list is empty: then a hit pays nothing.
     func refusal(
-        of image: ImageRequest, _ terms: LoadTerms, needingPixels: Bool? = nil
+        of image: ImageRequest, _ terms: LoadTerms, for operation: SourceOperation? = nil
     ) -> Hits.DenyEntry? {
         guard !hits.denyList.isEmpty, !image.options.contains(.retryFailed) else { return nil }
         return hits.refusal(
-            of: ScopedSource(SourceKey(image), terms),
-            needingPixels: needingPixels ?? image.needsPixels,
+            of: ScopedSource(SourceKey(image), terms), for: operation ?? image.operation,
             within: image.earlierFailureMilliseconds, at: now)
     }
 
@@ -37,28 +36,35 @@ extension Scheduler {
         order.terms.blocks(error) ?? error.blacklists
     }
 
-    /// What was to be fetched for those orders failed, or is no image. It is entered in the list of
-    /// every profile that says so. `retryFailed` does not keep a source off the list: it only leads
+    /// What was to be done with a source for those orders failed. It is entered in the list of each
+    /// profile that says so. `retryFailed` does not keep a source off the list: it only leads
     /// past the list.
-    mutating func deny(_ source: SourceKey, for error: ImageError, _ orders: [Order]) {
-        var scopes: Set<String> = []
-        for order in orders
-        where !scopes.contains(order.terms.scope) && Self.blocks(error, order) {
-            scopes.insert(order.terms.scope)
+    mutating func deny(
+        _ operation: SourceOperation, of source: SourceKey, for error: ImageError,
+        _ orders: [Order]
+    ) {
+        var denied: Set<ScopedSource> = []
+        for order in orders where Self.blocks(error, order) {
+            let scoped = ScopedSource(source, order.terms)
+            guard denied.insert(scoped).inserted else { continue }
             hits.withdraw(
                 .denied(
                     Denial(
-                        source: ScopedSource(source, order.terms),
-                        refusal: Refusal(error),
+                        source: scoped,
+                        refusal: Refusal(error, of: operation),
                         url: source.bareURL, at: now, lastNumber: deriver.lastDenial)))
             deriver.lastDenial = hits.lastDenial
         }
     }
 
-    /// What was fetched for orders that were not refused is an image after all.
-    mutating func admitAgain(_ source: SourceKey, _ orders: [Order]) {
+    /// That was done after all for orders that were not refused.
+    mutating func admitAgain(
+        _ operation: SourceOperation, of source: SourceKey, _ orders: [Order]
+    ) {
         guard !hits.denyList.isEmpty else { return }
-        for order in orders { hits.forgive(ScopedSource(source, order.terms)) }
+        for order in orders {
+            hits.forgive(ScopedSource(source, order.terms), for: operation)
+        }
     }
 
     // MARK: - Operators
@@ -94,9 +100,9 @@ extension Scheduler {
     }
 
     private var refused: [BlacklistReport.Entry] {
-        hits.denyList.live(at: now).map { _, entry in
+        hits.denyList.live(at: now).map { key, entry in
             BlacklistReport.Entry(
-                number: entry.number, url: entry.shownURL, operation: JobStage.fetch.name,
+                number: entry.number, url: entry.shownURL, operation: key.operation.name,
                 reason: entry.value.error, expiresInMilliseconds: entry.millisecondsLeft(at: now))
         }
     }

@@ -50,6 +50,7 @@ extension Scheduler {
         let order = requests[id].order
         image.explanation = Explanation(order, image, made: made)
         image.validity = told(made.caching, made.mark, of: order)
+        if requests[id].image.context.wantsExtendedData { image.extendedData = made.extendedData }
         return image
     }
 

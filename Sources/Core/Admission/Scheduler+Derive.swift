@@ -52,8 +52,10 @@ extension Scheduler {
             progressed(transfer, progress, info, ids)
         case .partial(let transfer, let image, let block, let bytes, let ids):
             offer(image, block, of: bytes, from: transfer, to: ids)
-        case .failedSource(let source, let error, let orders): deny(source, for: error, orders)
-        case .provenSource(let source, let orders): admitAgain(source, orders)
+        case .failedSource(let source, let operation, let error, let orders):
+            deny(operation, of: source, for: error, orders)
+        case .provenSource(let source, let operation, let orders):
+            admitAgain(operation, of: source, orders)
         case .varies(let text, let fields):
             hits.withdraw(.varies(plainOriginal: text, fields))
         case .confirmed(let text, let mark, let said):

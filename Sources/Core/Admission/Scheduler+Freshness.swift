@@ -22,7 +22,7 @@ extension Scheduler {
     func isFresh(_ entry: HitIndex.Entry, _ terms: LoadTerms, _ names: RequestNames) -> Bool {
         guard let validity = entry.origin?.validity else { return false }
         let caching = hits.confirmations.caching(
-            validity.caching, of: names.plainOriginal, BodyMark(validity))
+            validity.caching, of: names.plainOriginal, BodyMark(validity), at: calendarNow)
         return FreshnessDecision(terms.expiry(caching), at: calendarNow) == .fresh
     }
 
@@ -33,7 +33,7 @@ extension Scheduler {
     ) {
         guard requests[id].order.upload == nil else { return answer(id, image, block) }
         let caching = hits.confirmations.caching(
-            cached.caching, of: requests[id].names.plainOriginal, cached.mark)
+            cached.caching, of: requests[id].names.plainOriginal, cached.mark, at: calendarNow)
         let expiry = requests[id].order.terms.expiry(caching)
         switch FreshnessDecision(expiry, at: calendarNow) {
         case .fresh:
@@ -109,7 +109,8 @@ extension Scheduler {
     /// What the origin says of caching the image that a request has at first.
     private func confirmed(_ refreshing: Refreshing, _ id: LiveRequest.ID) -> OriginCaching? {
         hits.confirmations.caching(
-            refreshing.caching, of: requests[id].names.plainOriginal, refreshing.mark)
+            refreshing.caching, of: requests[id].names.plainOriginal, refreshing.mark,
+            at: calendarNow)
     }
 
     /// What a request is told that holds a stale image: that image, where it may have it. `nil`
@@ -164,8 +165,8 @@ extension Scheduler {
         _ caching: OriginCaching?, _ mark: BodyMark, _ names: RequestNames, _ terms: LoadTerms
     ) -> Validity? {
         Validity(
-            telling: hits.confirmations.caching(caching, of: names.plainOriginal, mark), mark,
-            terms)
+            telling: hits.confirmations.caching(
+                caching, of: names.plainOriginal, mark, at: calendarNow), mark, terms)
     }
 }
 

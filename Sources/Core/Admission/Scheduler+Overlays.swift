@@ -39,7 +39,7 @@ extension Scheduler {
     ) throws(ImageError) -> Order {
         do throws(ImageError) {
             try load.request.checkWishes()
-            try checkBlacklist(load.request, load.terms, needingPixels: true)
+            try checkBlacklist(load.request, load.terms, for: .still)
             return Order(
                 load.request, load.terms, try names(of: load.request, load.terms),
                 distrustsMemory: false, logContext: requests[id].order.logContext)

@@ -40,10 +40,10 @@ package indirect enum DerivationEvent: Sendable {
 
     // Sources.
 
-    /// A source failed, or is no image, for those orders.
-    case failedSource(SourceKey, ImageError, [Order])
-    /// A source is an image after all, for those orders.
-    case provenSource(SourceKey, [Order])
+    /// What those orders do with a source failed.
+    case failedSource(SourceKey, SourceOperation, ImageError, [Order])
+    /// The source is an image after all, with which that can be done for those orders.
+    case provenSource(SourceKey, SourceOperation, [Order])
     /// The header fields on which the original under that plain text depends.
     case varies(String, [String]?)
     /// The origin has confirmed what is kept with that mark under that plain text.

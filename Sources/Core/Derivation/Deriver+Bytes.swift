@@ -96,7 +96,8 @@ extension Deriver {
         }
         decodes[node].provenance = Provenance(
             tier: body.tier, mark: body.mark, caching: body.caching, tags: body.tags,
-            keeping: sources[source].keeping, began: sources[source].freshness.began,
+            extendedData: body.extendedData, keeping: sources[source].keeping,
+            began: sources[source].freshness.began,
             isOutdated: sources[source].freshness.isOutdated, fetched: body.fetched?.account)
         decodes[node].isVaried = sources[source].isVaried
         decodes[node].timings += sources[source].timings
@@ -108,6 +109,7 @@ extension Deriver {
             framesMax: key.isOverlay ? 1 : limits.framesMax)
         work.wantsAllFrames = key.wantsAllFrames
         work.passing = key.passing
+        work.showsDamaged = key.showsDamaged
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,
             decodes[node].consumers.urgency,

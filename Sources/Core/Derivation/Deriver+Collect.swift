@@ -143,7 +143,7 @@ extension Deriver {
         if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs,
             error.code != .poisoned
         {
-            tellFailed(source, error)
+            tellFailed(node, of: source, error)
         }
         tearDown(node, .fail(error))
     }

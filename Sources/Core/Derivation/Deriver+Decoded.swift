@@ -15,6 +15,7 @@ extension Deriver {
         let isNews = sources[source].info == nil
         sources[source].info = image.info
         tellProven(node, source)
+        decodes[node].isDamaged = image.isDamaged
         decodes[node].facts = image.facts?.only(decodes[node].name.key.facts.kinds)
         let need = decodes[node].name.key.need
         if let pixels = DecodeNode.Pixels(image, for: need, in: blocks) {

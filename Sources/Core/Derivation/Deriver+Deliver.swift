@@ -45,7 +45,7 @@ extension Deriver {
             reference: reference, info: product.metadata.info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
             storedTiers: report.tiers.union(result.transcoded))
-        image.digest = report.digest
+        (image.digest, image.isDamaged) = (report.digest, result.isDamaged)
         let served = results[node].consumers.takeAll { result.serves($0.storePolicy) }
         complete(served, image, block, result)
         if results[node].consumers.isEmpty { retire(node) } else { deliver(node, product) }

@@ -36,6 +36,7 @@ extension Deriver {
         let decoded = decodes[decode].provenance
         results[node].isMade(of: provenance(of: node, decoded))
         results[node].timings += decodes[decode].timings
+        results[node].isDamaged = decodes[decode].isDamaged
         if let file = decodes[decode].file { return useFile(node, file) }
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
@@ -108,11 +109,12 @@ extension Deriver {
     ) {
         storeOriginal(source)
         let result = results[node]
-        let image = DeliveredImage(
+        var image = DeliveredImage(
             reference: nil, info: info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
             storedTiers: sources[source].storing.originals.stored(result.order.names.plainOriginal),
             facts: facts)
+        image.isDamaged = result.isDamaged
         retire(node)
         complete(result.consumers.members, image, nil, result)
     }
@@ -145,6 +147,7 @@ extension Deriver {
             info: info, etag: provenance.mark.etag, lastModified: provenance.mark.lastModified,
             caching: provenance.caching)
         metadata.tags = CacheTag.union(results[node].policy.tags, provenance.tags)
+        metadata.extendedData = provenance.extendedData
         return metadata
     }
 

@@ -33,7 +33,8 @@ public struct BlacklistReport: Hashable, Sendable {
         public var number: UInt64
         /// The URL without user information and query.
         public var url: String
-        /// The stage that is not tried: `fetch`, `decode` or `transform`.
+        /// The stage that is not tried, and of what: `fetch`, `decode`, `decode frame 3`,
+        /// `decode all frames` or `transform`.
         public var operation: String
         /// What those who need it end with: `poisoned` where it is quarantined, else the error
         /// for which it was entered.

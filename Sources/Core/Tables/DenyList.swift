@@ -78,6 +78,9 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         order.append((numbers, key))
     }
 
+    /// Changes the value of a key that is there; its age stays.
+    public mutating func update(_ key: Key, _ value: Value) { entries[key]?.value = value }
+
     /// Forgets a key; nothing where there is none.
     public mutating func remove(_ key: Key) { entries[key] = nil }
 

@@ -5,11 +5,11 @@ struct Refusal: Hashable, Sendable {
     let error: ErrorCode
     /// The origin's status, where that was the error.
     let httpStatus: String?
-    /// Only loads that need its pixels are refused: its header was good.
-    let isOfPixels: Bool
+    /// Only loads that do this are refused; of the header: all loads.
+    let operation: SourceOperation
 
-    init(_ error: ImageError) {
-        (self.error, isOfPixels) = (error.code, error.damagesPixelsOnly)
+    init(_ error: ImageError, of operation: SourceOperation = .header) {
+        (self.error, self.operation) = (error.code, operation)
         httpStatus = error.details["httpStatus"].flatMap { UInt16($0) }.map { String($0) }
     }
 
@@ -18,10 +18,22 @@ struct Refusal: Hashable, Sendable {
         let reason = error.rule.name
         var told = ImageError(
             .blacklisted,
-            "Image url is blacklisted\(isOfPixels ? " where its pixels are needed" : ""): "
+            "Image url is blacklisted\(operation.restriction): "
                 + "it failed before with \(reason); the option retry-failed asks again",
             details: ["reason": reason, "age": String(seconds)])
         told.details["httpStatus"] = httpStatus
         return told
+    }
+}
+
+extension SourceOperation {
+    /// Which loads are refused, behind "is blacklisted".
+    fileprivate var restriction: String {
+        switch self {
+        case .header: ""
+        case .still: " where its pixels are needed"
+        case .frame(let number): " where its frame \(number) is needed"
+        case .allFrames: " where all its frames are needed"
+        }
     }
 }

@@ -79,6 +79,8 @@ struct DecodeNode: ClosableNode {
     var facts: ImageFacts?
     /// What came in the place of pixels.
     var file: File?
+    /// Whether pixels are missing that the source should have.
+    var isDamaged = false
 
     init(name: Sourced<DecodeKey>, _ logContext: LogContext) {
         self.name = name

@@ -63,6 +63,9 @@ struct ResultNode: ClosableNode {
     var timings = StageTimings()
     /// What was decoded for it and how it was made, as soon as it is known.
     var decoded: DecodeAccount?
+    /// Whether pixels of its source are missing. It is kept nowhere then: a load that refuses
+    /// damaged images must not find it, and its origin may have the whole image soon.
+    var isDamaged = false
     var transformed: TransformAccount?
     /// What a serializer makes of it, while that is under way, and the tiers that have it.
     var transcode: TranscodeNode.ID?
@@ -127,10 +130,12 @@ struct ResultNode: ClosableNode {
     }
 
     /// How it is to be kept; nowhere, where the origin's answer depends on everything, or is
-    /// outdated.
+    /// outdated, and where it is damaged.
     var keptPolicy: StorePolicy {
         var policy = policy
-        if provenance.keeping == .nowhere || provenance.isOutdated { policy.tiers = .none }
+        if provenance.keeping == .nowhere || provenance.isOutdated || isDamaged {
+            policy.tiers = .none
+        }
         return policy
     }
 

@@ -41,7 +41,7 @@ struct SourceNode: Node {
         let isOriginal: Bool
         /// By which entries of them are found, besides the tags of who asks.
         let tags: [String]
-        /// What an operator puts beside them.
+        /// What an operator put beside them.
         let extendedData: ExtendedData?
 
         init(_ block: BlockHandle, fetched: FetchedBody, takesTags: Bool) {
@@ -62,7 +62,7 @@ struct SourceNode: Node {
             fetched = nil
             mark = BodyMark(hit.metadata)
             caching = hit.metadata.caching
-            (tags, extendedData) = (hit.metadata.tags, nil)
+            (tags, extendedData) = (hit.metadata.tags, hit.metadata.extendedData)
             isOriginal = false
         }
 

@@ -36,7 +36,7 @@ package final class Order: Sendable {
         self.logContext = logContext
         key = ResultKey(
             image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) },
-            limits: terms.limits, coders: terms.coders)
+            limits: terms.limits, coders: terms.coders, showsDamaged: terms.showsDamaged)
         self.plan = plan ?? JobPlan(image, terms, names, distrustsMemory: distrustsMemory)
     }
 }

@@ -68,6 +68,8 @@ struct Provenance: Sendable {
     var caching: OriginCaching?
     /// Of which entries they are found by (SEMANTICS §5.20).
     var tags: [String] = []
+    /// What an operator put beside them.
+    var extendedData: ExtendedData?
     /// Where what is made of them may be kept.
     var keeping = Keeping.asNamed
     /// When their transfer began, where there was one.

@@ -9,6 +9,8 @@ package struct Made: Sendable {
     package let mark: BodyMark
     /// What their origin says of caching, as far as that is known.
     package let caching: OriginCaching?
+    /// What an operator put beside these.
+    package let extendedData: ExtendedData?
     /// Whether these came from the cache.
     package let isOfCachedOriginal: Bool
     /// Whether these were fetched for the waiters.
@@ -23,6 +25,7 @@ package struct Made: Sendable {
         timings = result.timings
         mark = result.provenance.mark
         caching = result.provenance.caching
+        extendedData = result.provenance.extendedData
         isOfCachedOriginal = result.provenance.tier != .none
         isFetched = result.name.origin.isFetched
         fetched = result.provenance.fetched
