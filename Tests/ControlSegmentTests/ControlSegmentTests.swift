@@ -56,14 +56,18 @@ import Testing
         #expect(record == CrashRecord(job: nil, attempt: 9, signal: 6))
     }
 
-    @Test(arguments: [ControlVerdict.stoodStill, .didNotStop])
-    func aVerdictIsHeldAgainstTheJobThatIsHeld(_ verdict: ControlVerdict) throws {
+    @Test(arguments: [
+        (ControlVerdict.stoodStill, CrashRecord.Cause.stoodStill), (.didNotStop, .didNotStop),
+        (.cancelledHard, .cancelledHard),
+    ])
+    func aVerdictIsHeldAgainstTheJobThatIsHeld(
+        _ verdict: ControlVerdict, _ cause: CrashRecord.Cause
+    ) throws {
         let folder = TestKit.TemporaryDirectory()
         let segment = try ControlSegment(in: folder.path, incarnation: incarnation)
         segment.hold(JobID(7), attempt: 2)
         try verdict.leave(in: folder.path, for: incarnation)
         let record = ControlReader(directory: folder.path).crashRecord(of: incarnation)
-        let cause: CrashRecord.Cause = verdict == .stoodStill ? .stoodStill : .didNotStop
         #expect(record == CrashRecord(job: JobID(7), attempt: 2, cause: cause))
         segment.holdNothing()
         #expect(ControlReader(directory: folder.path).crashRecord(of: incarnation)?.job == nil)
@@ -74,7 +78,7 @@ import Testing
         do {
             var segment = try ControlSegment(in: folder.path, incarnation: incarnation)
             segment.hold(JobID(7), attempt: 2)
-            segment.blameJob()
+            segment.blameJob(.didNotStop)
         }
         let record = ControlReader(directory: folder.path).crashRecord(of: incarnation)
         #expect(record == CrashRecord(job: JobID(7), attempt: 2, cause: .didNotStop))

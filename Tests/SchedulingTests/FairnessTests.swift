@@ -110,6 +110,43 @@ struct FairnessTests {
         #expect(stack.faults == [])
     }
 
+    /// Whoever sends images that crash decoders waits behind the others each time.
+    @Test(arguments: [CrashRecord.Cause.signal(6), .cancelledHard])
+    func aVisitorPaysForTheWorkersThatItsImagesEnd(_ cause: CrashRecord.Cause) {
+        var stack = Stack()
+        stack.hire(.download, credit: 16)
+        let gateway = stack.connect()
+        for number in 0..<3 {
+            stack.load(.image("a\(number)", size: 3, .fromLoaderOnly), by: gateway, visitor: 7)
+        }
+        for number in 0..<3 {
+            stack.load(.image("b\(number)", size: 3, .fromLoaderOnly), by: gateway, visitor: 9)
+        }
+        var sources: [UInt64: String] = [:]
+        for held in stack.held(.fetch) {
+            // Their lengths tell the images apart.
+            let length = UInt64(1_000 + sources.count)
+            sources[length] = name(held)
+            stack.finish(held, stack.success(held, length: length))
+        }
+        stack.hire(.decode)
+        var order: [String] = []
+        while let held = stack.held(.decode).first {
+            order.append(sources[held.job.work.input?.length ?? 0] ?? "")
+            if order.count == 1 {
+                stack.kill(
+                    held.worker,
+                    crash: CrashRecord(
+                        job: held.job.id, attempt: held.job.attempt, cause: cause))
+                stack.hire(.decode)
+            } else {
+                stack.finish(held, .failed(ImageError(.unsupportedFormat, "as told")))
+            }
+        }
+        #expect(order == ["a0", "b0", "b1", "b2", "a1", "a2", "a0"])
+        #expect(stack.faults == [])
+    }
+
     @Test func whoLeavesOnlyOneOfManyJobsDoesNotPayForTheOthers() {
         var stack = Stack()
         stack.hire(.download)

@@ -142,6 +142,32 @@ struct FreshLoadTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
+    /// The clock was a day ahead as the image was stored.
+    @Test func whatAFastClockStoredIsAskedForOnce() {
+        var setting = Setting(age: -86_400)
+        #expect(setting.outcome == nil)
+        #expect(setting.conditions == [Self.v1])
+        setting.stack.finish(.fetch, .failed(setting.stack.notModified(nil)))
+        #expect(setting.image?.cacheType == .disk)
+        setting.again(age: -86_400)
+        #expect(setting.image?.cacheType == .disk)
+        #expect(setting.stack.held(.fetch).isEmpty, "the origin has just confirmed it")
+        setting.stack.pass(milliseconds: 91_000)
+        setting.again(age: -86_400)
+        #expect(setting.outcome == nil)
+        while setting.outcome == nil {
+            for held in setting.stack.held(.fetch) {
+                let error = ImageError(.timedOut, "the origin is silent")
+                setting.stack.finish(held, .failed(error))
+            }
+            setting.stack.pass(milliseconds: 1)
+        }
+        // From the confirmation on it may be served for 160 s, if its origin fails.
+        #expect(setting.image?.validity?.originFailure?.code == .timedOut)
+        setting.stack.finishAll()
+        #expect(setting.stack.isAtRest, "\(setting.stack)")
+    }
+
     @Test func severalWaitForOneAnswer() {
         var setting = Setting(age: 90)
         let tokens = (0..<3).map { _ in

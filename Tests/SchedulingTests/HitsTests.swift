@@ -172,7 +172,7 @@ import Testing
         #expect(room.fallen == [.a, .aOfShop], "who tries again asks for it all the same")
         #expect(room.hits.count == 3, "others may have the entry")
         let (image, terms, _) = try room.load(.a)
-        room.hits.forgive(ScopedSource(SourceKey(image), terms))
+        room.hits.forgive(ScopedSource(SourceKey(image), terms), for: image.operation)
         #expect(room.fallen == [.aOfShop])
         let forgiven = room.hits.forgive(at: room.now) { $0.isNamed(image.url) }
         #expect(forgiven == 1 && room.fallen.isEmpty)

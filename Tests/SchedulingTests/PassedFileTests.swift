@@ -59,10 +59,11 @@ struct PassedFileTests {
 
     private func isBelieved(
         _ passing: Passing?, length: UInt64 = 100, allFrames: Bool = false,
+        need: DecodeNeed = .full,
         _ change: (inout DecodedImage) -> Void = { _ in }
     ) -> Bool {
         let source = BlockReference(segment: 1, offset: 0, length: 100, block: BlockID(1))
-        var work = DecodeWork(source: source, need: .full, limits: ImageLimits())
+        var work = DecodeWork(source: source, need: need, limits: ImageLimits())
         (work.passing, work.wantsAllFrames) = (passing, allFrames)
         var image = DecodedImage(
             info: ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), frames: [])
@@ -83,6 +84,11 @@ struct PassedFileTests {
         #expect(isBelieved(unchanged, allFrames: true) { $0.info.pages = 2 })
         #expect(!isBelieved(unchanged) { $0.info.size.width = 0 })
         #expect(!isBelieved(unchanged) { $0.facts = ImageFacts() })
+        // 4 by 3 pixels: what the need would reduce has to be decoded.
+        #expect(isBelieved(unchanged, need: .area(12)))
+        #expect(!isBelieved(unchanged, need: .area(11)))
+        #expect(isBelieved(unchanged, need: .cover(PixelSize(width: 4, height: 9), .fit)))
+        #expect(!isBelieved(unchanged, need: .cover(PixelSize(width: 3, height: 9), .fit)))
         let drawings = Passing(formats: [.svg], isUnchanged: false, metadata: .nothing)
         #expect(!isBelieved(drawings))
         #expect(isBelieved(drawings) { $0.info.format = .svg })

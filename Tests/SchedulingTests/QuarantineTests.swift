@@ -66,18 +66,92 @@ struct QuarantineTests {
         #expect(stack.image(second) != nil)
     }
 
-    @Test func aWorkerThatIsKilledIsNoEvidence() {
+    /// The kernel kills a process that takes too much memory, and that leaves no record.
+    @Test(arguments: [JobStage.decode, .transform])
+    func aWorkerThatIsLostTwiceWithAJobIsEvidence(_ stage: JobStage) {
+        var stack = Stack()
+        stack.hireAll()
+        let token = stack.load(loader(5), by: stack.connect())
+        if stage == .decode { stack.finish(.fetch) } else { stack.run(.fetch, .decode) }
+        stack.pass(milliseconds: 250)
+        stack.kill(stack.held(stage)[0].worker)
+        #expect(stack.error(token) == nil)
+        stack.hire(stage.kind)
+        #expect(stack.held(stage).map(\.job.attempt) == [2])
+        stack.pass(milliseconds: 250)
+        stack.kill(stack.held(stage)[0].worker)
+        #expect(stack.error(token) == .poisoned)
+        #expect(stack.scheduler.report.quarantined == 1)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aSuccessAfterALossMakesItVoid() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        for size in 5...8 {
+            let token = stack.load(loader(size), by: client)
+            stack.finish(.fetch)
+            stack.pass(milliseconds: 250)
+            stack.kill(stack.held(.decode)[0].worker)
+            stack.hire(.decode)
+            stack.finishAll()
+            #expect(stack.image(token) != nil)
+        }
+        #expect(stack.scheduler.report.quarantined == 0)
+    }
+
+    /// Its worker may have ended since it was told to stop, or since an operator wants that.
+    @Test func aLossOfAWorkerThatDrainsIsNoEvidence() {
+        var stack = Stack()
+        stack.hireAll()
+        let token = stack.load(loader(5), by: stack.connect())
+        stack.finish(.fetch)
+        for _ in 0..<4 {
+            let worker = stack.held(.decode)[0].worker
+            stack.pass(milliseconds: 250)
+            stack.send(.workerDraining(worker))
+            stack.kill(worker)
+            stack.hire(.decode)
+        }
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+    }
+
+    /// Its memory was not full yet, so that somebody else ended it.
+    @Test func aLossWithinAMomentIsNoEvidence() {
         var stack = Stack()
         stack.hireAll()
         let token = stack.load(loader(5), by: stack.connect())
         stack.finish(.fetch)
         for _ in 0..<9 {
+            stack.pass(milliseconds: 249)
             stack.kill(stack.held(.decode)[0].worker)
             stack.hire(.decode)
         }
         stack.finishAll()
         #expect(stack.image(token) != nil)
         #expect(stack.scheduler.report.quarantined == 0)
+    }
+
+    @Test func aJobThatLostItsWorkerGoesBehindAllThatWait() {
+        var stack = Stack()
+        stack.hire(.download, credit: 3)
+        stack.hire(.transform)
+        let decoder = stack.hire(.decode)
+        let client = stack.connect()
+        for name in ["a", "b", "c"] { stack.load(loader(5, name), by: client) }
+        for held in stack.held(.fetch) { stack.finish(held, stack.success(held)) }
+        let first = stack.held(.decode)[0].job.id
+        stack.pass(milliseconds: 250)
+        stack.kill(decoder)
+        var order: [JobID] = []
+        for _ in 0..<3 {
+            let worker = stack.hire(.decode)
+            order += stack.held(.decode).filter { $0.worker == worker }.map(\.job.id)
+        }
+        #expect(order.count == 3)
+        #expect(order.last == first)
     }
 
     @Test(arguments: [CrashRecord.Cause.stoodStill, .didNotStop])
@@ -174,6 +248,155 @@ struct QuarantineTests {
         #expect(stack.image(token) != nil)
     }
 
+    // MARK: - Drawings
+
+    /// Fetches a drawing for a load.
+    private func fetchDrawing(in stack: inout Stack) {
+        let held = stack.held(.fetch)[0]
+        guard case .fetched(var body) = stack.success(held) else { return }
+        body.format = .svg
+        stack.finish(held, .fetched(body))
+    }
+
+    /// Loads a drawing in a size; its decoder crashes so many times.
+    private func crashDrawing(
+        _ size: Int, times: Int, in stack: inout Stack, by client: ClientID
+    ) -> Token {
+        let token = stack.load(loader(size), by: client)
+        fetchDrawing(in: &stack)
+        for _ in 0..<times {
+            stack.crash(stack.held(.decode)[0])
+            stack.hire(.decode)
+        }
+        return token
+    }
+
+    @Test func twoPoisonedSizesPoisonTheDrawing() {
+        var (stack, client) = Stack.staffed()
+        let first = crashDrawing(5, times: 2, in: &stack, by: client)
+        #expect(stack.error(first) == .poisoned)
+        let otherSize = stack.load(loader(6), by: client)
+        fetchDrawing(in: &stack)
+        stack.finishAll()
+        #expect(stack.image(otherSize) != nil, "one size says nothing of the others")
+        let second = crashDrawing(7, times: 2, in: &stack, by: client)
+        #expect(stack.error(second) == .poisoned)
+        let third = stack.load(loader(8), by: client)
+        #expect(stack.error(third) == .poisoned, "a success in another size is no excuse")
+        #expect(stack.counters.crashes == 4)
+        #expect(stack.isAtRest)
+    }
+
+    /// A client that leaves after the first crash must not escape the count.
+    @Test func sizesThatCrashOnceEachPoisonTheDrawing() {
+        var (stack, client) = Stack.staffed()
+        for size in 5..<9 {
+            let token = crashDrawing(size, times: 1, in: &stack, by: client)
+            if size == 8 { break }
+            stack.send(.cancel(client, token))
+            stack.finishAll()
+        }
+        let next = stack.load(loader(9), by: client)
+        #expect(stack.error(next) == .poisoned)
+    }
+
+    @Test func aSuccessMakesTheCrashesOfItsOwnSizeVoid() {
+        var (stack, client) = Stack.staffed()
+        for size in 5..<10 {
+            let token = crashDrawing(size, times: 1, in: &stack, by: client)
+            stack.finishAll()
+            #expect(stack.image(token) != nil, "size \(size)")
+        }
+        #expect(stack.scheduler.report.quarantined == 0)
+    }
+
+    @Test func operatorsForgiveADrawingWithAllItsSizes() {
+        var (stack, client) = Stack.staffed()
+        for size in [5, 7] { _ = crashDrawing(size, times: 2, in: &stack, by: client) }
+        stack.send(.blacklist(client, .remove(url: "http://example.org/a.jpg")))
+        #expect(stack.reports.last?.removed == 3)
+        let token = stack.load(loader(8), by: client)
+        fetchDrawing(in: &stack)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+    }
+
+    // MARK: - What takes all its time
+
+    /// Loads an image whose decoder works for `held` milliseconds of the time of the load, and ends
+    /// with its process as it is told to stop, or by itself.
+    private func overrun(
+        _ size: Int, after held: Int, endsProcess: Bool, in stack: inout Stack, by client: ClientID
+    ) -> Token {
+        let load = loader(size).with { $0.timeoutMilliseconds = held }
+        let token = stack.load(load, by: client)
+        if !stack.held(.fetch).isEmpty { stack.finish(.fetch) }
+        guard let job = stack.held(.decode).first else { return token }
+        stack.pass(milliseconds: held)
+        if endsProcess {
+            stack.pass(milliseconds: 500)
+            let record = CrashRecord(
+                job: job.job.id, attempt: job.job.attempt, cause: .cancelledHard)
+            stack.kill(job.worker, crash: record)
+            stack.hire(.decode)
+        } else {
+            stack.finish(job, .failed(ImageError(.cancelled, "stopped")))
+        }
+        return token
+    }
+
+    @Test(arguments: [true, false])
+    func whatTakesAllItsTimeFourTimesIsPoisoned(_ endsProcess: Bool) {
+        var (stack, client) = Stack.staffed()
+        for size in 5..<9 {
+            let token = overrun(
+                size, after: 1_000, endsProcess: endsProcess, in: &stack, by: client)
+            #expect(stack.error(token) == .deadlineExceeded)
+        }
+        let next = stack.load(loader(9), by: client)
+        #expect(stack.error(next) == .poisoned)
+        #expect(stack.counters.crashes == 0)
+        #expect(stack.isAtRest)
+    }
+
+    @Test(arguments: [true, false])
+    func aShortTimeIsNoEvidence(_ endsProcess: Bool) {
+        var (stack, client) = Stack.staffed()
+        for size in 5..<15 {
+            _ = overrun(size, after: 400, endsProcess: endsProcess, in: &stack, by: client)
+        }
+        #expect(stack.scheduler.report.quarantined == 0)
+    }
+
+    /// Whoever leaves early says nothing of the image, as long as its decoder stops.
+    @Test func aCancelThatIsHeededIsNoEvidence() {
+        var (stack, client) = Stack.staffed()
+        for size in 5..<15 {
+            let token = stack.load(loader(size), by: client)
+            stack.finish(.fetch)
+            stack.pass(milliseconds: 5_000)
+            let job = stack.held(.decode)[0]
+            stack.send(.cancel(client, token))
+            stack.finish(job, .failed(ImageError(.cancelled, "stopped")))
+        }
+        #expect(stack.scheduler.report.quarantined == 0)
+    }
+
+    @Test func aHeaderSaysNothingOfThePixels() {
+        var (stack, client, first) = stack(decoderCrashes: 1)
+        stack.send(.cancel(client, first))
+        stack.finishAll()
+        var header = ImageRequest.image("a", size: nil, .fromLoaderOnly)
+        header.infoOnly = true
+        let info = stack.load(header, by: client)
+        stack.finishAll()
+        #expect(stack.image(info) != nil)
+        let second = stack.load(loader(6), by: client)
+        stack.finish(.fetch)
+        stack.crash(stack.held(.decode)[0])
+        #expect(stack.error(second) == .poisoned)
+    }
+
     @Test func theOldestSuspectMakesRoom() {
         var quarantine = Quarantine(entriesMax: 2, milliseconds: 1_000)
         let now = Instant(nanoseconds: 0)
@@ -182,8 +405,8 @@ struct QuarantineTests {
             Suspect.fetch(SourceKey(ImageRequest(url: "http://h/\($0)")))
         }
         for suspect in suspects {
-            _ = quarantine.accuse(suspect, at: now, numbers: &numbers)
-            _ = quarantine.accuse(suspect, at: now, numbers: &numbers)
+            _ = quarantine.accuse(suspect, .crash, at: now, numbers: &numbers)
+            _ = quarantine.accuse(suspect, .crash, at: now, numbers: &numbers)
         }
         #expect(!quarantine.holds(suspects[0], at: now))
         #expect(quarantine.holds(suspects[1], at: now) && quarantine.holds(suspects[2], at: now))
@@ -215,6 +438,6 @@ struct QuarantineTests {
 extension Scheduler {
     fileprivate mutating func accuse(_ suspect: Suspect, at now: Instant) {
         _ = deriver.dispatcher.quarantine.accuse(
-            suspect, at: now, numbers: &deriver.dispatcher.numbers.denial)
+            suspect, .crash, at: now, numbers: &deriver.dispatcher.numbers.denial)
     }
 }

@@ -112,6 +112,6 @@ extension Scheduler {
         let source = ScopedSource(SourceKey(image), terms)
         return !image.options.contains(.retryFailed)
             && hits.refusal(
-                of: source, needingPixels: image.needsPixels, at: max(now, moment)) != nil
+                of: source, for: image.operation, at: max(now, moment)) != nil
     }
 }

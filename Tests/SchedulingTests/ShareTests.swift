@@ -129,6 +129,26 @@ struct ShareTests {
         #expect(stack.faults == [])
     }
 
+    @Test func oneVisitorLeavesPlacesToOthersOfItsClient() {
+        var stack = Stack()
+        stack.hire(.download, credit: 256)
+        let gateway = stack.connect()
+        for number in 0..<300 {
+            stack.load(image("h\(number)", "a"), by: gateway, visitor: 1)
+        }
+        #expect(count("a", stack) == 144, "three quarters of what its client may have")
+        for visitor in 2..<10 {
+            stack.load(image("n\(visitor)", "b"), by: gateway, visitor: UInt64(visitor))
+        }
+        #expect(count("b", stack) == 8, "each finds a place at once")
+        for number in 0..<300 {
+            stack.load(image("m\(number)", "c"), by: gateway, visitor: 10)
+        }
+        #expect(count("c", stack) == 30, "three quarters of what is left")
+        #expect(stack.scheduler.audit() == [])
+        #expect(stack.faults == [])
+    }
+
     @Test func theSameHoldsForTheTransfersOfAHost() {
         var stack = Stack { $0.dispatch.fetchesPerHostMax = 8 }
         stack.hire(.download, credit: 100)

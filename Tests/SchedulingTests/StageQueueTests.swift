@@ -64,6 +64,34 @@ struct StageQueueTests {
         #expect(first?.job == JobID(1))
     }
 
+    @Test func whatAFlowOwesIsPaidInTurnsOfOthersOnce() {
+        var queue = StageQueue()
+        var waiting: [JobID: ActiveJob] = [:]
+        func add(_ number: Int, flow: Int) {
+            var job = job(number, flow: flow)
+            job.ticket = queue.enter(job)
+            waiting[job.id] = job
+        }
+        func order() -> [UInt64] {
+            var order: [UInt64] = []
+            while let next = queue.next(
+                withLow: true, free: 1, { waiting[$0.job]?.ticket.serial == $0.serial }),
+                let job = waiting.removeValue(forKey: next.job)
+            {
+                queue.leave(job.ticket)
+                order.append(job.id.value)
+            }
+            return order
+        }
+        queue.owe(.session(ClientID(1)), 2)
+        for number in 1...3 { add(number, flow: 1) }
+        for number in 4...7 { add(number, flow: 2) }
+        #expect(order() == [4, 5, 1, 6, 2, 7, 3])
+        for number in 8...9 { add(number, flow: 1) }
+        for number in 10...11 { add(number, flow: 2) }
+        #expect(order() == [8, 10, 9, 11])
+    }
+
     @Test func flowsWithoutJobsAreForgotten() {
         var queue = StageQueue()
         var waiting: [JobID: ActiveJob] = [:]

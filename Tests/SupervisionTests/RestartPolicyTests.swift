@@ -11,7 +11,7 @@ import Testing
     /// Runs lives of `lasting` milliseconds one after the other and returns the waits after them.
     private func waits(
         lives: Int, lasting: Int = 1, ending status: ChildStatus, welcomed: Bool,
-        isForeign: Bool = false
+        hadJob: Bool = false, isForeign: Bool = false
     ) -> [Int] {
         var policy = RestartPolicy(isForeign: isForeign)
         var now = Instant(nanoseconds: 1)
@@ -19,7 +19,7 @@ import Testing
             policy.started(at: now)
             if welcomed { policy.welcomed() }
             now = now.adding(milliseconds: lasting)
-            let wait = policy.ended(status, at: now)
+            let wait = policy.ended(ChildEnd(status: status, hadJob: hadJob), at: now)
             now = now.adding(milliseconds: wait)
             return wait
         }
@@ -34,6 +34,19 @@ import Testing
     @Test func crashesCountAlthoughTheChildWasWelcomed() {
         #expect(
             waits(lives: 5, ending: Self.crash, welcomed: true) == [0, 0, 100, 200, 400])
+    }
+
+    /// The content is to blame, and other content must not wait for it.
+    @Test func crashesWithAJobDoNotCountAfterAWelcome() {
+        #expect(
+            waits(lives: 50, ending: Self.crash, welcomed: true, hadJob: true)
+                == Array(repeating: 0, count: 50))
+        #expect(
+            waits(lives: 4, ending: Self.crash, welcomed: false, hadJob: true)
+                == [0, 0, 100, 200])
+        #expect(
+            waits(lives: 4, ending: Self.crash, welcomed: true, hadJob: true, isForeign: true)
+                == [0, 0, 100, 200])
     }
 
     @Test(arguments: [
@@ -74,7 +87,7 @@ import Testing
             policy.started(at: now)
             if welcomed { policy.welcomed() }
             now = now.adding(milliseconds: 10)
-            return policy.ended(status, at: now)
+            return policy.ended(ChildEnd(status: status), at: now)
         }
         #expect(life(&policy, welcomed: false, .exited(1)) == 0)
         #expect(life(&policy, welcomed: false, .exited(1)) == 0)

@@ -126,6 +126,19 @@ import Testing
         #expect(script.does(.ended(slot: 3, killed)) == [.finish(.limitPassed)])
     }
 
+    /// It waits in the kernel for a disk that does not answer.
+    @Test func aChildThatDoesNotEndByAKillIsNotWaitedFor() {
+        var script = Script(ready: Self.stack)
+        script.does(.stopRequested)
+        script.does(.stopRequested)
+        for slot in [0, 2, 3] { script.does(.ended(slot: slot, killed)) }
+        script.passes(milliseconds: SupervisorState.killMilliseconds - 1)
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: 1)
+        #expect(script.state.nextDeadline.map { $0 <= script.now } == true)
+        #expect(script.does(.tick) == [.reportUnkilled(slot: 1), .finish(.forced)])
+    }
+
     @Test func aSecondSignalKillsAllAtOnceAndNothingComesBack() {
         var script = Script(ready: Self.stack)
         script.does(.stopRequested)

@@ -10,4 +10,6 @@ package struct Departure: Sendable {
     package let pool: PoolID
     /// The record that it left, where it crashed.
     let crash: CrashRecord?
+    /// Whether it vanished without a record: it was not draining, and nobody ended its session.
+    let isLost: Bool
 }

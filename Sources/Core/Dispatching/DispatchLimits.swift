@@ -36,6 +36,12 @@ public struct DispatchLimits: Hashable, Sendable {
     public var quarantineMax = 1_024
     /// See `quarantineMax`.
     public var quarantineMilliseconds = 600_000
+    /// Milliseconds for which a worker has to hold a decode before it is evidence that it was not
+    /// done in its time.
+    public var overrunMilliseconds = 1_000
+    /// Milliseconds for which a decoder or transformer has to hold a job before its loss is
+    /// evidence: to fill the memory of a process takes longer.
+    public var lossMilliseconds = 250
 
     /// Further attempts of a transfer that failed in passing.
     public var fetchRetriesMax = 2
@@ -65,8 +71,12 @@ public struct DispatchLimits: Hashable, Sendable {
     /// The same for cache and download. Their sessions carry many jobs and the memory tier: a disk
     /// or a resolver that stalls for a moment is not worth losing them.
     public var sharedSilenceMilliseconds = 10_000
-    /// Workers that may be lost with one job, or with what it made, before `workerLost`.
+    /// Workers that may be lost with one job, or with what it made, before `workerLost`. A decode
+    /// or transform is quarantined before that, after two.
     public var attemptsMax = 10
+    /// What a flow owes for a decoder or transformer that was lost through one of its jobs, in the
+    /// unit of that stage: as much as a large image, since others wait as long for the next worker.
+    public var lostWorkerCost: UInt64 = 4 << 20
     /// Milliseconds after which a job that found no space tries again without a release.
     public var parkedMilliseconds = 100
     /// Bytes that become free together and of which their producer hears at once: others may wait

@@ -10,20 +10,22 @@ extension Dispatcher {
         complete(.failed(Completion.Ended(job), error))
     }
 
-    /// The worker that held the job is gone, or gave it up: another one tries.
-    mutating func lost(_ id: JobID) {
+    /// The worker that held the job is gone, or gave it up: another one tries. `goesLast`: the job
+    /// may have been the cause, and delays nobody else.
+    mutating func lost(_ id: JobID, goesLast: Bool = false) {
         guard let job = jobs[id], job.isWanted else { return }
         guard job.losses + 1 < limits.attemptsMax, !job.isExpendable, !job.isOfForeignCache
         else {
             return ended(job, Self.workerLost)
         }
         jobs.lost(id)
-        requeue(id)
+        requeue(id, goesLast: goesLast)
     }
 
-    /// A job that its worker did not finish goes to the front of its class, as a new attempt.
-    mutating func requeue(_ id: JobID) {
-        jobs.requeue(id, at: now)
+    /// A job that its worker did not finish goes to the front of its class, or behind all others,
+    /// as a new attempt.
+    mutating func requeue(_ id: JobID, goesLast: Bool = false) {
+        jobs.requeue(id, goesLast: goesLast, at: now)
         figures.requeued += 1
     }
 

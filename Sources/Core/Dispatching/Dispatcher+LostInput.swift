@@ -27,7 +27,7 @@ extension Dispatcher {
         // What others keep may be anything.
         if isForeignCache(job.inputs[input].worker) { return ended(job, Self.noImage) }
         forget(job)
-        if let maker = job.submission.maker { accuse(maker) }
+        if let maker = job.submission.maker { accuse(maker, .crash) }
         expel(job.inputs[input].worker, Self.otherImage)
         // Others hang on what the producer made, and are torn down with it.
         if job.isExpendable { complete(.failed(Completion.Ended(job), Self.otherImage)) }

@@ -29,13 +29,15 @@ extension Dispatcher {
         }
         guard job.isWanted else {
             forget(job)
+            accuseIfOutOfTime(job, result)
             return discard(result, from: worker)
         }
         figures.worked(
             job.stage, microseconds: outcome.workMicroseconds,
             atMost: limits.jobMilliseconds[job.stage])
         if case .failed(let error) = result {
-            return failed(job, error, at: worker, hasReaders: hasReaders)
+            failed(job, error, at: worker, hasReaders: hasReaders)
+            return accuseIfOutOfTime(job, result)
         }
         succeeded(job, result, outcome.workMicroseconds, at: worker)
     }
@@ -43,7 +45,7 @@ extension Dispatcher {
     private mutating func succeeded(
         _ job: ActiveJob, _ result: JobResult, _ microseconds: UInt64, at worker: WorkerID
     ) {
-        acquit(job)
+        acquit(job, result)
         if case .fetched(let body) = result, let account = body.account {
             figures.transfers.record(account, atMost: limits.jobMilliseconds[job.stage])
         }

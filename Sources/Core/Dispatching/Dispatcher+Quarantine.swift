@@ -6,27 +6,70 @@ extension Dispatcher {
     /// The worker that held the job crashed or hung, and its record names the job. SIGBUS is no
     /// evidence: readers map what its producer might have cut off.
     mutating func accuse(_ job: ActiveJob, _ crash: CrashRecord) {
-        figures.crashes += 1
-        guard let suspect = job.suspect, crash.cause != .signal(Self.busError) else { return }
-        accuse(suspect)
+        if crash.cause != .signal(Self.busError), !job.isExpendable { charge(job) }
+        switch crash.cause {
+        case .cancelledHard:
+            if isOverrun(job) { accuse(job, .overrun) }
+        case .signal(Self.busError): figures.crashes += 1
+        case .signal, .stoodStill, .didNotStop:
+            figures.crashes += 1
+            accuse(job, .crash)
+        }
     }
 
-    /// Evidence: the second time without a success between, everything that needs the same work
-    /// ends.
-    mutating func accuse(_ suspect: Suspect) {
-        guard quarantine.accuse(suspect, at: now, numbers: &numbers.denial) else { return }
+    /// The worker that held the job vanished, and left no record.
+    mutating func accuseOfLoss(_ job: ActiveJob) {
+        guard !job.isExpendable else { return }
+        charge(job)
+        accuse(job, .loss)
+    }
+
+    /// Whoever's share the job took pays for the worker. Other kinds of workers have many jobs at a
+    /// time, and other units of cost.
+    private mutating func charge(_ job: ActiveJob) {
+        guard job.kind == .decode || job.kind == .transform else { return }
+        jobs.owe(job, limits.lostWorkerCost)
+    }
+
+    private mutating func accuse(_ job: ActiveJob, _ evidence: Evidence) {
+        if let suspect = job.suspect { accuse(suspect, evidence) }
+    }
+
+    /// Where there is enough evidence, everything that needs the same work ends.
+    mutating func accuse(_ suspect: Suspect, _ evidence: Evidence) {
+        guard quarantine.accuse(suspect, evidence, at: now, numbers: &numbers.denial) else {
+            return
+        }
         for id in jobs.ids {
-            guard let job = jobs[id], job.suspect == suspect, job.isWanted else { continue }
+            guard let job = jobs[id], job.isWanted, let suspect = job.suspect,
+                quarantine.holds(suspect, at: now)
+            else { continue }
             complete(.failed(Completion.Ended(job), Self.poisoned))
             abandon(id)
         }
     }
 
+    /// A decoder stopped at the end of its time, and nobody else told it to.
+    mutating func accuseIfOutOfTime(_ job: ActiveJob, _ result: JobResult) {
+        guard case .failed(let error) = result, error.code == .cancelled,
+            job.stoppedAt.map({ $0 >= job.told.deadline }) ?? true, isOverrun(job)
+        else { return }
+        accuse(job, .overrun)
+    }
+
+    /// Whether a decode took long enough to be held against the image. How long a transform takes
+    /// the request decides, and a transfer its origin.
+    private func isOverrun(_ job: ActiveJob) -> Bool {
+        job.kind == .decode && !job.isExpendable
+            && job.heldSince.adding(milliseconds: limits.overrunMilliseconds) <= now
+    }
+
     /// The job went well: what was held against such work is void. What a transformer made is only
     /// seen when the cache has read it. What is expendable was made of less than the whole, and
-    /// says nothing of that.
-    mutating func acquit(_ job: ActiveJob) {
+    /// a header says nothing of the pixels.
+    mutating func acquit(_ job: ActiveJob, _ result: JobResult) {
         guard !quarantine.isEmpty, !job.isExpendable else { return }
+        if case .decoded(let image) = result, image.frames.isEmpty { return }
         if let suspect = job.suspect, job.kind != .transform {
             quarantine.acquit(suspect, at: now)
         }

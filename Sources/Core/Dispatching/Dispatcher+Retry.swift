@@ -26,7 +26,7 @@ extension Dispatcher {
         }
         jobs.endDelay(of: job, at: now)
         figures.retries += 1
-        requeue(job.id)
+        requeue(job.id, goesLast: true)
     }
 
     /// Whether the origin, or the way to it, may be better in a moment.

@@ -49,16 +49,22 @@ extension Dispatcher {
     package mutating func expel(_ worker: WorkerID, _ error: ImageError) {
         guard roster.contains(worker) else { return }
         actions.append(.expel(worker, error))
-        workerGone(worker, nil)
+        leave(worker, nil, isExpelled: true)
     }
 
     /// A worker is gone, with all that it made. Jobs that it held wait for `redistribute`.
     package mutating func workerGone(_ worker: WorkerID, _ crash: CrashRecord?) {
+        leave(worker, crash, isExpelled: false)
+    }
+
+    private mutating func leave(_ worker: WorkerID, _ crash: CrashRecord?, isExpelled: Bool) {
         guard let known = roster[worker], roster.leave(worker) else { return }
         ledger.leave(worker)
         complete(
             .workerGone(
-                Departure(worker: worker, kind: known.kind, pool: known.pool, crash: crash)))
+                Departure(
+                    worker: worker, kind: known.kind, pool: known.pool, crash: crash,
+                    isLost: crash == nil && !isExpelled && !known.isDraining)))
     }
 
     private static func cannotDoAll(_ pool: PoolName, _ missing: String) -> ImageError {

@@ -16,8 +16,11 @@ public struct CrashRecord: Hashable, Sendable {
         case signal(Int32)
         /// Its loop stood still, and `serve` killed it.
         case stoodStill
-        /// Its native code ran on after it was told to stop, and it ended itself.
+        /// Its native code used more than any image takes, ran on after it was told to stop, and it
+        /// ended itself.
         case didNotStop
+        /// The same of one that had not used as much of the processors as no image takes.
+        case cancelledHard
     }
 
     /// Describes an end.
@@ -39,7 +42,8 @@ extension CrashRecord.Cause: CustomStringConvertible {
         switch self {
         case .signal(let number): "signal \(number)"
         case .stoodStill: "its loop stood still"
-        case .didNotStop: "it did not stop when it was told to"
+        case .didNotStop: "it used too much and did not stop when it was told to"
+        case .cancelledHard: "it did not stop when it was told to"
         }
     }
 }

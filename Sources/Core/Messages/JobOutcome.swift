@@ -151,6 +151,8 @@ public struct DecodedImage: Hashable, Sendable {
     public var facts: ImageFacts?
     /// A file that is the result, in the place of frames.
     public var file: BlockReference?
+    /// Whether pixels are missing that the source should have.
+    public var isDamaged = false
 
     /// The pixels of one frame.
     public struct Frame: Hashable, Sendable {

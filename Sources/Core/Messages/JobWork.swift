@@ -321,6 +321,8 @@ public struct DecodeWork: Hashable, Sendable {
     /// Whether the bytes are the first ones of a file that still arrives: its header is wanted, and
     /// what can be shown of it. Not with all frames, nor with facts.
     public var isPartial: Bool
+    /// Whether what there is of damaged pixels is decoded.
+    public var showsDamaged = false
 
     /// Describes a decode.
     public init(
@@ -341,15 +343,11 @@ public struct DecodeWork: Hashable, Sendable {
     /// Whether all that it asks for can be had together.
     package var isPossible: Bool { !isPartial || (!wantsAllFrames && facts.kinds.isEmpty) }
 
-    /// Whether no frame but the first one is decoded, so that others do not count (SEMANTICS §9.8).
-    package var decodesOneFrame: Bool {
-        need != .header && frame == nil && !wantsAllFrames && !isPartial
-    }
-
     /// Whether an SVG is answered without drawing it: as a file, or by what its first element
     /// says. Any decoder of ours can do so.
     package var takesDrawingsUndrawn: Bool {
-        !isPartial && (passing?.passesDrawings ?? (need == .header && facts.kinds.isEmpty))
+        guard !isPartial else { return false }
+        return passing?.passesDrawings(for: need) ?? (need == .header && facts.kinds.isEmpty)
     }
 
     /// Bytes of a file at most that is handed over: that of the source, with what was kept of its

@@ -72,6 +72,7 @@ extension ControlVerdict {
         switch self {
         case .stoodStill: .stoodStill
         case .didNotStop: .didNotStop
+        case .cancelledHard: .cancelledHard
         }
     }
 }

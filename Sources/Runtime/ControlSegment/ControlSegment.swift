@@ -71,11 +71,11 @@ public struct ControlSegment: ~Copyable {
     /// From now on a crash is evidence against no job: none is held, or several.
     public borrowing func holdNothing() { Self.store(0, words, ControlLayout.job) }
 
-    /// The process ends since the work on the job that it holds did not stop. The supervisor
+    /// The process ends for that reason, which lies in the job that it holds. The supervisor
     /// removes the segment.
-    public mutating func blameJob() {
+    public mutating func blameJob(_ verdict: ControlVerdict) {
         isKept = true
-        Self.store(ControlVerdict.didNotStop.rawValue, words, ControlLayout.verdict)
+        Self.store(verdict.rawValue, words, ControlLayout.verdict)
     }
 
     private static func store(

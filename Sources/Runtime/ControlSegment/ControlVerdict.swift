@@ -8,8 +8,11 @@ import SharedArena
 public enum ControlVerdict: UInt64, Sendable {
     /// Its loop stood still; its supervisor writes it.
     case stoodStill = 1
-    /// Its work did not stop when it was told to; it writes that itself.
+    /// Its work used more of the processors than any image takes and did not stop when it was told
+    /// to; it writes that itself.
     case didNotStop = 2
+    /// The same, before it used more of the processors than any image takes.
+    case cancelledHard = 3
 
     /// Leaves it in the segment of a life that is about to be killed.
     ///

@@ -1,14 +1,16 @@
-public import Linux
+import Linux
 public import Messages
 
 /// When a child that ended is started again: at once, unless it fails again and again
 /// (SEMANTICS §14.8).
 ///
 /// An end counts when the child was not welcomed in that life, or crashed (a signal other than
-/// SIGKILL and SIGTERM). From the third counted end within ten seconds on, the child waits: 100 ms,
-/// doubling to 5 s. A `Welcome` forgives ends without one, never a crash. The ten seconds are of
-/// time in which the child ran, so that the waiting itself does not end the backoff. Of somebody
-/// else's program every end counts, and its own word that it was welcomed forgives none.
+/// SIGKILL and SIGTERM). A crash of a welcomed child with a job does not count: the content that
+/// caused it is quarantined, and other content must not wait for a worker because of it. From the
+/// third counted end within ten seconds on, the child waits: 100 ms, doubling to 5 s. A `Welcome`
+/// forgives ends without one, never a crash. The ten seconds are of time in which the child ran, so
+/// that the waiting itself does not end the backoff. Of somebody else's program every end counts,
+/// and its own word that it was welcomed forgives none.
 public struct RestartPolicy: Hashable, Sendable {
     private struct CountedEnd: Hashable, Sendable {
         let ranNanoseconds: UInt64
@@ -47,12 +49,12 @@ public struct RestartPolicy: Hashable, Sendable {
     }
 
     /// This life ended; returns the milliseconds to wait before the next.
-    public mutating func ended(_ status: ChildStatus, at now: Instant) -> Int {
+    mutating func ended(_ end: ChildEnd, at now: Instant) -> Int {
         if let startedAt, startedAt < now {
             ranNanoseconds += now.nanoseconds - startedAt.nanoseconds
         }
         startedAt = nil
-        let crashed = status.isCrash
+        let crashed = end.status.isCrash && !(end.hadJob && isWelcomed)
         guard crashed || !isWelcomed else { return 0 }
         counted.append(CountedEnd(ranNanoseconds: ranNanoseconds, crashed: crashed))
         let window = UInt64(Self.windowMilliseconds) * 1_000_000
@@ -67,6 +69,13 @@ public struct RestartPolicy: Hashable, Sendable {
         let doublings = min(count - endsBeforeBackoff, 16)
         return min(firstDelayMilliseconds << doublings, lastDelayMilliseconds)
     }
+}
+
+/// How a child ended.
+struct ChildEnd: Hashable, Sendable {
+    let status: ChildStatus
+    /// Whether its crash record names a job.
+    var hadJob = false
 }
 
 extension ChildStatus {

@@ -11,8 +11,8 @@ public enum SupervisorEvent: Hashable, Sendable {
     case begun(slot: Int, Incarnation)
     /// The coordinator welcomed a child, or the coordinator itself is there.
     case welcomed(slot: Int, Incarnation)
-    /// A child ended and was reaped.
-    case ended(slot: Int, ChildStatus)
+    /// A child ended and was reaped; `hadJob` if its crash record names a job.
+    case ended(slot: Int, ChildStatus, hadJob: Bool = false)
     /// SIGTERM or SIGINT: the first drains, the second ends all now.
     case stopRequested
     /// The counters of children that have begun, by slot; one that stands still is a hang. Of
@@ -42,6 +42,8 @@ public enum SupervisorAction: Hashable, Sendable {
     case reportBackoff(slot: Int, milliseconds: Int)
     /// Say that a child can never start with these settings.
     case reportRefusal(slot: Int, code: Int32)
+    /// Say that a slot's child was killed and has not ended.
+    case reportUnkilled(slot: Int)
     /// Say that the stack drains.
     case reportDrain
     /// All children have ended: stop. Once, last.

@@ -13,7 +13,7 @@ extension SupervisorState {
     ) {
         switch phase {
         case .running: beginDrain(.drained, at: now, into: &actions)
-        case .endingFronts, .draining: kill(.forced, into: &actions)
+        case .endingFronts, .draining: kill(.forced, at: now, into: &actions)
         case .killing, .finished: break
         }
     }
@@ -60,12 +60,20 @@ extension SupervisorState {
     }
 
     mutating func kill(
-        _ end: SupervisorEnd, into actions: inout [SupervisorAction]
+        _ end: SupervisorEnd, at now: Instant, into actions: inout [SupervisorAction]
     ) {
         self.end = end
-        phase = .killing
+        phase = .killing(until: now.adding(milliseconds: Self.killMilliseconds))
         for slot in slots.indices { slots[slot].stopWaiting() }
         signal(.kill, into: &actions) { _ in true }
+    }
+
+    /// What still runs is left to the kernel, which ends it as soon as it can.
+    mutating func leaveUnkilled(into actions: inout [SupervisorAction]) {
+        for slot in slots.indices where slots[slot].isRunning {
+            actions.append(.reportUnkilled(slot: slot))
+            slots[slot].life = .done
+        }
     }
 
     private func signal(

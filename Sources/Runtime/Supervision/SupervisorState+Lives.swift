@@ -20,7 +20,8 @@ extension SupervisorState {
             beginDrain(.refused(SupervisorEnd.internalCode), at: now, into: &actions)
             return
         }
-        ended(slot, .exited(SupervisorEnd.internalCode), at: now, into: &actions)
+        ended(
+            slot, ChildEnd(status: .exited(SupervisorEnd.internalCode)), at: now, into: &actions)
     }
 
     mutating func welcomed(
@@ -35,7 +36,7 @@ extension SupervisorState {
     }
 
     mutating func ended(
-        _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
+        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
     ) {
         guard slots[slot].isRunning else { return }
         // Somebody else's programs remove what theirs leave.
@@ -48,10 +49,10 @@ extension SupervisorState {
                     removedAt: now.adding(milliseconds: Self.orphanGraceMilliseconds)))
         }
         switch phase {
-        case .running: endedWhileRunning(slot, status, at: now, into: &actions)
+        case .running: endedWhileRunning(slot, child, at: now, into: &actions)
         case .endingFronts(let until, _):
-            endedBehindFronts(slot, status, until: until, at: now, into: &actions)
-        case .draining: endedWhileDraining(slot, status, at: now, into: &actions)
+            endedBehindFronts(slot, child, until: until, at: now, into: &actions)
+        case .draining: endedWhileDraining(slot, child, at: now, into: &actions)
         case .killing, .finished: slots[slot].life = .done
         }
     }
@@ -85,26 +86,26 @@ extension SupervisorState {
     }
 
     private mutating func endedWhileRunning(
-        _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
+        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
     ) {
-        if !wasReady, !slots[slot].isForeign, case .exited(let code) = status,
+        if !wasReady, !slots[slot].isForeign, case .exited(let code) = child.status,
             Self.refusals.contains(code)
         {
             slots[slot].life = .done
             actions.append(.reportRefusal(slot: slot, code: code))
             beginDrain(.refused(code), at: now, into: &actions)
         } else {
-            restart(slot, status, at: now, into: &actions)
+            restart(slot, child, at: now, into: &actions)
         }
     }
 
     /// Whoever serves what fronts still answer comes back.
     private mutating func endedBehindFronts(
-        _ slot: Int, _ status: ChildStatus, until: Instant, at now: Instant,
+        _ slot: Int, _ child: ChildEnd, until: Instant, at now: Instant,
         into actions: inout [SupervisorAction]
     ) {
         guard slots[slot].kind.isFront else {
-            return restart(slot, status, at: now, into: &actions)
+            return restart(slot, child, at: now, into: &actions)
         }
         slots[slot].life = .done
         if !frontsRun { drainStack(until: until, into: &actions) }
@@ -113,24 +114,24 @@ extension SupervisorState {
     /// A worker that dies while the coordinator still finishes what it admitted comes back; one
     /// that ended with 0 was drained.
     private mutating func endedWhileDraining(
-        _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
+        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
     ) {
         guard slots[slot].kind != .coordinator else {
             slots[slot].life = .done
             awaitWorkers(at: now)
             return
         }
-        if coordinatorRuns, !status.isSuccess, !slots[slot].kind.isFront {
-            restart(slot, status, at: now, into: &actions)
+        if coordinatorRuns, !child.status.isSuccess, !slots[slot].kind.isFront {
+            restart(slot, child, at: now, into: &actions)
         } else {
             slots[slot].life = .done
         }
     }
 
     private mutating func restart(
-        _ slot: Int, _ status: ChildStatus, at now: Instant, into actions: inout [SupervisorAction]
+        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
     ) {
-        let delay = slots[slot].end(status, at: now)
+        let delay = slots[slot].end(child, at: now)
         if delay > 0 { actions.append(.reportBackoff(slot: slot, milliseconds: delay)) }
         spawnDueSlots(at: now, into: &actions)
     }

@@ -13,6 +13,8 @@ public struct SupervisorState: Sendable {
     public static let workersGraceMilliseconds = 500
     /// How long fronts have, of that, until the coordinator is told as well.
     public static let frontsMilliseconds = 3_000
+    /// How long children may take to end after they were killed.
+    public static let killMilliseconds = 1_000
     /// How long segments of a dead child stay: until then somebody may still read them.
     public static let orphanGraceMilliseconds = 2_000
     /// How long a child may take from its start to its first sign of life: a hundred times what it
@@ -29,7 +31,9 @@ public struct SupervisorState: Sendable {
         /// Fronts were told to end; all else goes on meanwhile.
         case endingFronts(until: Instant, frontsUntil: Instant)
         case draining(until: Instant, workersUntil: Instant?)
-        case killing
+        /// Everything left was killed. A process that waits in the kernel for a disk ends only when
+        /// that answers, and is not waited for any longer.
+        case killing(until: Instant)
         case finished
     }
 
@@ -64,6 +68,7 @@ public struct SupervisorState: Sendable {
         if case .draining(let until, let workersUntil) = phase {
             deadlines += [until] + (workersUntil.map { [$0] } ?? [])
         }
+        if case .killing(let until) = phase { deadlines.append(until) }
         return deadlines.min()
     }
 
@@ -77,7 +82,8 @@ public struct SupervisorState: Sendable {
         case .begun(let slot, let incarnation): slots[slot].begin(incarnation)
         case .welcomed(let slot, let incarnation):
             welcomed(slot, incarnation, into: &actions)
-        case .ended(let slot, let status): ended(slot, status, at: now, into: &actions)
+        case .ended(let slot, let status, let hadJob):
+            ended(slot, ChildEnd(status: status, hadJob: hadJob), at: now, into: &actions)
         case .stopRequested: stopRequested(at: now, into: &actions)
         case .looked(let counters, let waited):
             looked(counters, waited, at: now, into: &actions)
@@ -126,12 +132,13 @@ public struct SupervisorState: Sendable {
         }
         if case .draining(let until, let workersUntil) = phase {
             if until <= now {
-                kill(.limitPassed, into: &actions)
+                kill(.limitPassed, at: now, into: &actions)
             } else if let workersUntil, workersUntil <= now {
                 phase = .draining(until: until, workersUntil: nil)
                 endWorkers(into: &actions)
             }
         }
+        if case .killing(let until) = phase, until <= now { leaveUnkilled(into: &actions) }
         endLateStarts(at: now, into: &actions)
         spawnDueSlots(at: now, into: &actions)
     }

@@ -86,10 +86,14 @@ extension WorkerLoop {
         try perform(session.terminated())
     }
 
-    /// Work that does not stop is evidence against its job where it has used more of the processors
-    /// than any image takes. A cancel or a short deadline may come at any moment, and is not the
-    /// image's fault.
-    private mutating func blame() { if hangs { control?.blameJob() } }
+    /// Work that does not stop is evidence against its image, strong if it has used more of the
+    /// processors than any image takes. A cancel or a short deadline may come at any moment: how
+    /// long the job was held the coordinator knows. How long other work takes the request decides.
+    private mutating func blame() {
+        guard policy.hangSeconds != nil else { return }
+        let verdict: ControlVerdict = hangs ? .didNotStop : .cancelledHard
+        control?.blameJob(verdict)
+    }
 
     private var hangs: Bool {
         guard let began = processorTimeAtStart else { return false }

@@ -64,6 +64,8 @@ struct ActiveJob: Sendable {
     var cap = Instant(nanoseconds: .max)
     /// When the dispatcher looks after a job that has not been answered.
     var alarm: Instant?
+    /// Since when the worker has it.
+    var heldSince = Instant(nanoseconds: 0)
     /// When the worker was told to stop.
     var stoppedAt: Instant?
 

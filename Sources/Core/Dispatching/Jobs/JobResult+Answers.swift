@@ -55,12 +55,11 @@ extension DecodedImage {
     /// wanted, no more than were asked for, and further facts likewise.
     /// Each lies in its block as it says.
     fileprivate func answers(_ work: DecodeWork) -> Bool {
-        guard info.stillOf == nil, (facts == nil) == work.facts.kinds.isEmpty else { return false }
+        guard info.stillOf == nil, (facts == nil) == work.facts.kinds.isEmpty,
+            work.showsDamaged || !isDamaged
+        else { return false }
         if let file { return frames.isEmpty && answers(work, by: file) }
-        let counted = work.decodesOneFrame ? 1 : info.frames
-        guard work.limits.permit(info, for: work.need, frames: counted), hasFrames(for: work) else {
-            return false
-        }
+        guard work.limits.permit(info, for: work.need), hasFrames(for: work) else { return false }
         var bytesLeft = work.limits.pixelBytesMax
         for frame in frames {
             guard let bytes = frame.layout.byteCount, UInt64(bytes) <= frame.reference.length,
@@ -80,8 +79,7 @@ extension DecodedImage {
             return false
         }
         return (1...work.passedBytesMax).contains(file.length)
-            && passing.passes(
-                info.format, isAnimation: info.pages > 1, keepsFrames: work.wantsAllFrames)
+            && passing.passes(info, for: work.need, keepsFrames: work.wantsAllFrames)
     }
 
     /// The beginning of a file need not have anything to show yet.
@@ -93,14 +91,15 @@ extension DecodedImage {
 }
 
 extension PixelLayout {
-    /// Whether there is one frame, or there are as many as the source has at most, each of its
-    /// size, where all of them are wanted.
+    /// Whether there is one frame, or, if all of them are wanted, no more than the source has, each
+    /// no larger than the source: a decoder may reduce them.
     fileprivate func hasFrames(of source: ImageInfo, for work: DecodeWork) -> Bool {
         guard animation != nil else { return true }
-        let area = source.size.area ?? .max
         return work.wantsAllFrames && frames <= source.frames
-            && planes.allSatisfy { orientation.displayed($0.size) == source.size }
-            && frames <= work.limits.pixelsMax / max(1, area)
+            && planes.allSatisfy { plane in
+                let size = orientation.displayed(plane.size)
+                return size.width <= source.size.width && size.height <= source.size.height
+            }
     }
 }
 

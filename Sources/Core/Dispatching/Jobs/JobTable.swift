@@ -187,6 +187,11 @@ struct JobTable: Sendable {
     /// A worker was lost with it.
     mutating func lost(_ id: JobID) { jobs[id]?.losses += 1 }
 
+    /// A worker was lost through a job of its pool: whoever's share it took owes that cost.
+    mutating func owe(_ job: ActiveJob, _ cost: UInt64) {
+        queues[job.pool.index].owe(job.holder, cost)
+    }
+
     // MARK: - Waiting
 
     /// It is wanted more or less than before: where it is queued, it stands where it is wanted.
@@ -206,9 +211,10 @@ struct JobTable: Sendable {
     /// Somebody wants to look at what has arrived.
     mutating func look(at id: JobID) { jobs[id]?.wantsArrived = true }
 
-    /// A job that its worker did not finish goes to the front of its class, as a new attempt.
-    mutating func requeue(_ id: JobID, at now: Instant) {
-        requeue(id, at: now) { $0.putBack($1) }
+    /// A job that its worker did not finish goes to the front of its class, or behind all others,
+    /// as a new attempt.
+    mutating func requeue(_ id: JobID, goesLast: Bool = false, at now: Instant) {
+        requeue(id, at: now) { goesLast ? $0.enterLast($1) : $0.putBack($1) }
     }
 
     private mutating func requeue(
@@ -321,6 +327,7 @@ extension ActiveJob {
         self.holder = holder
         ticket = .none
         waited += now.fractionalMilliseconds(since: waitingSince)
+        heldSince = now
         cap = now.adding(milliseconds: milliseconds)
         told = effective
         stoppedAt = nil

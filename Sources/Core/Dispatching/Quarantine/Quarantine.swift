@@ -6,15 +6,18 @@ import Tables
 ///
 /// Evidence is a record that names the job: of the worker's own fault handler, of a worker whose
 /// work did not stop, of `serve` where a loop stood still, or of the cache where the image is not
-/// what was said. Two of them for one suspect, with no success between, quarantine it. A process
-/// that was killed from outside, or vanished, leaves no record and is no evidence, however often
-/// it happens.
+/// what was said; or a decoder that used up its time, or was lost with the job. Enough of it for
+/// one suspect, with no success between, quarantines it (`Suspect.weightMax`).
 struct Quarantine: Sendable {
-    /// Crash records by suspect.
-    private var table: DenyList<Suspect, Int>
+    /// The evidence against a suspect.
+    private struct Held: Sendable {
+        var weight = 0
+        let weightMax: Int
 
-    /// Crash records that quarantine a suspect.
-    static let crashesMax = 2
+        var isEnough: Bool { weight >= weightMax }
+    }
+
+    private var table: DenyList<Suspect, Held>
 
     /// `entriesMax` suspects; `milliseconds` until one is forgotten (`DenyList`).
     init(entriesMax: Int, milliseconds: Int) {
@@ -26,14 +29,16 @@ struct Quarantine: Sendable {
 
     /// Suspects that are not tried now.
     func count(at now: Instant) -> Int {
-        table.live(at: now).count { Self.isCondemned($0.entry) }
+        table.live(at: now).count { $0.entry.value.isEnough }
     }
 
     /// Whether it is not tried now.
     func holds(_ suspect: @autoclosure () -> Suspect, at now: Instant) -> Bool {
         // Without any record the key is not even made.
-        guard !table.isEmpty, let entry = table.entry(suspect(), at: now) else { return false }
-        return Self.isCondemned(entry)
+        guard !table.isEmpty else { return false }
+        let suspect = suspect()
+        return isCondemned(suspect, at: now)
+            || suspect.wider.map { isCondemned($0, at: now) } ?? false
     }
 
     /// Whether anything is held against it, be it too little to quarantine it.
@@ -41,23 +46,33 @@ struct Quarantine: Sendable {
         !table.isEmpty && table.entry(suspect(), at: now) != nil
     }
 
-    /// A worker crashed with it. Returns whether it is quarantined.
-    mutating func accuse(_ suspect: Suspect, at now: Instant, numbers: inout UInt64) -> Bool {
-        let crashes = (table.entry(suspect, at: now)?.value ?? 0) + 1
-        table.put(
-            suspect, crashes, url: suspect.source.bareURL, at: now, numbers: &numbers)
+    /// There is evidence against it. Returns whether it is quarantined.
+    mutating func accuse(
+        _ suspect: Suspect, _ evidence: Evidence, at now: Instant, numbers: inout UInt64
+    ) -> Bool {
+        for accused in [suspect, suspect.wider].compactMap(\.self) {
+            var held = table.entry(accused, at: now)?.value ?? Held(weightMax: accused.weightMax)
+            held.weight += evidence.weight
+            table.put(accused, held, url: accused.source.bareURL, at: now, numbers: &numbers)
+        }
         return holds(suspect, at: now)
     }
 
-    /// It went well: what was held against it is void.
+    /// It went well: what was held against it is void. What was held against other sizes of the
+    /// same drawing is not.
     mutating func acquit(_ suspect: Suspect, at now: Instant) {
-        guard let entry = table.entry(suspect, at: now), !Self.isCondemned(entry) else { return }
+        guard let held = table.entry(suspect, at: now)?.value, !held.isEnough else { return }
         table.remove(suspect)
+        guard let wider = suspect.wider, var rest = table.entry(wider, at: now)?.value,
+            !rest.isEnough
+        else { return }
+        rest.weight -= held.weight
+        table.update(wider, rest)
     }
 
     /// Those that are not tried, in no order.
     func entries(at now: Instant) -> [BlacklistReport.Entry] {
-        table.live(at: now).filter { Self.isCondemned($0.entry) }.map { suspect, entry in
+        table.live(at: now).filter { $0.entry.value.isEnough }.map { suspect, entry in
             BlacklistReport.Entry(
                 number: entry.number, url: entry.shownURL, operation: suspect.stage.name,
                 reason: .poisoned, expiresInMilliseconds: entry.millisecondsLeft(at: now))
@@ -66,10 +81,10 @@ struct Quarantine: Sendable {
 
     /// Forgives a URL, or everything. Returns how many were not tried.
     mutating func remove(_ url: String?, at now: Instant) -> Int {
-        table.remove(at: now) { url.map($0.isNamed) ?? true }.count { Self.isCondemned($0) }
+        table.remove(at: now) { url.map($0.isNamed) ?? true }.count { $0.value.isEnough }
     }
 
-    private static func isCondemned(_ entry: DenyList<Suspect, Int>.Entry) -> Bool {
-        entry.value >= crashesMax
+    private func isCondemned(_ suspect: Suspect, at now: Instant) -> Bool {
+        table.entry(suspect, at: now)?.value.isEnough ?? false
     }
 }

@@ -24,6 +24,16 @@ struct FairLine: Sendable {
         if mayBeNext { wake(flow) }
     }
 
+    /// A flow in which a job has just entered owes so much: its visitor among those of the client,
+    /// or the client.
+    mutating func owe(_ flow: FlowID, _ cost: UInt64) {
+        if flow.isOfVisitor {
+            turns[flow.owner]?.owe(flow, cost)
+        } else {
+            owners.owe(flow.owner, cost)
+        }
+    }
+
     private mutating func wake(_ flow: FlowID) {
         guard flows[flow] != nil else { return }
         // What came back was paid for and goes before all.

@@ -7,7 +7,8 @@ import Tables
 /// three sevenths each, and so on: whoever holds none takes the next free place, and there is one
 /// without anybody being stopped. Nobody has to know how many there are.
 ///
-/// What is left of an owner's share its flows share in the same way, where several hold some of it.
+/// Flows share what is left of their owner's share in the same way if several hold some of it. One
+/// visitor comes to three quarters of that share at most, and the next one finds a place at once.
 struct FairShare: Sendable {
     private static let heldPerFree = 3
 
@@ -33,7 +34,10 @@ struct FairShare: Sendable {
         guard left > 0 else { return false }
         let own = count(of: flow)
         let others = (owners[flow.owner]?.flows ?? 0) - (own > 0 ? 1 : 0)
-        return others == 0 || own / Self.heldPerFree < left
+        guard flow.isOfVisitor else { return others == 0 || own / Self.heldPerFree < left }
+        // Each place that the owner takes is one less that is free and one more that it holds.
+        let stillForOwner = (left + Self.heldPerFree) / (Self.heldPerFree + 1)
+        return own < Self.heldPerFree * stillForOwner
     }
 
     mutating func took(_ flow: FlowID) {

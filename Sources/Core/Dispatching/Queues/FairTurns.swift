@@ -3,7 +3,8 @@ import Tables
 /// Turns of keys, by start-time fair queueing (Goyal, Vin, Cheng 1996): the key with the smallest
 /// start tag is next, and its tag grows by the cost of what it was given; virtual time is the
 /// start tag of what was served last. A key that comes, or comes back, begins there: it neither
-/// saves time up nor waits for what others were given before. All keys weigh the same.
+/// saves time up nor waits for what others were given before. All keys weigh the same. What a key
+/// owes besides is added to the tag of its next turn.
 struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
     /// The turn of a key.
     struct Turn: Comparable, Sendable {
@@ -22,6 +23,8 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
         var startTag: UInt64
         /// Whether it has a turn.
         var isAwake = false
+        /// What is added to the tag of its next turn.
+        var debt: UInt64 = 0
     }
 
     /// What was paid for before is at 0, and so before all others.
@@ -49,11 +52,21 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
         turns.push(Turn(startTag: startTag, serial: lastTurn, key: key))
     }
 
-    /// Takes the next turn out; who has it sleeps until it is charged or woken.
+    /// A key that has a turn owes so much more.
+    mutating func owe(_ key: Key, _ cost: UInt64) { places[key]?.debt &+= cost }
+
+    /// Takes the next turn out; who has it sleeps until it is charged or woken. One that owes
+    /// something has its turn later.
     mutating func pop() -> Turn? {
-        guard let turn = turns.pop() else { return nil }
-        places[turn.key]?.isAwake = false
-        return turn
+        while let turn = turns.pop() {
+            let debt = places[turn.key]?.debt ?? 0
+            guard debt > 0 else {
+                places[turn.key]?.isAwake = false
+                return turn
+            }
+            giveTurn(turn.key, turn.startTag &+ debt)
+        }
+        return nil
     }
 
     /// A turn was used: the key has another one, later by that cost unless that was paid before.

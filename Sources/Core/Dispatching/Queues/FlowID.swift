@@ -48,6 +48,15 @@ package enum FlowID: Hashable, Sendable {
         }
     }
 
+    /// Whether it is one of several users of a client, known or not.
+    var isOfVisitor: Bool {
+        switch self {
+        case .returned(let session): session?.visitor ?? 0 != 0
+        case .house: false
+        case .client(let session): session.visitor != 0
+        }
+    }
+
     var isReturned: Bool {
         if case .returned = self { return true }
         return false

@@ -19,6 +19,10 @@ struct StageQueue: Sendable {
     /// The only job that waits. Most jobs find nobody in front of them and go at once: the lines
     /// need not know of them.
     private var only: Waiting?
+    /// What flows owe for workers that were lost with their jobs, until they stand in line beside
+    /// others the next time.
+    private var debts: [FlowID: UInt64] = [:]
+    private static let debtorsMax = 1_024
     /// Jobs that wait.
     private(set) var count = 0
     /// Entries that were left by the last sweep or made since, and those that it left.
@@ -46,6 +50,12 @@ struct StageQueue: Sendable {
     mutating func enter(_ job: ActiveJob) -> Ticket {
         serial += 1
         return enter(job, job.urgency.flows, order: order == .fifo ? serial : -serial)
+    }
+
+    /// A job that was given out goes behind all others of its class and rank that wait now.
+    mutating func enterLast(_ job: ActiveJob) -> Ticket {
+        serial += 1
+        return enter(job, job.urgency.flows, order: serial)
     }
 
     /// A job that was given out goes before all others of its class and rank.
@@ -83,6 +93,17 @@ struct StageQueue: Sendable {
         let line = Self.line(waiting.ticket.priority, waiting.ticket.rank)
         waiting.ticket.flows.forEach { lines[line].enter(waiting.entry, in: $0, waiting.host) }
         weight += waiting.ticket.flows.count
+        guard !debts.isEmpty else { return }
+        waiting.ticket.flows.forEach { flow in
+            if let debt = debts.removeValue(forKey: flow) { lines[line].owe(flow, debt) }
+        }
+    }
+
+    /// A worker was lost with a job of that flow. It costs others as much, whose turns come first
+    /// now; beyond the limit debts of earlier ones are forgotten.
+    mutating func owe(_ flow: FlowID, _ cost: UInt64) {
+        if debts.count >= Self.debtorsMax, debts[flow] == nil { debts.removeAll() }
+        debts[flow, default: 0] &+= cost
     }
 
     /// A job waits no longer.

@@ -1,0 +1,86 @@
+import Messages
+import Synchronization
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Images that end or hold up their decoders, beside a visitor who wants others.
+    @Suite struct DrawingAttackTests {
+        private static let arguments = ["--allow-private-networks", "--vector", "1"]
+        private let origin = OriginServer()
+
+        /// librsvg ends its process at such a matrix.
+        private static let crashing: [UInt8] = {
+            let kernel = Array(repeating: "1", count: 99 * 99).joined(separator: " ")
+            return Drawings.svg(
+                "width='64' height='64'",
+                "<filter id='f'><feConvolveMatrix order='99' kernelMatrix='\(kernel)'/></filter>"
+                    + "<rect width='64' height='64' filter='url(#f)'/>")
+        }()
+
+        private func path(_ name: String, width: Int = 40) -> String {
+            "/unsafe/w:\(width)/f:png/plain/\(origin.url(name))"
+        }
+
+        /// Two sizes are enough, and no other size ends a process after them.
+        @Test func aDrawingThatCrashesInTwoSizesIsNotTriedInOthers() async throws {
+            origin.route("/bad.svg", .bytes(Self.crashing))
+            origin.route("/good.svg", .bytes(Drawings.svgQuarters()))
+            try await withStack(Self.arguments, decoders: 1) { stack in
+                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+                for width in 40..<50 {
+                    #expect(try gateway.get(path("/bad.svg", width: width)).status == 422)
+                }
+                #expect(try await stack.counter("crashes") == 4)
+                #expect(try gateway.get(path("/good.svg")).status == 200)
+            }
+        }
+
+        /// It never gets to the seconds of the processors that no drawing takes.
+        @Test func aDrawingThatUsesUpItsTimeAgainAndAgainIsNotTriedAgain() async throws {
+            let noise = String(repeating: "<feTurbulence numOctaves='1000000000'/>", count: 20)
+            let content =
+                "<filter id='f'>\(noise)</filter>"
+                + "<rect width='100' height='100' filter='url(#f)'/>"
+            origin.route("/slow.svg", .bytes(Drawings.svg("width='100' height='100'", content)))
+            try await withStack(Self.arguments, decoders: 1) { stack in
+                let gateway = try GatewayProcess(before: stack, ["--unsigned", "--timeout", "3"])
+                var statuses: [Int] = []
+                // One that came as the worker was started again had less than a second.
+                for _ in 0..<12 where statuses.last != 422 {
+                    statuses.append(try gateway.get(path("/slow.svg")).status)
+                }
+                #expect(statuses.last == 422, "\(statuses)")
+                #expect(statuses.dropLast().allSatisfy { $0 == 504 }, "\(statuses)")
+                #expect(try await stack.counter("crashes") == 0)
+            }
+        }
+
+        /// Each one is another drawing, so that each ends two processes.
+        @Test func drawingsThatCrashKeepNoOtherWaitingForAProcess() async throws {
+            origin.route("/bad/*", .bytes(Self.crashing))
+            origin.route("/good/*", .bytes(Drawings.svgQuarters()))
+            try await withStack(Self.arguments, decoders: 1) { stack in
+                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+                let visitor = HonestVisitor(port: gateway.port, interval: .milliseconds(100))
+                let undisturbed = await visitor.load(30) { path("/good/u\($0)") }
+                let isOver = Atomic(false)
+                let attack = BackgroundThread { [port = gateway.port] in
+                    for number in 0..<10_000 where !isOver.load(ordering: .relaxed) {
+                        guard let client = try? RawClient(port: port, from: 9) else { return }
+                        client.get(path("/bad/\(number)"))
+                        _ = client.whole()
+                    }
+                }
+                let beside = await visitor.load(60) { path("/good/b\($0)") }
+                isOver.store(true, ordering: .relaxed)
+                #expect(await attack.join())
+                print("beside crashing drawings: \(beside); undisturbed: \(undisturbed)")
+                #expect(beside.failures.isEmpty && undisturbed.failures.isEmpty)
+                #expect(try await stack.counter("crashes") > 6)
+                let log = FileBytes.text(stack.logFile) ?? ""
+                #expect(!log.contains("failed repeatedly"), "no start was delayed")
+            }
+        }
+    }
+}

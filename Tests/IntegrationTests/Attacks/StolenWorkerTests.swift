@@ -1,0 +1,146 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import StackKit
+import TestKit
+import Testing
+import Wire
+
+extension RealProcesses {
+    /// A worker that was broken into speaks for another one, for another kind, or about what it did
+    /// in an earlier session.
+    @Suite struct StolenWorkerTests {
+        private let origin = OriginServer()
+        private let image: [UInt8]
+
+        init() throws {
+            image = try Images.waves(width: 80, height: 60).png()
+            origin.route("/*", .bytes(image))
+        }
+
+        private func load(_ name: String, _ client: ImagebusClient) -> LoadTask {
+            client.load(ImageRequest(origin.url("/\(name).png"), fit: 20))
+        }
+
+        /// Names of segments say the incarnations of all workers to whoever may list them.
+        private func siblings(_ kind: WorkerKind, _ stack: StackHarness) -> [Incarnation] {
+            let names = DirectoryEntries.names("\(stack.runtimeDirectory)/arena/\(kind.name)")
+            let lives = names.compactMap { Identifier128(hex: String($0.prefix { $0 != "." })) }
+            return Set(lives).map { Incarnation($0) }
+        }
+
+        /// Nothing, unless it comes within a second: a worker that is not welcomed is told nothing.
+        private func answer(
+            to hello: WorkerHello, at kind: WorkerKind, _ stack: StackHarness
+        ) throws -> WorkerCommand? {
+            let peer = try WirePeer(stack.backSocket(kind))
+            var encoder = MessageEncoder()
+            var decoder = MessageDecoder()
+            let encoded = try encoder.encode(WorkerMessage.hello(hello))
+            try peer.send([encoded.header.bytes, encoder.packed()])
+            guard let frames = try peer.receive(within: .seconds(1)) else { return nil }
+            let (head, body) = (frames[0], frames[1])
+            let header = try FrameHeader(decoding: head.span.bytes)
+            return try decoder.workerCommand(header.kind, body.span.bytes)
+        }
+
+        @Test(arguments: [WorkerKind.download, .decode, .transform])
+        func noLivingWorkerIsPosedAs(_ kind: WorkerKind) async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                for number in 0..<4 { #expect(await load("\(number)", client).errorCode == nil) }
+                let lives = siblings(kind, stack)
+                #expect(!lives.isEmpty)
+                for life in lives {
+                    let hello = try WorkerHello(
+                        incarnation: life, pid: 1, restarts: 0, version: "test", credit: 1,
+                        secret: stack.listenerSecret(kind))
+                    if let answer = try answer(to: hello, at: kind, stack) {
+                        Issue.record("\(kind.name) \(life) has two workers: \(answer)")
+                    }
+                }
+                #expect(await load("after", client).errorCode == nil)
+                let report = try await stack.awaitIdle()
+                #expect(report.processes.allSatisfy { $0.restarts == 0 })
+            }
+        }
+
+        /// What it says ends its session, or is of no effect.
+        @Test func noDecoderSpeaksForTheCache() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                let first = try await load("kept", client).response
+                let forged = BlockReference(
+                    arena: .results, segment: 1, offset: 64, length: 100, block: BlockID(1))
+                let info = try #require(first.info)
+                let messages: [WorkerMessage] = [
+                    .stored(
+                        StoredNotice(
+                            key: first.key, reference: forged, info: info,
+                            expiresInMilliseconds: nil)),
+                    .stored(
+                        StoredNotice(
+                            key: "of its own", reference: Forgery.honest(BlockID(1)), info: info,
+                            expiresInMilliseconds: nil)),
+                    .evicted((1...64).map { BlockID($0) }),
+                ]
+                for message in messages {
+                    let worker = try WireWorker(.decode, stack, credit: 1)
+                    try worker.send(message)
+                    #expect(try worker.isRefused(), "\(message)")
+                    let again = try await load("kept", client).response
+                    #expect(again.bytes?.array == first.bytes?.array)
+                    #expect(again.cacheType == .memory)
+                }
+            }
+        }
+
+        @Test func aSecondHelloEndsTheSession() async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                let worker = try WireWorker(.transform, stack, credit: 1)
+                try worker.send(
+                    .hello(
+                        WorkerHello(
+                            incarnation: Incarnation(.random), pid: 1, restarts: 0,
+                            version: "test", credit: 9, secret: stack.listenerSecret(.transform))))
+                _ = try await stack.awaitStatus("one session of the two") { report in
+                    report.processes(.transform).count { $0.pid == 1 } == 1
+                        && report.processes(.transform).count == 3
+                }
+                #expect(await load("after", client).errorCode == nil)
+            }
+        }
+
+        /// The job was given to another worker as the session ended.
+        @Test(arguments: [WorkerKind.download, .decode, .transform])
+        func anOutcomeOfAnEarlierSessionIsNotBelieved(_ kind: WorkerKind) async throws {
+            try await withStack { stack in
+                let client = try stack.client()
+                let expected = try await load("first", client).response.bytes?.array
+                var tasks: [LoadTask] = []
+                var job: Job?
+                var worker: WireWorker? = try WireWorker(kind, stack, credit: 1_000)
+                try worker?.announce()
+                for number in 0..<3 { tasks.append(load("held\(number)", client)) }
+                job = try worker?.job(within: defaultTimeout)
+                let held = try #require(job)
+                worker = nil
+                var next: WireWorker? = try WireWorker(kind, stack, credit: 1)
+                try next?.announce()
+                for attempt in [held.attempt, held.attempt + 1, .max] {
+                    var past = held
+                    past.attempt = attempt
+                    try next?.send(.outcome(Forgery.fileMissing.outcome(of: past)))
+                }
+                // A job that it was given meanwhile is another one's when the connection ends.
+                try next?.send(.goodbye(.recycled))
+                next = nil
+                for task in tasks {
+                    #expect(try await task.response.bytes?.array == expected)
+                }
+            }
+        }
+    }
+}
