@@ -1,3 +1,4 @@
+import Glibc
 import Linux
 import Messages
 import SQLite
@@ -60,6 +61,21 @@ import Testing
         #expect(tier.get("a") == nil)
         #expect(tier.usage(at(0))?.entries == 0)
         #expect(tier.health == .healthy)
+    }
+
+    /// Opening a FIFO would wait for its writer for ever.
+    @Test func aFifoInThePlaceOfAFileIsAMissAndItsEntryLeaves() throws {
+        let fixture = try DiskFixture()
+        let tier = try fixture.tier()
+        tier.put("a", sample(40_000))
+        let file = try #require(fixture.bodyFiles().first)
+        try FileDescriptor.openDirectory(fixture.path).unlink(file)
+        try #require(mkfifo("\(fixture.path)/\(file)", 0o600) == 0)
+        #expect(tier.get("a") == nil)
+        #expect(tier.usage(at(0))?.entries == 0)
+        #expect(tier.health == .healthy)
+        tier.put("b", sample(40_000))
+        #expect(tier.get("b") == sample(40_000))
     }
 
     @Test(arguments: [0, 10, 88, 39_999, 40_050])

@@ -3,6 +3,7 @@ import ImageModel
 import Linux
 import Messages
 import SQLite
+import TestKit
 import Testing
 
 @testable import Caching
@@ -72,6 +73,28 @@ import Testing
         #expect(cache.stage.statistics.misses == 0 && cache.stage.statistics.diskHits == 3)
         #expect(try contents() == before, "nothing is changed")
         #expect(try other.names() == ["files", "index.sqlite", "lock"])
+    }
+
+    /// Its thread hangs as it reads there: nobody waits for it, until it has answered.
+    @Test func oneThatHangsIsDoneWithoutUntilItAnswers() throws {
+        let cache = try stage()
+        let gate = Gate()
+        let arrival = cache.staging.close(with: gate)
+        let work = QueryWork(key: short, tiers: .all, destination: .staging, promotes: false)
+        let first = cache.begin(.query(work))
+        // The own disk has nothing of it.
+        try cache.wait { arrival.isOpen ? true : nil }
+        let late = MonotonicClock.now() + StallDetector.limit
+        cache.note(cache.stage.tick(now: cache.now, uptime: late))
+        #expect(cache.outcome(first) == .miss)
+        #expect(reason(cache).contains("does not answer"))
+        #expect(try cache.get(long) == nil)
+        gate.open()
+        try cache.wait {
+            cache.note(cache.stage.tick(now: cache.now))
+            return reason(cache) == "" ? true : nil
+        }
+        #expect(try cache.get(long)?.bytes == sample(30_000))
     }
 
     @Test func itHasTheFactsThatWereStored() throws {

@@ -3,6 +3,7 @@ import Linux
 import Messages
 import StageContract
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Caching
@@ -22,6 +23,8 @@ final class TestSpace: ResultSpace {
     private let state = Mutex(State())
     private let memories = Mutex<[BlockID: Bytes]>([:])
     private let bytesMax: Int
+    /// What a reservation waits for: so a test holds up the thread that reserves.
+    private let gates = Mutex<[(gate: Gate, arrival: Gate)]>([])
 
     init(bytesMax: Int = 1 << 30) { self.bytesMax = bytesMax }
 
@@ -31,7 +34,19 @@ final class TestSpace: ResultSpace {
 
     func isRetired(_ id: BlockID) -> Bool { state.withLock { $0.retired.contains(id) } }
 
+    /// Holds up reservations from now on until the gate is open; the other gate opens when the
+    /// first of them waits.
+    func close(with gate: Gate) -> Gate {
+        let arrival = Gate()
+        gates.withLock { $0 = [(gate, arrival)] }
+        return arrival
+    }
+
     func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock {
+        for (gate, arrival) in gates.withLock({ $0 }) {
+            arrival.open()
+            #expect(gate.wait(timeout: .seconds(60)))
+        }
         let max = bytesMax
         let id: BlockID? = state.withLock { state in
             guard state.live.values.reduce(0, +) + bytes <= max else { return nil }
@@ -85,6 +100,11 @@ final class TestSpace: ResultSpace {
 /// Payloads of other processes.
 final class TestSource: PayloadSource {
     private let payloads = Mutex<[BlockID: [UInt8]]>([:])
+    /// What a copy waits for.
+    private let gates = Mutex<[Gate]>([])
+
+    /// Holds up copies from now on until the gate is open.
+    func close(with gate: Gate) { gates.withLock { $0 = [gate] } }
 
     /// Puts bytes where a job can name them.
     func put(_ bytes: [UInt8]) -> BlockReference {
@@ -105,6 +125,7 @@ final class TestSource: PayloadSource {
     func copy(
         _ reference: BlockReference, into target: UnsafeMutableRawBufferPointer
     ) throws(ImageError) {
+        for gate in gates.withLock({ $0 }) { #expect(gate.wait(timeout: .seconds(60))) }
         guard let bytes = payloads.withLock({ $0[reference.block] }) else {
             throw ImageError(.stale, "segment 1 is gone")
         }

@@ -43,6 +43,16 @@ import Testing
         #expect(script.does(.left(clients: 0, jobs: 0, workers: 0)) == [.exit])
     }
 
+    /// Workers come back one after the other to a coordinator that has just taken over.
+    @Test func aWorkerThatJoinsDuringTheDismissalIsDismissed() {
+        var script = Script(in: .storing)
+        #expect(script.does(.workerJoined) == [])
+        #expect(script.does(.left(clients: 0, jobs: 0, workers: 2)) == [.dismissWorkers])
+        #expect(script.does(.workerJoined) == [.dismissWorkers])
+        #expect(script.does(.left(clients: 0, jobs: 0, workers: 0)) == [.exit])
+        #expect(script.does(.workerJoined) == [])
+    }
+
     @Test func requestsHaveAllTheirTimeWhereNobodyFollows() {
         var script = Script(in: .finishing)
         script.passes(3_600_000)

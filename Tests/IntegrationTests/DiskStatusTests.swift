@@ -65,8 +65,7 @@ extension RealProcesses {
                 _ = try await stack.awaitStatus("an entry on the disk") { report in
                     report.caches.first?.diskEntries == 1 && report.caches[0].disk == .healthy
                 }
-                let filler = stack.cacheDirectory + "/filler"
-                try fillDisk(filler)
+                let filler = try SpaceFiller(in: stack.cacheDirectory)
                 // Loads are not disturbed.
                 _ = try await client.load(origin.url("/a.png?1")).response
                 let full = try await stack.awaitStatus("the full disk to be said") { report in
@@ -82,7 +81,7 @@ extension RealProcesses {
                 #expect(stats.contains("disk cache: full: ") && stats.contains(", since 20"))
                 try expectSaid(stack, "degraded", up: 0)
                 #expect(try LogLines(stack).saying(Self.fails).count == 1)
-                try FileDescriptor.openDirectory(stack.cacheDirectory).unlink("filler")
+                try filler.remove()
                 _ = try await stack.awaitStatus("the disk to work again") { report in
                     report.caches.first?.disk == .healthy && report.caches[0].degradedSince == 0
                 }
@@ -96,14 +95,6 @@ extension RealProcesses {
         }
 
         private static let fails = "the disk cache fails and is tried again: memory serves on"
-
-        private func fillDisk(_ path: String) throws {
-            let file = try FileDescriptor.open(path, [.create, .writeOnly])
-            for size in [1 << 16, 1 << 12] {
-                let bytes = [UInt8](repeating: 1, count: size)
-                while (try? file.writeAll(bytes)) != nil {}
-            }
-        }
 
         private func expectSaid(_ stack: StackHarness, _ state: String, up: Int) throws {
             let json = try stack.run(["status", "--json"]).json()["cacheStores"]?.array?.first

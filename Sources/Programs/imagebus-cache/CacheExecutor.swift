@@ -122,6 +122,10 @@ final class CacheExecutor: JobExecutor {
         tellStatus()
     }
 
+    /// Copies are between memories: if one hangs, results cannot be delivered, and another process
+    /// takes over. A disk that hangs is left alone instead.
+    func pulse() -> ExecutorPulse { stage.isCopyStalled ? .stands(at: nil) : .beats }
+
     private func tellStatus() {
         guard isStatusKnown else { return }
         let status = status
@@ -154,9 +158,19 @@ final class CacheExecutor: JobExecutor {
             case .stored(let notice): reporter.tell(.stored(notice))
             case .evicted(let blocks): reporter.tell(.evicted(blocks))
             case .commanded: continue
-            case .drained: reporter.flushed()
+            case .drained: endWriting()
             }
         }
+    }
+
+    private func endWriting() {
+        let lost = stage.statistics.writeBehindCount
+        if lost > 0 {
+            log.warning(
+                "the disk does not answer: stores that waited for it are lost",
+                ["count": LogValue(UInt64(lost))])
+        }
+        reporter.flushed()
     }
 
     private func finish(_ id: JobID, _ attempt: UInt32, _ result: JobResult) {

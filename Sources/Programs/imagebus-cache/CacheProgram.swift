@@ -98,7 +98,7 @@ struct CacheDisk {
             case .inUse:
                 throw ConfigurationError("\(error.text): give this one another --cache-dir")
             case .unsafe: throw ConfigurationError(error.text)
-            case .full, .readOnly, .badIndex, .failed: break
+            case .full, .readOnly, .badIndex, .stalled, .failed: break
             }
             // Memory serves on; a disk that cannot be used is said here and in the status.
             parts.log.warning("no disk tier: memory only", ["error": .string(error.text)])

@@ -67,7 +67,7 @@ extension RealProcesses {
         }
 
         private func expect(
-            _ answer: String, _ isKept: Bool, _ target: String, _ proxy: NginxProxy
+            _ answer: String, _ isKept: Bool, _ target: String, _ proxy: NginxServer
         ) throws {
             let first = try proxy.get(target)
             #expect(first.status == 200, "\(target): \(first.head)")
@@ -101,7 +101,7 @@ extension RealProcesses {
 
         private func run(
             _ arguments: [String], rules: String? = nil,
-            _ body: (GatewayProcess, NginxProxy) throws -> Void
+            _ body: (GatewayProcess, NginxServer) throws -> Void
         ) async throws {
             let folder = TestKit.TemporaryDirectory()
             let flags = rules.map { rules in
@@ -109,7 +109,7 @@ extension RealProcesses {
                 return ["--config", folder.write(Array(file.utf8), to: "a.yaml")]
             }
             try await bench.run(arguments, stack: flags ?? []) { gateway, _ in
-                try body(gateway, try NginxProxy(before: [gateway.port], keeps: true))
+                try body(gateway, try NginxServer(before: [gateway.port], keeps: true))
             }
         }
 

@@ -1,9 +1,10 @@
 import Linux
 
-/// A small tmpfs in a mount namespace of its own, which goes with the processes in it.
+/// A small file system in a mount namespace of its own, which goes with the processes in it.
 public struct PrivateMount: Sendable {
     private let unshare: [String]
-    private let bytes: Int
+    /// Mounts at `$0`.
+    private let script: String
 
     /// Whether tests that need one run. They fail where none may be mounted, so that nobody takes
     /// what was not tried for what was passed; `IMAGEBUS_NO_MOUNTS=1` leaves them out, by name.
@@ -12,8 +13,9 @@ public struct PrivateMount: Sendable {
     /// A tmpfs of so many bytes; throws where this user may not mount one, not even as the root of
     /// a user namespace.
     public init(bytes: Int) throws {
+        let script = "mount -t tmpfs -o size=\(bytes),mode=700 tmpfs \"$0\""
         for options in [["--mount"], ["--mount", "--map-root-user"]] {
-            let mount = PrivateMount(unshare: ["/usr/bin/unshare"] + options, bytes: bytes)
+            let mount = PrivateMount(unshare: ["/usr/bin/unshare"] + options, script: script)
             if try mount.isAllowed() {
                 self = mount
                 return
@@ -24,8 +26,30 @@ public struct PrivateMount: Sendable {
                 + "namespaces are permitted, or leave such tests out with IMAGEBUS_NO_MOUNTS=1")
     }
 
-    private init(unshare: [String], bytes: Int) {
-        (self.unshare, self.bytes) = (unshare, bytes)
+    /// An ext4 in a file that is made here, through a loop device: it can be frozen.
+    public init(image path: String, bytes: Int) throws {
+        try Tool.run(["truncate", "-s", "\(bytes)", path])
+        try Tool.run(["mkfs.ext4", "-q", "-F", path])
+        unshare = ["/usr/bin/unshare", "--mount"]
+        script = "mount -o loop '\(path)' \"$0\" && chmod 700 \"$0\""
+    }
+
+    /// Whether this user may mount and freeze a file system.
+    public static let canFreeze: Bool = {
+        let folder = TemporaryDirectory()
+        guard isWanted, CurrentProcess.userID == 0,
+            let mount = try? PrivateMount(image: folder.file("image"), bytes: 16 << 20),
+            (try? Tool.run(["mkdir", folder.file("mount")])) != nil
+        else { return false }
+        let place = folder.file("mount")
+        let freeze = "fsfreeze -f '\(place)' && fsfreeze -u '\(place)'"
+        let words = mount.line(["/bin/sh", "-c", freeze], at: place)
+        let trial = try? ChildProcess.launch(ChildCommand(words[0], Array(words.dropFirst())))
+        return (try? trial?.wait()) == .exited(0)
+    }()
+
+    private init(unshare: [String], script: String) {
+        (self.unshare, self.script) = (unshare, script)
     }
 
     private func isAllowed() throws -> Bool {
@@ -37,7 +61,6 @@ public struct PrivateMount: Sendable {
 
     /// Mounts at `path`, then becomes the command.
     func line(_ words: [String], at path: String) -> [String] {
-        let script = "mount -t tmpfs -o size=\(bytes),mode=700 tmpfs \"$0\" && exec \"$@\""
-        return unshare + ["/bin/sh", "-c", script, path] + words
+        unshare + ["/bin/sh", "-c", script + " && exec \"$@\"", path] + words
     }
 }

@@ -31,7 +31,7 @@ extension Coordinator {
         switch action {
         case .admitNothing: handle(.drain, at: now)
         case .dismissWorkers:
-            for peer in peers.all where peer.isWorker {
+            for peer in peers.all where peer.isWorker && !peer.isLeaving {
                 send(.toWorker(.drain), to: peer.id, at: now)
             }
         case .report(let note): report(note)
@@ -45,8 +45,15 @@ extension Coordinator {
         case .requestsLeft:
             bootstrap.log.warning("what was admitted takes too long: the next coordinator does it")
         case .workersLeft:
-            let left = peers.count(where: \.isWorker)
-            bootstrap.log.warning("workers did not end", ["left": LogValue(left)])
+            let left = peers.all.compactMap { peer in
+                if case .worker(let pool, let hello) = peer.role {
+                    "\(pools[pool].name) \(hello.pid)"
+                } else {
+                    nil
+                }
+            }
+            bootstrap.log.warning(
+                "workers did not end", ["left": .string(left.joined(separator: ", "))])
         }
     }
 }

@@ -7,6 +7,8 @@ enum ShutdownEvent: Hashable {
     case replacementRequested
     /// All admitted requests have their replies.
     case requestsEnded
+    /// A worker was welcomed.
+    case workerJoined
     /// What is left at the moment; asked for where the state `wantsCensus`.
     case counted(ShutdownCensus)
     /// Time passed.
@@ -29,7 +31,7 @@ struct ShutdownCensus: Hashable {
 enum ShutdownAction: Hashable {
     /// Refuse new requests; `requestsEnded` follows when all admitted ones have ended.
     case admitNothing
-    /// Have the workers write what is unwritten, and end.
+    /// Have the workers that are there write what is unwritten, and end.
     case dismissWorkers
     /// Say how the end goes on.
     case report(Note)

@@ -46,6 +46,8 @@ struct ShutdownState: Hashable {
         }
     }
 
+    private var isDismissing: Bool { if case .dismissing = phase { true } else { false } }
+
     /// When `tick` is due; `nil` while nothing waits for time.
     var deadline: Instant? {
         switch phase {
@@ -62,6 +64,7 @@ struct ShutdownState: Hashable {
             isServing ? begin(isReplaced: isReplaced, at: now) : end()
         case .replacementRequested: isServing ? begin(isReplaced: true, at: now) : []
         case .requestsEnded: deliver(at: now)
+        case .workerJoined: isDismissing ? [.dismissWorkers] : []
         case .counted(let left): go(on: left, at: now)
         case .tick: tick(at: now)
         }

@@ -50,7 +50,7 @@ struct BodyFiles: Sendable {
         _ number: Int64, from offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(DiskError) -> Bool {
         try Self.onFile(number) { () throws(Errno) in
-            let file = try directory.root.open(Self.path(number), [.readOnly, .noFollow])
+            let file = try open(number)
             do throws(Errno) {
                 return try file.readFully(into: buffer, at: offset) == buffer.count
             } catch .inputOutput {
@@ -76,7 +76,7 @@ struct BodyFiles: Sendable {
     /// The header of a whole file; `nil` where the file is missing, foreign or cut short.
     func header(_ number: Int64) throws(DiskError) -> (header: BodyHeader, length: Int)? {
         try Self.onFile(number) { () throws(Errno) in
-            let file = try directory.root.open(Self.path(number), [.readOnly, .noFollow])
+            let file = try open(number)
             let start = try Self.bytes(of: file, count: BodyHeader.lengthMax)
             guard let length = BodyHeader.length(of: start), length <= start.count,
                 let header = BodyHeader(Array(start[..<length])),
@@ -91,7 +91,7 @@ struct BodyFiles: Sendable {
         let name = Self.probe
         do {
             defer { try? directory.root.unlink(name) }
-            let file = try directory.root.open(name, [.writeOnly, .create, .truncate, .noFollow])
+            let file = try directory.root.open(name, Self.writing)
             try file.writeAll([UInt8](repeating: 0, count: 4096))
             try file.close()
         } catch {
@@ -185,13 +185,24 @@ struct BodyFiles: Sendable {
         "\(bucket(number))/\(hex(UInt64(bitPattern: number), digits: 16))"
     }
 
+    /// Another kind of file counts as missing; opening a FIFO does not wait for its writer.
+    private func open(_ number: Int64) throws(Errno) -> FileDescriptor {
+        let file = try directory.root.open(
+            Self.path(number), [.readOnly, .noFollow, .nonBlocking])
+        guard try file.status().type == .regular else { throw .noSuchFile }
+        return file
+    }
+
+    private static let writing: OpenOptions = [
+        .writeOnly, .create, .truncate, .noFollow, .nonBlocking,
+    ]
+
     private func create(_ name: String, in bucket: String) throws(Errno) -> FileDescriptor {
-        let options: OpenOptions = [.writeOnly, .create, .truncate, .noFollow]
         do {
-            return try directory.root.open(name, options)
+            return try directory.root.open(name, Self.writing)
         } catch .noSuchFile {
             try directory.root.makeDirectory(bucket)
-            return try directory.root.open(name, options)
+            return try directory.root.open(name, Self.writing)
         }
     }
 

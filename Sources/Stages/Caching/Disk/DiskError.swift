@@ -15,6 +15,8 @@ public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
         case readOnly
         /// The index is damaged, or is of another version.
         case badIndex
+        /// It does not answer: an operation takes far too long.
+        case stalled
         /// Anything else: input/output error, too many descriptors, …
         case failed
     }

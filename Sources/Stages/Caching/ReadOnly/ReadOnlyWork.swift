@@ -20,6 +20,14 @@ struct ReadOnlyRequest: Sendable {
     /// Names the answer.
     let ticket: UInt64
     let work: ReadOnlyWork
+
+    /// Whether a query waits for it.
+    var isQuestion: Bool {
+        switch work {
+        case .look, .read: true
+        case .check: false
+        }
+    }
 }
 
 /// What that thread does.

@@ -56,7 +56,9 @@ extension CacheStage {
 
     /// The next step to the end, where its time has come.
     func continueDraining(_ now: UnixTime) {
-        if draining == .asked, writeBehind.isEmpty, !pending.values.contains(where: \.isWork) {
+        let isWritten = writeBehind.isEmpty || isDiskAway
+        let hasWork = pending.values.contains { $0.isWork && !(isDiskAway && $0.isOnDisk) }
+        if draining == .asked, isWritten, !hasWork {
             if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
             draining = ask(.flush, .flushing, now) ? .flushing : .done
         }

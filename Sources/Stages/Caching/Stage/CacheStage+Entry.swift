@@ -15,6 +15,7 @@ extension CacheStage {
         guard work.tiers.contains(.disk), disk != nil, !isSettled else {
             return answer(job, .entry(inMemory))
         }
+        guard !isDiskAway else { return attendWithoutDisk(job, to: work, inMemory: inMemory) }
         let request: DiskWork =
             switch work.action {
             case .contains: .find(work.key)

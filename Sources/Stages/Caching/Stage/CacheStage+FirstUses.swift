@@ -20,7 +20,7 @@ extension CacheStage {
 
     /// An entry of memory was used: the disk gets it now, where it was kept from there.
     func writeWithheld(_ block: BlockID) {
-        guard let entry = firstUses.take(block), usesDisk(entry.key) else { return }
+        guard !isDiskAway, let entry = firstUses.take(block), usesDisk(entry.key) else { return }
         let added = writeBehind.add(
             key: entry.key, body: entry.body, metadata: entry.metadata, stored: entry.stored)
         // What is there of an older value is replaced.

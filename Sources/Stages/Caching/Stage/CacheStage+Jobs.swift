@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import Linux
 public import Messages
 
 extension CacheStage {
@@ -77,8 +78,9 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// The passing of time: about once a second.
-    public func tick(now: UnixTime) -> [CacheAction] {
+    /// The passing of time: about once a second. `uptime` is in monotonic nanoseconds.
+    public func tick(now: UnixTime, uptime: UInt64? = nil) -> [CacheAction] {
+        lookForStalls(now, uptime: uptime ?? MonotonicClock.now())
         if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
         followClock(now)
         tellPolicy(now)
@@ -128,6 +130,7 @@ extension CacheStage {
             scanned(step, job, work, page, scan, now)
         case (.trimming(let job, let page, let before), .maintained(let more)):
             trimmed(more, job, page, before: before, now)
+        case (.clearing, .removed(let isDone)): owesClear = !isDone
         case (.commanding(let id), .removed(let isDone)): act(.commanded(id, isDone))
         case (.maintaining, .maintained(let more)):
             isMaintaining = false

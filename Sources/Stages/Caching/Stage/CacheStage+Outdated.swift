@@ -5,7 +5,7 @@ internal import Messages
 extension CacheStage {
     /// Keys that wait for another try at most; an older value of one more may come back with the
     /// disk.
-    static let outdatedMax = 4_096
+    static let outdatedMax = 16_384
     /// Removals that are tried again at a time, so that they leave room for others.
     static let removalsAtOnce = 64
 
@@ -23,14 +23,19 @@ extension CacheStage {
     /// The older value of a key is still on the disk, and nothing is to be answered from it. One
     /// that waits for the disk by now replaces it.
     func outdate(_ key: String) {
-        guard writeBehind.write(of: key) == nil, outdated.count < Self.outdatedMax else { return }
+        guard writeBehind.write(of: key) == nil, !outdated.contains(key) else { return }
+        guard outdated.count < Self.outdatedMax else {
+            // A disk that works is behind with few keys, one that does not answer with all of them.
+            if isDiskAway { owesClear = true }
+            return
+        }
         outdated.insert(key)
     }
 
     /// Tries again what could not be removed. A degraded disk is left alone: it says by itself when
     /// it is back.
     func removeAgain(_ now: UnixTime) {
-        guard counts.disk?.health == .healthy else { return }
+        guard counts.disk?.health == .healthy, !isDiskAway else { return }
         for key in Array(outdated.prefix(Self.removalsAtOnce)) {
             outdated.remove(key)
             removeOutdated(key, now)

@@ -34,7 +34,9 @@ extension CacheStage {
     /// Both tiers have nothing of a key: the directories of its cache are asked.
     func lookFurther(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
         let name = CacheKey.cache(inStored: work.key)
-        guard work.tiers.contains(.disk), let paths = readOnlyPaths[name], readOnly != nil else {
+        guard work.tiers.contains(.disk), let paths = readOnlyPaths[name], readOnly != nil,
+            !readOnlyStall.isStalled
+        else {
             return miss(job, work)
         }
         // What a stack without named caches made answers under any name.
@@ -98,7 +100,16 @@ extension CacheStage {
         found(body, job, work, finding, now)
     }
 
-    // MARK: - Figures
+    // MARK: - Metrics
+
+    /// Why nothing can be read from any of the directories.
+    private var whyNoDirectories: String? {
+        guard readOnly != nil else {
+            return "no thread can be started for it: give the cache more processes"
+        }
+        guard readOnlyStall.isStalled else { return nil }
+        return "a read-only directory does not answer: check its file system"
+    }
 
     /// The directories, by cache in the order in which they are asked.
     var directoryStatistics: [CacheStatistics.Directory] {
@@ -106,9 +117,7 @@ extension CacheStage {
             paths.map { path in
                 let state = readOnlyStates[path]
                 let reason =
-                    readOnly == nil
-                    ? "no thread can be started for it: give the cache more processes"
-                    : state.map { $0.reason ?? "" } ?? "it was not looked at yet"
+                    whyNoDirectories ?? state.map { $0.reason ?? "" } ?? "it was not looked at yet"
                 return CacheStatistics.Directory(
                     cache: name, path: path, reason: reason, hits: readOnlyHits[path] ?? 0,
                     damaged: state?.damaged ?? 0)

@@ -78,6 +78,7 @@ extension CacheStage {
         _ job: CacheJob, _ work: EntryWork, _ page: EntryPage, _ scan: DiskScan, _ now: UnixTime
     ) {
         guard work.tiers.contains(.disk), disk != nil else { return answer(job, .entries(page)) }
+        guard !isDiskAway else { return answer(job, .failed(Self.diskFails)) }
         // Until the walk is over nobody is answered from what it has not reached yet.
         if scan.purpose == .remove { sweeps[job.id] = scan }
         if !ask(.scan(scan), .scanning(job, work, page, scan), now) {
@@ -164,6 +165,7 @@ extension CacheStage {
                 bytes: UInt64(before.cost - memory.cost))
         }
         guard work.tiers.contains(.disk), disk != nil else { return answer(job, .entries(page)) }
+        guard !isDiskAway else { return answer(job, .failed(Self.diskFails)) }
         let before = counts.disk?.counts ?? DiskCounts()
         if !ask(.trim, .trimming(job, page, before: before), now) {
             answer(job, .failed(Self.tooMuchWaits))

@@ -16,6 +16,7 @@ extension CacheStage {
         all.memoryCountMax = policy.memoryCountMax
         all.diskBytesMax = disk == nil ? 0 : policy.disk.bytesMax
         all.diskCountMax = disk == nil ? 0 : policy.disk.countMax
+        all.disk = diskStatus
         all.caches = cacheStatistics
         all.directories = directoryStatistics
         return all

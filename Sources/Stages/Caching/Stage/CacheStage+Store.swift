@@ -60,7 +60,7 @@ extension CacheStage {
             toDisk: work.key != nil && work.tiers.contains(.disk), isResult: false)
         if plan.toDisk, !usesDisk(work.key) {
             plan.toDisk = false
-            plan.skipped.append(disk == nil ? "disk: there is none" : "disk: it is switched off")
+            plan.skipped.append(whyNoDisk(work.key))
         }
         withhold(work, &plan)
         if plan.toMemory, !policy(of: work.key).usesMemory {
@@ -160,6 +160,13 @@ extension CacheStage {
         if !plan.toMemory { apply(memory.remove(key: key)) }
     }
 
+    private func whyNoDisk(_ key: String?) -> String {
+        guard disk != nil else { return "disk: there is none" }
+        guard isDiskAway, policy(of: key).usesDisk else { return "disk: it is switched off" }
+        counts.diskSkipped += 1
+        return Self.diskStalled
+    }
+
     private func report(_ plan: StorePlan) -> StoreReport {
         var tiers = CacheTypes.none
         if plan.toMemory { tiers.insert(.memory) }
@@ -173,7 +180,8 @@ extension CacheStage {
 
     /// Begins the next writes, where none are under way.
     func pumpWrites(_ now: UnixTime) {
-        let writes = writeBehind.next()
+        // What waits for a disk that does not answer is kept, and written when it does.
+        let writes = isDiskAway ? [] : writeBehind.next()
         guard !writes.isEmpty, !ask(.write(writes), .writing(writes), now) else { return }
         let refusal = DiskWriteResult.skipped("disk: \(Self.tooMuchWaits.message)")
         didWrite(writes, writes.map { _ in refusal }, now)

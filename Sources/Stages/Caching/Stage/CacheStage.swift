@@ -64,6 +64,15 @@ public final class CacheStage {
     let copier: WorkThread<CopyRequest, CopyAnswer>
     /// Begun where a cache has such a directory.
     var readOnly: WorkThread<ReadOnlyRequest, ReadOnlyAnswer>?
+    /// Whether these threads answer.
+    var diskStall = StallDetector()
+    var copyStall = StallDetector()
+    var readOnlyStall = StallDetector()
+    /// Since when the disk does not answer.
+    var diskStalledSince: UnixTime?
+    /// More keys became outdated while the disk did not answer than are remembered: everything on
+    /// it is removed before anything is answered from there again.
+    var owesClear = false
     var pending: [UInt64: PendingWork] = [:]
     private var nextTicket: UInt64 = 1
     var isMaintaining = false
@@ -147,8 +156,10 @@ public final class CacheStage {
         return namedPolicies[CacheKey.cache(inStored: key)] ?? policy
     }
 
-    /// Whether entries of such keys are kept on a disk.
-    func usesDisk(_ key: String?) -> Bool { disk != nil && policy(of: key).usesDisk }
+    /// Whether entries of such keys are kept on a disk, and it answers.
+    func usesDisk(_ key: String?) -> Bool {
+        disk != nil && !isDiskAway && policy(of: key).usesDisk
+    }
 
     // MARK: - Actions
 
@@ -166,22 +177,23 @@ public final class CacheStage {
 
     // MARK: - Threads
 
-    /// Asks the disk's thread; false where there is none, or too much waits there.
+    /// Asks the disk's thread; false where there is none, it does not answer, or too much waits
+    /// there.
     func ask(_ work: DiskWork, _ why: PendingWork, _ now: UnixTime) -> Bool {
-        guard let disk, disk.submit(DiskRequest(ticket: nextTicket, work: work, now: now)) else {
-            return false
-        }
+        guard let disk, !diskStall.isStalled,
+            disk.submit(DiskRequest(ticket: nextTicket, work: work, now: now))
+        else { return false }
         pending[nextTicket] = why
         nextTicket += 1
         return true
     }
 
     /// Asks the thread of the directories in which nothing is changed; false where there is none,
-    /// or too much waits there.
+    /// it does not answer, or too much waits there.
     func ask(_ work: ReadOnlyWork, _ why: PendingWork) -> Bool {
-        guard let readOnly, readOnly.submit(ReadOnlyRequest(ticket: nextTicket, work: work)) else {
-            return false
-        }
+        guard let readOnly, !readOnlyStall.isStalled,
+            readOnly.submit(ReadOnlyRequest(ticket: nextTicket, work: work))
+        else { return false }
         pending[nextTicket] = why
         nextTicket += 1
         return true

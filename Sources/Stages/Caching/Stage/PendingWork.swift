@@ -25,6 +25,8 @@ enum PendingWork {
     case writing([PendingWrite])
     /// The older value of a key, which is removed.
     case removing(String)
+    /// Everything, since too many older values are there.
+    case clearing
     /// A command that the disk carries out.
     case commanding(CacheCommandID)
     /// An entry that the disk looks for or removes, for its tiers in memory.
@@ -51,7 +53,7 @@ extension PendingWork {
         case .copying(.query(let job, _, _), _): job
         case .copying(.store(let job, _, _), _): job
         case .copying(.comparison(let job, _), _): job
-        case .writing, .removing, .commanding, .maintaining, .flushing, .noting: nil
+        case .writing, .removing, .clearing, .commanding, .maintaining, .flushing, .noting: nil
         case .checking: nil
         }
     }
@@ -59,9 +61,21 @@ extension PendingWork {
     /// Whether the process must not end before it: somebody waits, or something is to be kept.
     var isWork: Bool {
         switch self {
-        case .looking, .reading, .copying, .writing, .removing, .commanding, .attending: true
+        case .looking, .reading, .copying, .writing, .removing, .clearing, .commanding: true
+        case .attending: true
         case .scanning, .trimming, .lookingFurther, .readingFurther: true
         case .maintaining, .flushing, .noting, .checking: false
+        }
+    }
+}
+
+extension PendingWork {
+    /// Whether the disk does it.
+    var isOnDisk: Bool {
+        switch self {
+        case .looking, .reading, .writing, .removing, .clearing, .commanding, .attending: true
+        case .scanning, .trimming, .maintaining, .flushing, .noting: true
+        case .lookingFurther, .readingFurther, .checking, .copying: false
         }
     }
 }

@@ -13,6 +13,14 @@ struct DiskRequest: Sendable {
         if case .maintain = work { return true }
         return false
     }
+
+    /// Whether it only answers somebody: nothing changes if it is not done.
+    var isQuestion: Bool {
+        switch work {
+        case .look, .read, .find: true
+        case .write, .remove, .renew, .clear, .scan, .trim, .adopt, .touch, .maintain, .flush: false
+        }
+    }
 }
 
 /// What the disk thread does.

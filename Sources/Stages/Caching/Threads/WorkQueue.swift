@@ -67,6 +67,17 @@ struct WorkQueue<Request: Sendable>: Sendable {
         return .wait(milliseconds: Int((begin - now + 999_999) / 1_000_000))
     }
 
+    /// Whether nothing waits.
+    var isEmpty: Bool { requests.isEmpty && chores.isEmpty }
+
+    /// Takes out the requests that are meant.
+    mutating func withdraw(where isMeant: (Request) -> Bool) -> [Request] {
+        let gone = requests.filter(isMeant) + chores.filter(isMeant)
+        requests.removeAll(where: isMeant)
+        chores.removeAll(where: isMeant)
+        return gone
+    }
+
     private mutating func takeAll() -> Turn {
         isBusy = !requests.isEmpty
         defer { (requests, chores) = ([], []) }

@@ -1,0 +1,162 @@
+import ImageModel
+import Linux
+import Messages
+import TestKit
+import Testing
+
+@testable import Caching
+
+/// A disk whose thread hangs in the middle of an operation: it reads into a space that gives it no
+/// room until the test opens a gate. Times of the watch are the test's.
+@Suite struct StalledDiskTests {
+    private let folder = TestKit.TemporaryDirectory()
+    private let gate = Gate()
+    private static let limit = StallDetector.limit
+    private static let short = [UInt8](repeating: 1, count: 900)
+    private static let other = [UInt8](repeating: 2, count: 900)
+
+    /// Without a memory tier, so that every query asks the disk.
+    private func fixture() throws -> StageFixture {
+        var policy = CachePolicy(usesMemory: false)
+        policy.writesBehind = true
+        return try StageFixture(folder.path, policy: policy)
+    }
+
+    /// The disk hangs as it reads `key` for a query, which is named.
+    private func hang(_ fixture: StageFixture, at key: String) throws -> JobID {
+        let arrival = fixture.staging.close(with: gate)
+        let work = QueryWork(key: key, tiers: .all, destination: .staging, promotes: false)
+        let query = fixture.begin(.query(work))
+        // What is asked from now on waits behind it.
+        #expect(arrival.wait(timeout: .seconds(10)))
+        return query
+    }
+
+    private static func asking(_ key: String) -> JobWork {
+        .query(QueryWork(key: key, tiers: .all, destination: .results, promotes: false))
+    }
+
+    /// A tick long after the last operation began, or when the thread had nothing to do.
+    private func tick(_ fixture: StageFixture, after nanoseconds: UInt64 = limit) {
+        let uptime = MonotonicClock.now() + nanoseconds
+        fixture.note(fixture.stage.tick(now: fixture.now, uptime: uptime))
+    }
+
+    /// Opens the gate, and waits until the disk is used again.
+    private func recover(_ fixture: StageFixture) throws {
+        gate.open()
+        try fixture.wait {
+            tick(fixture, after: 0)
+            return fixture.stage.isDiskAway ? nil : true
+        }
+    }
+
+    @Test func whoWaitsForAStalledDiskIsAnsweredWithoutIt() throws {
+        let fixture = try fixture()
+        for key in ["a", "b"] { #expect(try fixture.put(key, Self.short).tiers == .disk) }
+        let first = try hang(fixture, at: "a")
+        let second = fixture.begin(Self.asking("b"))
+        let stored = fixture.begin(fixture.storing("c", Self.short))
+        let removed = fixture.begin(.entry(EntryWork(action: .remove, key: "b", tiers: .all)))
+        tick(fixture, after: Self.limit / 2)
+        #expect(fixture.outcome(first) == nil && fixture.outcome(second) == nil)
+        tick(fixture)
+        #expect(fixture.outcome(first) == .miss)
+        #expect(fixture.outcome(second) == .miss)
+        guard case .stored(let report)? = fixture.outcome(stored) else {
+            Issue.record("a store that waited for the disk is not answered")
+            return
+        }
+        #expect(report.tiers == .none && report.skipped?.contains("does not answer") == true)
+        guard case .failed? = fixture.outcome(removed) else {
+            Issue.record("a removal that was not made is not said to have failed")
+            return
+        }
+        let disk = try #require(fixture.stage.statistics.disk)
+        #expect(disk.health.reason?.kind == .stalled && disk.counts.failures == 1)
+        #expect(disk.degradedSince == fixture.now)
+        // From now on nobody waits at all.
+        #expect(fixture.outcome(fixture.begin(Self.asking("b"))) == .miss)
+        try recover(fixture)
+        #expect(fixture.stage.statistics.disk?.health == .healthy)
+        // What was accepted before is there, what was to be removed is not.
+        #expect(try fixture.get("c")?.bytes == Self.short)
+        #expect(try fixture.get("a")?.bytes == Self.short)
+        #expect(try fixture.get("b") == nil)
+    }
+
+    /// A newer value is not written meanwhile: the older one must never be answered again.
+    @Test func whatIsReplacedMeanwhileIsNotAnsweredFromTheDisk() throws {
+        let fixture = try fixture()
+        for key in ["a", "b"] { _ = try fixture.put(key, Self.short) }
+        _ = try hang(fixture, at: "a")
+        tick(fixture)
+        let report = try fixture.put("b", Self.other)
+        #expect(report.tiers == .none && report.skipped?.contains("does not answer") == true)
+        #expect(fixture.stage.statistics.diskSkipped == 1)
+        try recover(fixture)
+        #expect(try fixture.get("b") == nil)
+        #expect(try fixture.put("b", Self.other).tiers == .disk)
+        #expect(try fixture.get("b")?.bytes == Self.other)
+        #expect(try fixture.get("a")?.bytes == Self.short)
+    }
+
+    /// More of them than are remembered: then nothing of before is answered.
+    @Test func ifTooMuchIsReplacedTheDiskIsClearedFirst() throws {
+        let fixture = try fixture()
+        for key in ["a", "b"] { _ = try fixture.put(key, Self.short) }
+        _ = try hang(fixture, at: "a")
+        tick(fixture)
+        for number in 0...CacheStage.outdatedMax { fixture.stage.outdate("other\(number)") }
+        _ = try fixture.put("b", Self.other)
+        try recover(fixture)
+        #expect(try fixture.get("b") == nil && fixture.get("a") == nil)
+        #expect(try fixture.put("b", Self.other).tiers == .disk)
+        #expect(try fixture.get("b")?.bytes == Self.other)
+    }
+
+    @Test func whatWaitsForTheDiskIsAnsweredFromMemoryAndWrittenLater() throws {
+        let fixture = try fixture()
+        _ = try fixture.put("a", Self.short)
+        _ = try hang(fixture, at: "a")
+        #expect(try fixture.put("d", Self.short, waits: false).tiers == .disk)
+        #expect(try fixture.put("e", Self.short, waits: false).tiers == .disk)
+        tick(fixture)
+        #expect(fixture.stage.statistics.writeBehindCount == 2)
+        try recover(fixture)
+        try fixture.drain()
+        #expect(fixture.stage.statistics.writeBehindCount == 0)
+        for key in ["d", "e"] { #expect(try fixture.tiers(of: key) == .disk) }
+    }
+
+    /// Between memories: only another process helps, which the owner is told.
+    @Test func aCopyThatHangsIsTold() throws {
+        let fixture = try StageFixture(nil)
+        fixture.source.close(with: gate)
+        let large = [UInt8](repeating: 3, count: CacheStage.largeBytes)
+        let job = fixture.begin(fixture.storing("a", large))
+        tick(fixture, after: Self.limit / 2)
+        #expect(!fixture.stage.isCopyStalled)
+        tick(fixture)
+        #expect(fixture.stage.isCopyStalled && fixture.outcome(job) == nil)
+        gate.open()
+        _ = try fixture.wait { fixture.outcome(job) }
+        try fixture.wait {
+            tick(fixture, after: 0)
+            return fixture.stage.isCopyStalled ? nil : true
+        }
+    }
+
+    @Test func aDrainDoesNotWaitForAStalledDisk() throws {
+        let fixture = try fixture()
+        _ = try fixture.put("a", Self.short)
+        _ = try hang(fixture, at: "a")
+        _ = try fixture.put("d", Self.short, waits: false)
+        fixture.note(fixture.stage.drain(now: fixture.now))
+        #expect(!fixture.actions.contains(.drained))
+        tick(fixture)
+        #expect(fixture.actions.contains(.drained))
+        #expect(fixture.stage.statistics.writeBehindCount == 1, "said to be lost")
+        gate.open()
+    }
+}
