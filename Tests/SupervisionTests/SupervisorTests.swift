@@ -60,10 +60,41 @@ import Testing
         supervisor.requestStop()
         #expect(await supervisor.end() == .drained)
         #expect(!supervisor.allNotes.contains { $0.isBackoff })
-        let us = "--ready-fd 3 --parent-pid \(CurrentProcess.processID)"
+        let us = "--ready-fd 3 --parent-pid \(CurrentProcess.processID) --log-fd 6"
         #expect(
             programs.log
                 == (0...3).map { "--own 1 --restarts \($0) \(us)" } + ["decode terminated"])
+    }
+
+    /// Native libraries write to standard output and error as they like.
+    @Test func whatAChildWritesIsToldWithItsKindAndNumberAndWithinABudget() async throws {
+        let folder = try SharedFolder()
+        let decode = programs.program(
+            .decode,
+            """
+            os.write(1, b'to output\\nto error\\x1b[31m\\n')
+            welcome()
+            os.write(2, b'x' * 5000 + b'\\n')
+            for _ in range(1000):
+                try: os.write(2, b'again\\n')
+                except BlockingIOError: break
+            os.write(6, b'')
+            sys.exit(3)
+            """)
+        let supervisor = try RunningSupervisor([decode], root: folder.path)
+        #expect(await supervisor.notes { $0.endedWith(.exited(3)) })
+        // Of the first life: the second one has begun by now.
+        let notes = supervisor.allNotes
+        let end = try #require(notes.firstIndex { $0.endedWith(.exited(3)) })
+        let lines = notes[..<end].compactMap { note in
+            if case .wrote(.decode, _, let line) = note { line } else { nil }
+        }
+        #expect(lines.first == "to output" && lines.dropFirst().first == "to error\u{1B}[31m")
+        #expect(lines.contains(String(repeating: "x", count: NativeLines.lineBytesMax)))
+        #expect(lines.contains { $0.hasSuffix("lines were dropped)") })
+        #expect(lines.count <= Int(NativeLines.burst) + 10)
+        supervisor.requestStop()
+        #expect(await supervisor.end() == .drained)
     }
 
     @Test func aChildThatIsNeverWelcomedIsTriedMoreAndMoreSlowly() async throws {
@@ -239,9 +270,9 @@ import Testing
         }
         supervisor.requestStop()
         #expect(await supervisor.end() == .drained)
-        // 4 is the directory that the child itself reads.
+        // 4 is the directory that the child itself reads, 6 its log.
         let lives = programs.log.filter { $0 != "decode terminated" }
-        #expect(Set(lives) == ["0 1 2 3 4", "2", "True", "0000000000000000"])
+        #expect(Set(lives) == ["0 1 2 3 4 6", "2", "True", "0000000000000000"])
         #expect(try children() == [])
         // Seven lives; tests beside this one may hold one or two for a moment.
         #expect(descriptorsOfReapedProcesses() < 4)

@@ -94,6 +94,8 @@ private struct Walk {
         case .announceReady:
             ready += 1
             if ready > 1 { broken.append("ready twice") }
+        // Nobody waits for it any longer.
+        case .reportUnkilled(let slot): running.remove(slot)
         case .finish: finished += 1
         case .removeSegments, .reportBackoff, .reportRefusal, .reportDrain, .reportHang,
             .reportLateStart:

@@ -2,8 +2,9 @@ import CLinux
 
 /// A child that this process started; it is reaped here and nowhere else.
 ///
-/// When the last reference goes while the child runs, the child is killed and reaped. A class,
-/// because a supervisor keeps its children in tables. Belongs to one thread.
+/// When the last reference goes while the child runs, the child is killed and reaped; one that
+/// waits in the kernel for a disk that does not answer is waited for a second. A class, because a
+/// supervisor keeps its children in tables. Belongs to one thread.
 public final class ChildProcess {
     /// Its number; not reused before it is reaped.
     public let processID: ProcessID
@@ -33,7 +34,7 @@ public final class ChildProcess {
     deinit {
         guard status == nil else { return }
         _ = clinux_kill(processID, Signal.kill.rawValue)
-        _ = try? wait()
+        _ = try? wait(milliseconds: 1_000)
     }
 
     /// Sends a signal; nothing happens once the child has been reaped.

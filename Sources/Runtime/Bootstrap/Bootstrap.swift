@@ -26,7 +26,7 @@ public struct Bootstrap: ~Copyable {
     /// Names of the arguments that every program takes.
     public static let valued: Set<String> = [
         "runtime-dir", "restarts", "ready-fd", "secret-fd", "parent-pid", "log-level",
-        "log-format",
+        "log-format", "log-fd",
     ]
 
     /// Prepares the process. Whatever is thrown is a sentence for people; the program then ends
@@ -44,10 +44,13 @@ public struct Bootstrap: ~Copyable {
         try Self.followParent(arguments)
         // libzmq ends the process where it finds no descriptor: take what the system allows.
         try ResourceLimit.raise(.descriptors, to: .max)
+        // A core file would hold images and secrets.
+        try ResourceLimit.lower(.coreFile, to: 0)
         let readyNumber = try arguments.number("ready-fd", else: -1)
         let paths = try RuntimePaths(resolving: try arguments.required("runtime-dir"))
         let restarts = try arguments.number("restarts", else: 0)
         let secret = try InheritedSecret.take(arguments)
+        let logDescriptor = Int32(clamping: try arguments.number("log-fd", else: 2))
         let signals = try SignalDescriptor(awaited)
         // Nothing throws from here on: a noncopyable value cannot be half made.
         self.paths = paths
@@ -58,18 +61,27 @@ public struct Bootstrap: ~Copyable {
         log = Log(
             program: program,
             level: arguments.value("log-level").flatMap(LogLevel.init(rawValue:)) ?? .info,
-            format: arguments.value("log-format").flatMap(LogFormat.init(rawValue:)) ?? .text)
+            format: arguments.value("log-format").flatMap(LogFormat.init(rawValue:)) ?? .text,
+            descriptor: logDescriptor)
         ready = ReadyPipe(inherited: readyNumber < 0 ? nil : readyNumber, beats: beats)
     }
 
-    /// Says on stderr why a program ends.
+    /// Writes to the log why a program ends.
     public static func complain(_ program: String, _ error: any Error) {
         complain(program, "\(error)")
     }
 
     /// The same of an error in words.
     public static func complain(_ program: String, _ error: String) {
-        Log(program: program).error("cannot go on", ["error": .string(error)])
+        Log(program: program, descriptor: Self.logDescriptor(CommandLine.arguments))
+            .error("cannot go on", ["error": .string(error)])
+    }
+
+    /// The descriptor of the log, as far as the words can be understood: standard error, unless a
+    /// supervisor keeps that for native libraries.
+    private static func logDescriptor(_ words: [String]) -> Int32 {
+        guard let place = words.firstIndex(of: "--log-fd") else { return 2 }
+        return words.dropFirst(place + 1).first.flatMap { Int32($0) } ?? 2
     }
 
     private static func followParent(_ arguments: ProgramArguments) throws {

@@ -32,6 +32,11 @@ public struct Log: Sendable {
         process = CurrentProcess.processID
     }
 
+    /// A log of the same program to the same descriptor.
+    public func with(level: LogLevel, format: LogFormat) -> Log {
+        Log(program: program, level: level, format: format, descriptor: descriptor)
+    }
+
     /// Every step, for those who look for a fault.
     public func debug(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         write(.debug, message) { fields().lazy.map { ($0.key, $0.value) } }

@@ -66,6 +66,10 @@ public struct ChildSpecification: Hashable, Sendable {
     /// The descriptor on which a child listens, where it is given one.
     public static let listenerDescriptor: Int32 = 5
 
+    /// The descriptor to which a child of ours writes its log. What comes on its standard output
+    /// and error is the text of native libraries, which its supervisor writes to the log.
+    public static let logDescriptor: Int32 = 6
+
     /// What differs from life to life: how often it was restarted, where it reports, and whose
     /// death it does not outlive.
     static func lifeArguments(
@@ -73,7 +77,7 @@ public struct ChildSpecification: Hashable, Sendable {
     ) -> [String] {
         [
             "--restarts", "\(restarts)", "--ready-fd", "\(readyDescriptor)",
-            "--parent-pid", "\(parent)",
+            "--parent-pid", "\(parent)", "--log-fd", "\(logDescriptor)",
         ] + (hasSecret ? ["--secret-fd", "\(secretDescriptor)"] : [])
             + (listens ? ["--listen-fd", "\(listenerDescriptor)"] : [])
     }

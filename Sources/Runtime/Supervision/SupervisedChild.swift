@@ -8,6 +8,8 @@ final class SupervisedChild {
     let isForeign: Bool
     let process: ChildProcess
     let ready: ReadyPipe
+    /// What its native libraries write; nil for somebody else's program, which writes to our log.
+    let output: OutputPipe?
     /// How often a front, or somebody else's program, has said that its loop turns.
     var beats: UInt64 = 0
 
@@ -27,10 +29,15 @@ final class SupervisedChild {
         var command = ChildCommand(
             specification.program, specification.arguments + (isForeign ? [] : life),
             environment: environment)
+        let written = try FileDescriptor.pipe()
+        // A library that writes faster than it is read loses its text, and does not wait.
+        try written.writeEnd.setNonBlocking()
         command.descriptors = [
-            0: .null, 1: .descriptor(2), 2: .inherited,
+            0: .null, 1: .descriptor(isForeign ? 2 : written.writeEnd.number),
+            2: isForeign ? .inherited : .descriptor(written.writeEnd.number),
             ChildSpecification.readyDescriptor: .descriptor(pipe.writeEnd.number),
         ]
+        if !isForeign { command.descriptors[ChildSpecification.logDescriptor] = .descriptor(2) }
         if let secret {
             command.descriptors[ChildSpecification.secretDescriptor] = .descriptor(secret)
         }
@@ -42,11 +49,12 @@ final class SupervisedChild {
         pool = specification.pool
         process = try ChildProcess(command)
         ready = try ReadyPipe(pipe.readEnd)
+        output = isForeign ? nil : try OutputPipe(written.readEnd)
     }
 
     /// The descriptors that become readable when something happens to it.
     var descriptorNumbers: [Int32] {
         let end = process.descriptor.descriptor.number
-        return [end] + (ready.number.map { [$0] } ?? [])
+        return [end] + (ready.number.map { [$0] } ?? []) + (output?.number.map { [$0] } ?? [])
     }
 }

@@ -118,6 +118,7 @@ public final class Supervisor {
         var counters: [Int: UInt64] = [:]
         var silent: [Int: ProcessID] = [:]
         for (slot, child) in children {
+            child.output?.resume()
             counters[slot] = counter(of: child, slot)
             if state.isSilent(slot, counter: counters[slot]) {
                 silent[slot] = child.process.processID
@@ -165,14 +166,29 @@ public final class Supervisor {
     ) throws(Errno) {
         guard child.descriptorNumbers.contains(where: ready.contains) else { return }
         for sign in child.ready.take() { heed(sign, of: child, slot) }
+        passOn(child.output?.take(isOver: false, at: MonotonicClock.now()), of: child)
         // What it began itself does not outlive it.
         if child.isForeign, ready.contains(child.process.descriptor.descriptor.number) {
             child.process.killGroup()
         }
         guard let status = try child.process.poll() else { return }
+        passOn(child.output?.take(isOver: true, at: MonotonicClock.now()), of: child)
         children[slot] = nil
         observe(endNote(child, slot, status))
-        handle(.ended(slot: slot, status))
+        handle(.ended(slot: slot, status, hadJob: hadJob(child, slot)))
+    }
+
+    /// Whether a child of ours crashed with a job, by its own record: the coordinator decides on
+    /// the content.
+    private func hadJob(_ child: SupervisedChild, _ slot: Int) -> Bool {
+        guard let pool = child.pool, !child.isForeign, let life = state.incarnation(of: slot)
+        else { return false }
+        let pages = ControlReader(directory: directory.paths.controlDirectory(pool))
+        return pages.crashRecord(of: life)?.job != nil
+    }
+
+    private func passOn(_ lines: [String]?, of child: SupervisedChild) {
+        for line in lines ?? [] { observe(.wrote(child.kind, child.process.processID, line)) }
     }
 
     private func endNote(
@@ -237,6 +253,9 @@ public final class Supervisor {
             observe(.backingOff(specifications[slot].kind, milliseconds: milliseconds))
         case .reportRefusal(let slot, let code):
             observe(.refused(specifications[slot].kind, code: code))
+        case .reportUnkilled(let slot):
+            guard let child = children[slot] else { return nil }
+            observe(.unkilled(child.kind, child.process.processID))
         case .reportDrain:
             isStopping = true
             ping?.leave()

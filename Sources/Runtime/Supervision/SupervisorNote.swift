@@ -20,6 +20,10 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     case hangs(ProcessKind, ProcessID, Standstill)
     /// A child took too long to start, also after its limit was moved; it is killed.
     case startsTooLong(ProcessKind, ProcessID, milliseconds: Int, movedMilliseconds: Int)
+    /// A child was killed and has not ended: it waits in the kernel.
+    case unkilled(ProcessKind, ProcessID)
+    /// A native library of a child wrote a line to standard output or error.
+    case wrote(ProcessKind, ProcessID, String)
     /// A child waits before its next start.
     case backingOff(ProcessKind, milliseconds: Int)
     /// A child says that it can never start with these settings.
@@ -42,7 +46,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
             // replaced in its time.
             expected ? .debug : status.isSuccess ? .info : .warning
         case .cannotStart, .refused: .error
-        case .backingOff, .hangs, .startsTooLong, .endedBeforeReady: .warning
+        case .backingOff, .hangs, .startsTooLong, .unkilled, .wrote, .endedBeforeReady:
+            .warning
         case .ready, .draining, .nothingToReload: .info
         }
     }
@@ -65,6 +70,10 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
             "\(kind.name) \(pid) did not start within \(milliseconds) ms"
                 + (moved > 0 ? " and \(moved) ms in which it may have had no processor" : "")
                 + ": killed"
+        case .wrote(let kind, let pid, let line): "\(kind.name) \(pid) wrote: \(line)"
+        case .unkilled(let kind, let pid):
+            "\(kind.name) \(pid) was killed and has not ended: it waits for a disk that does not "
+                + "answer, and ends with that wait"
         case .backingOff(let kind, let milliseconds):
             "\(kind.name) failed repeatedly, next start in \(milliseconds) ms"
         case .refused(let kind, let code):

@@ -92,8 +92,8 @@ struct SupervisorSlot: Sendable {
     }
 
     /// Returns the milliseconds until the next start.
-    mutating func end(_ status: ChildStatus, at now: Instant) -> Int {
-        let delay = policy.ended(status, at: now)
+    mutating func end(_ child: ChildEnd, at now: Instant) -> Int {
+        let delay = policy.ended(child, at: now)
         life = .waiting(until: now.adding(milliseconds: delay))
         return delay
     }

@@ -1,0 +1,28 @@
+public import Linux
+
+extension ChildProcess {
+    /// Waits until `connect` succeeds, which is later than its socket is there. Throws a
+    /// `StackFailure` if the process ends before that, or does not listen in time; `said` is its
+    /// own last word.
+    public func awaitListening(
+        as name: String, said: () -> String = { "it logged nothing" },
+        _ connect: () throws(RawClient.ConnectionRefused) -> Void
+    ) throws {
+        let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+        var pause = PollingPause()
+        while true {
+            do throws(RawClient.ConnectionRefused) {
+                return try connect()
+            } catch {
+                if let status = try poll() {
+                    throw StackFailure("\(name) ended before it listened (\(status)): \(said())")
+                }
+                guard ContinuousClock.now < deadline else {
+                    throw StackFailure(
+                        "\(name) did not listen within \(defaultTimeout): \(said())")
+                }
+                pause.wait()
+            }
+        }
+    }
+}
