@@ -4,6 +4,27 @@ import Testing
 
 /// Many transfers on one thread.
 @Suite struct TransferSetTests {
+    @Test func aTurnReadsAShareOfEachConnection() throws {
+        #expect(CurlLibrary.readsInTurns)
+        let origin = OriginServer()
+        origin.route("/a", .generated(count: 1 << 20))
+        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        let sink = CollectingSink()
+        _ = try set.start(request(origin.url("/a")), into: sink)
+        var (before, turns, most) = (0, 0, 0)
+        var ended: (transfer: Transfer, error: CurlError?)?
+        while ended == nil {
+            try turn(&set)
+            most = max(most, sink.body.count - before)
+            (before, turns) = (sink.body.count, turns + 1)
+            ended = set.nextEnded()
+        }
+        #expect(ended?.error == nil)
+        #expect(sink.body.count == 1 << 20)
+        #expect(most <= 256 << 10)
+        #expect(turns >= 4)
+    }
+
     @Test func manyTransfersRunAtOnce() throws {
         let origin = OriginServer()
         let gate = Gate()

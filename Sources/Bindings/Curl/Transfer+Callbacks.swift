@@ -41,6 +41,11 @@ func openSocket(
     return descriptor
 }
 
+/// The transfer that opened it may be gone.
+func closeSocket(_ userData: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
+    TurnBudget.close(descriptor)
+}
+
 /// Also of a connection that another transfer opened, to an address that this one may not have.
 func beforeRequest(
     _ userData: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,

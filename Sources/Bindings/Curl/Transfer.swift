@@ -45,6 +45,9 @@ public final class Transfer {
     /// Whether it got a connection to ask through.
     var hasAsked: Bool { easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
+    /// Whether the name of its host was found, or its connection was there already.
+    public var hasFoundName: Bool { hasAsked || easy.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
+
     /// Bytes of bodies that have come.
     public var receivedBytes: Int64 { easy.offset(CURLINFO_SIZE_DOWNLOAD_T) }
 
@@ -168,6 +171,7 @@ public final class Transfer {
         try easy.check(ccurl_set_receiver(easy.pointer, CURLOPT_WRITEFUNCTION, receiveBody))
         try easy.check(ccurl_set_receiver(easy.pointer, CURLOPT_HEADERFUNCTION, receiveHeader))
         try easy.check(ccurl_set_socket_opener(easy.pointer, openSocket))
+        try easy.check(ccurl_set_socket_closer(easy.pointer, closeSocket))
         try easy.set(.beforeRequestData, pointer)
         try easy.check(ccurl_set_before_request(easy.pointer, beforeRequest))
     }
@@ -193,6 +197,10 @@ public final class Transfer {
         case .addressRefused:
             return CurlError(
                 CURLE_COULDNT_CONNECT, text: "the connection leads to an address that is refused")
+        // If libcurl cannot start a thread for a lookup, it reports that the name does not exist.
+        case nil
+        where code == CURLE_COULDNT_RESOLVE_HOST && easy.errorText.contains("() thread failed"):
+            return CurlError(CURLE_OUT_OF_MEMORY, text: easy.errorText)
         case nil where code == CURLE_OUT_OF_MEMORY && isInsideHead:
             return CurlError(
                 CURLE_WEIRD_SERVER_REPLY, text: "a line of the head is over its limit")

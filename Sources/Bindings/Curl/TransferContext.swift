@@ -121,6 +121,11 @@ final class TransferContext {
         }
         refusedAddress = nil
         let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
-        return descriptor >= 0 ? descriptor : nil
+        guard descriptor >= 0 else { return nil }
+        guard TurnBudget.watch(descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
     }
 }

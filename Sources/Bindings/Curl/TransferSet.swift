@@ -83,8 +83,10 @@ public struct TransferSet: ~Copyable {
         try resume(transfer)
     }
 
-    /// Does all that can be done without waiting; calls sinks.
+    /// Does what can be done without waiting, and reads up to 256 KiB of each connection; calls
+    /// sinks.
     public mutating func perform() throws(CurlError) {
+        TurnBudget.beginTurn()
         var running: Int32 = 0
         try multi.check(curl_multi_perform(multi.pointer, &running))
     }

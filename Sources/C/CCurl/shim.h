@@ -1,5 +1,6 @@
 #pragma once
 #include <curl/curl.h>
+#include <sys/socket.h>
 
 // curl_easy_setopt and curl_easy_getinfo are variadic, which Swift does not import: one function
 // for each kind of value, so that the compiler checks the kind (a long where libcurl
@@ -35,6 +36,10 @@ static inline CURLcode ccurl_set_socket_opener(CURL *easy, curl_opensocket_callb
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, opener);
 }
 
+static inline CURLcode ccurl_set_socket_closer(CURL *easy, curl_closesocket_callback closer) {
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, closer);
+}
+
 static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback callback) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
@@ -65,4 +70,19 @@ static const long ccurl_auth_digest = (long)CURLAUTH_DIGEST;
 
 static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
+}
+
+// What recv(2) does, by another name.
+static inline ssize_t ccurl_receive(int socket, void *bytes, size_t count, int flags) {
+    return recvfrom(socket, bytes, count, flags, NULL, NULL);
+}
+
+// Of TurnBudget, in Swift.
+ssize_t ccurl_receive_within_turn(int socket, void *bytes, size_t count, int flags);
+
+// In the place of recv(2) for this program and its libraries: what Swift defines is invisible to
+// libraries (its symbols are protected).
+__attribute__((weak, visibility("default"))) ssize_t recv(int socket, void *bytes, size_t count,
+                                                          int flags) {
+    return ccurl_receive_within_turn(socket, bytes, count, flags);
 }

@@ -75,6 +75,9 @@ extension DownloadFailure {
         case .refused(let error): error
         case .cancelled: ImageError(.cancelled, "cancelled")
         case .deadline: ImageError(.deadlineExceeded, "the deadline passed during the download")
+        case .tooManyLookups:
+            ImageError(
+                .busy, "too many names are being looked up that name servers do not answer for")
         case .tooMany(let limit): ImageError(.busy, "this worker has \(limit) downloads already")
         case .shuttingDown: ImageError(.shuttingDown, "the download worker is shutting down")
         case .defect(let text): ImageError(.internalError, text)

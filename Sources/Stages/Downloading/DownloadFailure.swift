@@ -54,6 +54,8 @@ enum DownloadFailure: Error {
     case cancelled
     /// The time of the job is over.
     case deadline
+    /// Lookups of names take most of the threads that there may be.
+    case tooManyLookups
     /// More jobs than this at once.
     case tooMany(Int)
     /// The worker ends.

@@ -22,6 +22,9 @@ final class DownloadLoop {
     /// Jobs without a transfer.
     let local = LocalDownloads()
     private var jobs: [ObjectIdentifier: JobID] = [:]
+    private var lookups = NameLookups()
+    /// Lookups that the next turn begins: they have no threads yet.
+    private var lookupsToBegin = 0
     let waker: TransferWaker
     let pulse = LoopPulse()
 
@@ -50,6 +53,7 @@ final class DownloadLoop {
             if batch.isStopping { return stopLocal() }
             do throws(CurlError) {
                 try transfers.perform()
+                lookupsToBegin = 0
                 harvest()
                 harvestLocal()
                 decodeATurn()
@@ -123,6 +127,7 @@ final class DownloadLoop {
         request.allowedAddresses = work.allowedAddresses
         request.removedHeaders = work.terms.removedHeaders
         request.verifiesTLS = !work.terms.isUnverified
+        guard permitsLookup(of: work) else { throw .tooManyLookups }
         do throws(CurlError) {
             request.authentication = try authentication(of: work.terms)
             return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, pulse))
@@ -159,6 +164,7 @@ final class DownloadLoop {
     /// The transfer is over: what the job does next.
     func ended(_ download: ActiveDownload, _ error: CurlError?) {
         if error != nil { mayStandStill = true }
+        noteLookup(of: download, isOver: error?.code == .nameNotResolved)
         if error == nil, download.sink.isBehind {
             active[download.job.id]?.hasAllBytes = true
         } else if let location = download.sink.redirection(after: error) {
@@ -228,6 +234,7 @@ final class DownloadLoop {
 
     private func end(_ id: JobID, _ failure: DownloadFailure) {
         guard !endLocal(id, failure), let download = active[id] else { return }
+        noteLookup(of: download, isOver: false)
         transfers.abort(download.transfer)
         mayStandStill = true
         remove(download)
@@ -247,6 +254,25 @@ final class DownloadLoop {
             JobOutcome(
                 id: job.id, attempt: job.attempt, result: result,
                 workMicroseconds: elapsed / 1000))
+    }
+
+    // MARK: - Names
+
+    private func permitsLookup(of work: FetchAdmission) -> Bool {
+        guard let host = work.nameToLookUp else { return true }
+        let threads = ((try? CurrentProcess.threadCount()) ?? 0) + lookupsToBegin
+        lookupsToBegin += 1
+        return lookups.permits(host, threads: threads, at: now())
+    }
+
+    /// The transfer of a download is over, and with it the lookup of its name or not.
+    private func noteLookup(of download: ActiveDownload, isOver: Bool) {
+        guard !isOver, let host = download.work.nameToLookUp else { return }
+        if download.transfer.hasFoundName {
+            lookups.found(host)
+        } else {
+            lookups.leftBehind(host, at: now())
+        }
     }
 
     // MARK: - Time

@@ -69,6 +69,13 @@ struct FetchAdmission {
         }
     }
 
+    /// The host, where it is a name that this process looks up: those of a proxy are the proxy's.
+    var nameToLookUp: String? {
+        guard addressGuard == nil, let host = Location.host(of: url), IPAddress(host: host) == nil
+        else { return nil }
+        return host
+    }
+
     /// Names are the proxy's. An address with a dot behind it is no name.
     private static func permits(_ url: SourceURL, _ addressGuard: AddressGuard?) -> Bool {
         guard let addressGuard else { return true }
@@ -99,7 +106,7 @@ struct FetchAdmission {
         guard sources.isEmpty || URLPattern.permits(new, sources.compactMap { URLPattern($0) })
         else { throw .sourceForbidden }
         guard Self.permits(new, addressGuard) else { throw .addressForbidden }
-        let isSameOrigin = (new.scheme, new.authority) == (old.scheme, old.authority)
+        let isSameOrigin = new.hasSameOrigin(as: old)
         if !isSameOrigin {
             let secret = Set(terms.secretHeaders)
             headers.removeAll { $0.isCredential || secret.contains($0.name.lowercased()) }
