@@ -104,6 +104,7 @@ import Testing
         #expect(configuration.serializers["small"] == .transcode(.webp, quality: 70))
         let profile = try #require(configuration.profiles["default"])
         #expect(profile.cache == "products" && profile.transformer == nil)
+        #expect(configuration.damaged == .refuse && profile.damaged == .show)
         #expect(profile.rules.count == 5)
         #expect(profile.rules[0].sets == .retryFailed)
         #expect(profile.rules[0].clears == .lowPriority)
@@ -347,6 +348,8 @@ import Testing
         ("profiles: {p: {key-filter: x}}", "f:1: there is no key filter 'x'"),
         ("profiles: {p: {serializer: x}}", "f:1: there is no serializer 'x'"),
         ("profiles: {p: {fallback: '#12'}}", "f:1: fallback: expected none, a URL or a colour"),
+        ("profiles: {p: {damaged: shown}}", "f:1: damaged: expected one of refuse, show"),
+        ("damaged: yes", "f:1: damaged: expected one of refuse, show"),
         ("profiles: {p: {rules: [{download: no}]}}", "f:1: a rule says what it is for"),
         ("profiles: {p: {rules: [{match: x}]}}", "f:1: match: expected a pattern"),
         (
@@ -411,6 +414,7 @@ import Testing
         rule("options: {from-cache-only: on}"), rule("context: {image-transformer: none}"),
         rule("context: {cache-key-filter: 'text:a b'}"), rule("context: {cache-serializer: as-is}"),
         rule("key-filter: none"), rule("serializer: as-is"), rule("fallback: https://h/x.png"),
+        rule("damaged: show"), "damaged: show",
         rule("fallback: '#80FF0000'"), rule("transformer: none"), rule("download: 'no'"),
         rule("block: {invalid-url: yes, tls-failed: no}"), rule("headers: {Accept: image/png}"),
         "sources: https://h/*", "presets: {a: [{flip: h}, {rotate: 90}]}",

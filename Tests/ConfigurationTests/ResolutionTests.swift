@@ -93,6 +93,39 @@ import Testing
         #expect(asked.terms.fallback == .none)
     }
 
+    /// A rule, the request, its profile, the file as a whole: the first one that says something.
+    @Test func whatBecomesOfDamagedImagesIsSaidInOrder() throws {
+        let words: [DamagedImages?] = [nil, .refuse, .show]
+        for ruled in words {
+            for asked in words {
+                for profiled in words {
+                    for filed in words {
+                        let rule = try rule { $0.damaged = ruled }
+                        let configuration = configuration {
+                            $0.profiles["default"]?.rules = [rule]
+                            $0.profiles["default"]?.damaged = profiled
+                            $0.damaged = filed
+                        }
+                        var request = ImageRequest(url: url)
+                        request.context.damaged = asked
+                        let terms = try configuration.resolve(request).terms
+                        let wanted = ruled ?? asked ?? profiled ?? filed ?? .refuse
+                        #expect(terms.showsDamaged == (wanted == .show))
+                    }
+                }
+            }
+        }
+    }
+
+    /// An image that is laid over another one is whole.
+    @Test func noOverlayIsShownDamaged() throws {
+        var request = ImageRequest(url: url)
+        request.context.damaged = .show
+        request.steps = [.overlay(Overlay(url: "https://img.example.com/b.png", x: 0, y: 0))]
+        let terms = try configuration().resolve(request).terms
+        #expect(terms.showsDamaged && terms.overlays.map(\.terms.showsDamaged) == [false])
+    }
+
     @Test func aFallbackIsResolvedByTheSameRulesWhenItIsNeeded() throws {
         let other = "https://other.example.com/b.png"
         let rule = try rule("https://other.example.com/*") {

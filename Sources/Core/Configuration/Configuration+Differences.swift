@@ -15,6 +15,7 @@ extension Configuration {
             parts.append("caches")
         }
         if downloads != old.downloads { parts.append("downloads") }
+        if damaged != old.damaged { parts.append("damaged") }
         parts += Self.changed("preset", presets, old.presets)
         parts += Self.changed("key-filter", keyFilters, old.keyFilters)
         parts += Self.changed("serializer", serializers, old.serializers)

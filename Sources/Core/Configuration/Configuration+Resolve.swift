@@ -33,7 +33,7 @@ extension Configuration {
         let profile = try profile(request.context.profile)
         let isCompared = !profile.rules.isEmpty || sources != nil
         let target = isCompared ? URLTarget(url) : nil
-        var draft = ResolutionDraft(request, profile)
+        var draft = ResolutionDraft(request, profile, damaged: damaged)
         if let target {
             for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
         }
@@ -51,6 +51,9 @@ extension Configuration {
                 .sourceForbidden,
                 "the sources of the configuration do not have this URL: an operator adds them to "
                     + "'sources' in the file of serve --config")
+        }
+        if let target, profile.rules.contains(where: { $0.pattern.isInDoubt(target) }) {
+            resolution.terms.refusal = .ambiguousPath
         }
         if let refusal { resolution.terms.refusal = refusal }
         return resolution
@@ -164,6 +167,7 @@ extension Configuration {
         (terms.limits, terms.staleLimits) = (draft.limits, draft.staleLimits)
         terms.assumedLifetime = draft.request.countedLifetime
         terms.blocks = draft.blocks
+        terms.showsDamaged = context.damaged == .show
         terms.serializer = try serializer(context.serializer)
         terms.scope = context.profile.map { $0 == Self.defaultName ? "" : $0 } ?? ""
         return terms

@@ -34,11 +34,11 @@ extension Configuration {
     private static func isSameOrigin(_ asked: String?, _ url: String) -> Bool {
         guard let asked else { return true }
         guard let (new, old) = try? (SourceURL(asked), SourceURL(url)) else { return false }
-        return (new.scheme, new.authority) == (old.scheme, old.authority)
+        return new.hasSameOrigin(as: old)
     }
 
     /// Throws `invalidDownloadOperation` where credentials would be sent to an origin whose
-    /// certificate nobody verifies: whoever is in between could read them.
+    /// certificate is not verified: anyone on the network path could read them.
     func checkUnverified(_ resolution: borrowing Resolution) throws(ImageError) {
         let transfer = resolution.terms.transfer
         guard transfer.isUnverified else { return }
@@ -46,7 +46,8 @@ extension Configuration {
         guard resolution.terms.loader == .http else {
             throw ImageError(
                 .invalidDownloadOperation,
-                "tls-verify: no is for the loader http alone: name its rule's URLs in no other")
+                "tls-verify: no works with the built-in http loader only: take this URL out of the "
+                    + "other loader, or the key out of the rule")
         }
         guard
             transfer.secrets.isEmpty && resolution.secretHeaders.isEmpty && asked.userInfo == nil

@@ -39,6 +39,9 @@ public struct Configuration: Hashable, Sendable {
     public var loaders: [Loader] = []
     /// Listeners of the HTTP gateway besides that of `serve --gateway`.
     public var gateways: [GatewayListenerSettings] = []
+    /// What becomes of damaged images where neither request nor profile nor rule says it; `nil`:
+    /// they are refused.
+    public var damaged: DamagedImages?
     /// Managers by name; `defaultProfile` is for requests that name none.
     public var profiles: [String: Profile] = [:]
     /// Contents of the secret files that the rules name, by path: for those who read files to fill

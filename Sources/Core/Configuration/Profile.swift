@@ -19,6 +19,8 @@ public struct Profile: Hashable, Sendable {
     public var serializer: Serializer?
     /// What is delivered where the load fails.
     public var fallback: Fallback?
+    /// What becomes of damaged images.
+    public var damaged: DamagedImages?
     /// How long what is stale may be served at most.
     public var staleLimits = StaleLimits()
     /// Tags of what is stored, besides those of the request (SEMANTICS §5.20).
@@ -53,6 +55,8 @@ public struct Rule: Hashable, Sendable {
     public var serializer: Serializer?
     /// What is delivered where the load fails.
     public var fallback: Fallback?
+    /// What becomes of damaged images.
+    public var damaged: DamagedImages?
     /// The preset in place of the request's steps and output.
     public var transformer: NameOrNone?
     /// Whether the loader may be asked.

@@ -27,7 +27,7 @@ struct ResolutionDraft {
 
     /// The manager's values, each only where the context of the request has none
     /// (SEMANTICS §13.1).
-    init(_ request: ImageRequest, _ profile: Profile) {
+    init(_ request: ImageRequest, _ profile: Profile, damaged: DamagedImages?) {
         self.request = request
         (limits, staleLimits) = (profile.limits, profile.staleLimits)
         let asked = request.context
@@ -39,6 +39,7 @@ struct ResolutionDraft {
         self.request.context.key = asked.key ?? profile.keyFilter.map { .filter($0) }
         self.request.context.serializer = asked.serializer ?? profile.serializer
         self.request.context.fallback = asked.fallback ?? profile.fallback
+        self.request.context.damaged = asked.damaged ?? profile.damaged ?? damaged
         remainder.scaleFactor = asked.scaleFactor
         remainder.wantsExtendedData = asked.wantsExtendedData
         let hasOwn = !request.steps.isEmpty || asked.preset != nil || asked.withoutTransformer
@@ -58,6 +59,7 @@ struct ResolutionDraft {
         }
         if let serializer = rule.serializer { request.context.serializer = serializer }
         if let fallback = rule.fallback { request.context.fallback = fallback }
+        if let damaged = rule.damaged { request.context.damaged = damaged }
         if let transformer = rule.transformer { set(transformer) }
         if let download = rule.download { mayDownload = download }
         if let respects = rule.respectsCacheControl { respect(respects) }
@@ -83,10 +85,10 @@ struct ResolutionDraft {
         request.options.subtract(.ofImageOnly)
     }
 
-    /// What is laid over an image is the original of its URL, whatever rules say, and is loaded
-    /// anew where the image is.
+    /// What is laid over an image is the original of its URL, undamaged, whatever rules say, and is
+    /// loaded anew where the image is.
     mutating func leaveImage() {
-        request.context.fallback = nil
+        (request.context.fallback, request.context.damaged) = (nil, nil)
         request.options.subtract([.refreshCached, .respectCacheControl])
         request.thumbnail = nil
         request.steps = []

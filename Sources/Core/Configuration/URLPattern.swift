@@ -4,14 +4,16 @@ public import ImageModel
 ///
 /// `*` stands for any text within the part where it is: scheme, host with port, or what follows, so
 /// that no path passes for a host. Scheme and host have no case, the rest has. A port that is the
-/// scheme's own may be left out on either side. Paths are compared as the loader sends them:
-/// without `.` and `..`. Without a path a pattern means all of them; `*` alone means every URL.
+/// scheme's own may be left out on either side. Paths are compared without `.` and `..`, in every
+/// way in which an origin may read them (`PathReading`): a pattern means a URL only if it means all
+/// of its readings. Without a path a pattern means all of them; `*` alone means every URL.
 public struct URLPattern: Hashable, Sendable {
     /// As it was written.
     public let text: String
     private let scheme: Glob
     private let authority: Glob
-    private let rest: Glob
+    /// Path and query, one for each form of `PathReading`.
+    private let rests: [PathReading.Form: Glob]
 
     /// Bytes of a pattern.
     public static let bytesMax = 1_024
@@ -24,11 +26,11 @@ public struct URLPattern: Hashable, Sendable {
         else { return nil }
         self.text = text
         if text == "*" {
-            (scheme, authority, rest) = (Glob("*"), Glob("*"), Glob("*"))
+            (scheme, authority, rests) = (Glob("*"), Glob("*"), Self.rests("*"))
             return
         }
         if text.lowercased() == "data:*" {
-            (scheme, authority, rest) = (Glob("data"), Glob("*"), Glob("*"))
+            (scheme, authority, rests) = (Glob("data"), Glob("*"), Self.rests("*"))
             return
         }
         guard let mark = text.firstRange(of: "://") else { return nil }
@@ -41,7 +43,15 @@ public struct URLPattern: Hashable, Sendable {
         else { return nil }
         self.scheme = Glob(scheme)
         self.authority = Glob(URLTarget.withoutOwnPort(authority, of: scheme))
-        rest = Glob(end == behind.endIndex ? "/*" : String(behind[end...]))
+        rests = Self.rests(end == behind.endIndex ? "/*" : behind[end...])
+    }
+
+    private static func rests(_ text: Substring) -> [PathReading.Form: Glob] {
+        let path = text.prefix { $0 != "?" }
+        return Dictionary(
+            uniqueKeysWithValues: PathReading.Form.allCases.map {
+                ($0, Glob($0.applied(to: path) + text[path.endIndex...]))
+            })
     }
 
     /// Whether an allow-list of patterns has a URL.
@@ -65,8 +75,21 @@ public struct URLPattern: Hashable, Sendable {
 
     /// Whether a URL is meant.
     func matches(_ target: URLTarget) -> Bool {
+        isOfPlace(target) && target.rests.allSatisfy(matches)
+    }
+
+    /// Whether it depends on how the origin reads the path whether a URL is meant.
+    func isInDoubt(_ target: URLTarget) -> Bool {
+        target.rests.count > 1 && isOfPlace(target) && target.rests.contains(where: matches)
+            && !target.rests.allSatisfy(matches)
+    }
+
+    private func isOfPlace(_ target: URLTarget) -> Bool {
         scheme.matches(target.scheme.utf8) && authority.matches(target.authority.utf8)
-            && rest.matches(target.rest.utf8)
+    }
+
+    private func matches(_ rest: URLTarget.Rest) -> Bool {
+        rests[rest.form]?.matches(rest.text.utf8) ?? false
     }
 }
 
@@ -76,17 +99,24 @@ struct URLTarget {
     let scheme: String
     /// Host and port in lower case, without user info and without the scheme's own port.
     let authority: String
-    /// Path without dot segments, and query.
-    let rest: String
-    /// Whether the host is written as hosts are; such a URL may be let through, others may not.
+    /// Path and query, in each way in which an origin may read the path.
+    let rests: [Rest]
+    /// Whether the host is written as hosts are, and the path as paths are; such a URL may be let
+    /// through, others may not.
     let isPlain: Bool
+
+    /// One reading of the path, and the query.
+    struct Rest {
+        let text: String
+        let form: PathReading.Form
+    }
 
     init(_ url: SourceURL) {
         scheme = url.scheme
         let text = url.withoutUserInfo
         guard text.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8) else {
             // Without an authority it has no parts that could be compared.
-            (authority, rest, isPlain) = ("", "/", true)
+            (authority, rests, isPlain) = ("", [Rest(text: "/", form: .written)], true)
             return
         }
         let behind = text[text.utf8.index(text.startIndex, offsetBy: scheme.utf8.count + 3)...]
@@ -94,13 +124,17 @@ struct URLTarget {
         authority = Self.withoutOwnPort(behind[..<end].lowercased(), of: scheme)
         let rest = behind[end...].prefix { $0 != "#" }
         let pathEnd = rest.firstIndex(of: "?") ?? rest.endIndex
-        self.rest = Self.withoutDotSegments(rest[..<pathEnd]) + rest[pathEnd...]
-        isPlain = authority.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5B, 0x5D, 0x5F: true
-            default: false
-            }
+        rests = PathReading.all(of: rest[..<pathEnd]).map {
+            Rest(text: $0.path + rest[pathEnd...], form: $0.form)
         }
+        isPlain =
+            !PathReading.isUnreadable(rest[..<pathEnd])
+            && authority.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5B, 0x5D, 0x5F: true
+                default: false
+                }
+            }
     }
 
     static func withoutOwnPort(_ authority: String, of scheme: String) -> String {
@@ -110,32 +144,12 @@ struct URLTarget {
         }
         return authority
     }
+}
 
-    /// RFC 3986 §5.2.4; `%2e` is a dot.
-    private static func withoutDotSegments(_ path: Substring) -> String {
-        var kept: [Substring] = []
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        for (index, segment) in segments.enumerated() {
-            let isLast = index == segments.count - 1
-            switch dots(segment) {
-            case 0: kept.append(segment)
-            case 1: if isLast { kept.append("") }
-            default:
-                _ = kept.popLast()
-                if isLast { kept.append("") }
-            }
-        }
-        return "/" + kept.joined(separator: "/")
-    }
-
-    /// 1 for `.`, 2 for `..`, 0 for anything else.
-    private static func dots(_ segment: Substring) -> Int {
-        guard segment.utf8.count <= 6, segment.utf8.first.map({ ".%".utf8.contains($0) }) == true
-        else { return 0 }
-        switch segment.lowercased() {
-        case ".", "%2e": return 1
-        case "..", ".%2e", "%2e.", "%2e%2e": return 2
-        default: return 0
-        }
-    }
+extension ImageError {
+    /// A rule or a loader holds for one reading of the path and not for another.
+    static let ambiguousPath = ImageError(
+        .invalidURL,
+        "origins may read the path of this URL in several ways, and the configuration holds for "
+            + "some of them: write it without encoded slashes, '//', backslashes and '..;'")
 }

@@ -1,4 +1,9 @@
 extension SourceURL {
+    /// Whether scheme, host and port are those of another URL (RFC 6454 §4).
+    public func hasSameOrigin(as other: SourceURL) -> Bool {
+        (scheme, authority) == (other.scheme, other.authority)
+    }
+
     /// Host and port, lower case, such as `example.org:443`: the port of http and https is named
     /// even where the text leaves it out. Empty where there is no host. RFC 3986 §3.2.
     public var authority: String {

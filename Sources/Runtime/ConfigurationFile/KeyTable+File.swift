@@ -15,6 +15,7 @@ extension KeyTable where Target == Configuration {
             ($0.readOnly, $0.foreignCaches) = ($1.readOnly, $1.foreign)
         },
         Row("downloads", .map(.downloads, DownloadSettings.init), \.downloads),
+        Row("damaged", .damaged, \.damaged),
         Row("presets", .named(.preset, except: reserved), \.presets),
         Row(
             "key-filters", .named(.map(.keyFilter, KeyFilter.init), except: reserved),
@@ -46,6 +47,7 @@ extension KeyTable where Target == Profile {
         Row("key-filter", .referenceOrNone(.keyFilter)) { $0.keyFilter = $1.name },
         Row("serializer", .serializerName, \.serializer),
         Row("fallback", .fallback, \.fallback),
+        Row("damaged", .damaged, \.damaged),
         Row("tags", .tags, \.tags),
         Row("origin-tags", .bool, \.takesOriginTags),
         Row("rules", .rules, \.rules),
@@ -71,6 +73,7 @@ extension KeyTable where Target == Rule {
         Row("key-filter", .referenceOrNone(.keyFilter), \.keyFilter),
         Row("serializer", .serializerName, \.serializer),
         Row("fallback", .fallback, \.fallback),
+        Row("damaged", .damaged, \.damaged),
         Row("transformer", .referenceOrNone(.preset), \.transformer),
         Row("download", .bool, \.download),
         Row("ignore-cache-control", .bool, \.ignoresCacheControl),
@@ -170,6 +173,10 @@ extension ValueReader where Value == Fallback {
     static let fallback = scalar(
         "none, a URL or a colour, \"#RRGGBB\" or \"#AARRGGBB\"", isShown: false
     ) { Fallback($0) }
+}
+
+extension ValueReader where Value == DamagedImages {
+    fileprivate static let damaged = word(DamagedImages.allCases.map { ($0.name, $0) })
 }
 
 extension ValueReader where Value == Serializer {

@@ -12,6 +12,7 @@ extension Configuration {
     ) throws(ImageError) -> Result<FetchLoader, ImageError> {
         let asked = try named(name) ?? loaders.reversed() + [Loader.builtIn]
         let target = URLTarget(url)
+        if asked.contains(where: { $0.isInDoubt(url, target) }) { return .failure(.ambiguousPath) }
         guard let loader = asked.first(where: { $0.takes(url, target) }) else {
             return .failure(refusal(of: url, name))
         }

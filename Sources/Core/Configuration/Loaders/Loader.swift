@@ -32,6 +32,11 @@ public struct Loader: Hashable, Sendable {
             && patterns.map { URLPattern.permits(target, $0) } ?? true
     }
 
+    /// Whether it depends on how the origin reads the path whether a URL is one of its own.
+    func isInDoubt(_ url: SourceURL, _ target: URLTarget) -> Bool {
+        schemes.contains(url.scheme) && patterns?.contains { $0.isInDoubt(target) } ?? false
+    }
+
     /// The loader of every stack, which is asked last.
     public static let builtIn = Loader(name: "http", means: .http)
 }

@@ -75,9 +75,8 @@ public struct SourcePattern: Hashable, Sendable {
     }
 
     private static func hasDots(_ text: String) -> Bool {
-        let path = text.prefix { $0 != "?" && $0 != "#" }.lowercased()
-            .replacing("%2e", with: ".").replacing("%2f", with: "/").replacing("%5c", with: "/")
-        return path.contains("\\")
-            || path.split(separator: "/").dropFirst().contains { $0 == "." || $0 == ".." }
+        let path = text.drop { $0 != "/" }.prefix { $0 != "?" && $0 != "#" }
+        return path.contains("\\") || PathReading.isUnreadable(path)
+            || PathReading.hasDotSegments(path)
     }
 }
