@@ -78,6 +78,44 @@ import Testing
         #expect(thread.join() && taken.values[0] < count)
     }
 
+    /// The time for an answer begins once more as long as its peer takes enough of it.
+    @Test func whoReadsFastEnoughHasAsLongAsItTakes() throws {
+        var limits = HTTPLimits()
+        (limits.idleSeconds, limits.leastBytesPerSecond) = (1, 1 << 10)
+        let gone = Recorder<Bool>()
+        let count = 16 << 20
+        let handler = TestHandler { _ in
+            let owner = MarkedOwner(zeros: count, gone)
+            return HTTPReply(body: .memory(UnsafeRawBufferPointer(owner.bytes), owner: owner))
+        }
+        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let peer = Peer(try RawClient(port: server.port))
+        peer.client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let taken = Recorder<Int>()
+        let begun = ContinuousClock.now
+        // 5 MB a second at most: more than three of the times that there is for a part.
+        let thread = BackgroundThread { taken.append(peer.client.sip(atOnce: 100_000)) }
+        try server.run { !taken.values.isEmpty }
+        #expect(thread.join() && taken.values[0] > count && handler.ends == [.complete])
+        #expect(ContinuousClock.now - begun > .seconds(2))
+    }
+
+    /// Of an answer that nobody reads the system keeps a part, and the rest waits here.
+    @Test func theSystemKeepsLittleOfWhatNobodyReads() throws {
+        var limits = HTTPLimits()
+        limits.idleSeconds = 1
+        let body = [UInt8](repeating: 0, count: 1 << 20)
+        let handler = TestHandler { _ in HTTPReply(body: .bytes(body)) }
+        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let client = try RawClient(port: server.port, receiving: 4_096)
+        client.get("/")
+        try server.run { handler.seen.count == 1 }
+        let end = ContinuousClock.now + .milliseconds(200)
+        try server.run { ContinuousClock.now >= end || !handler.ends.isEmpty }
+        #expect(handler.ends.isEmpty)
+        try server.run { handler.ends == [.peerLeft] && server.connectionCount == 0 }
+    }
+
     /// A request that is cut off in the packet that ends the connection.
     @Test func aPartOfARequestThatIsTheLastWordIsLetGoOf() throws {
         let handler = TestHandler { _ in HTTPReply() }

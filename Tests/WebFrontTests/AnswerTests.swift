@@ -10,15 +10,16 @@ import WebGrammar
 
     private func head(
         _ validity: Validity? = nil, ifNoneMatch: String? = nil, range: String? = nil,
-        varies: [String] = [], fallback: ErrorCode? = nil,
+        varies: [String] = [], fallback: ErrorCode? = nil, isDamaged: Bool = false,
         _ change: (inout WebRequest, inout ImageAnswer) -> Void = { _, _ in }
     ) -> AnswerHead {
         var (request, answers) = (request, ImageAnswer())
         change(&request, &answers)
-        let image = DeliveredFacts(
+        var image = DeliveredFacts(
             ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), byteCount: 100,
             digest: Self.digest, validity: validity,
             fallbackFor: fallback.map { ImageError($0, "text") })
+        image.isDamaged = isDamaged
         var plan = RequestPlan(request)
         plan.conditions = Conditions(ifNoneMatch: ifNoneMatch, ifRange: nil, range: range)
         plan.varies = varies
@@ -135,6 +136,30 @@ import WebGrammar
         let head = head(fallback: .badImageData) { request, _ in request.maxAge = 9_999 }
         #expect(head.field("X-Imagebus-Fallback") == "badImageData")
         #expect(head.field("Cache-Control") == "public, max-age=60")
+    }
+
+    /// Whatever the origin, the operator and the URL say: at most a minute, and not for ever.
+    @Test(
+        arguments: [
+            (nil, "public, max-age=50"), ("max-age=30", "max-age=20"),
+            ("public, max-age=9999, immutable", "public, max-age=60"),
+            ("max-age=9999, s-maxage=9999, stale-while-revalidate=99", "max-age=60, s-maxage=60"),
+            ("private, max-age=9999", "private, max-age=60"), ("no-store", "no-store"),
+        ] as [(String?, String)])
+    func aDamagedImageIsMarkedAndNotKeptLong(control: String?, text: String) {
+        for said in [nil, 7_777] {
+            let head = head(Self.validity(control), isDamaged: true) { request, answers in
+                answers.caching.isImmutable = true
+                request.maxAge = said
+            }
+            #expect(head.status == 200 && head.field("X-Imagebus-Damaged") == "true")
+            let words = head.field("Cache-Control") ?? ""
+            if said == nil { #expect(words == text) }
+            #expect(!words.contains("immutable") && !words.contains("stale"), "\(words)")
+        }
+        let again = head(ifNoneMatch: ImageAnswer.tag(Self.digest!), isDamaged: true)
+        #expect(again.status == 304 && again.field("X-Imagebus-Damaged") == "true")
+        #expect(head().field("X-Imagebus-Damaged") == nil)
     }
 
     /// An image in the place of an error that keeps the error's status has no parts, and is not

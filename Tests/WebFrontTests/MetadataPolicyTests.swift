@@ -47,6 +47,18 @@ import WebGrammar
         }
     }
 
+    @Test func theListenerAndThePathSayWhatBecomesOfDamagedImages() throws {
+        #expect(try plan("/_/w:9/\(Self.source)").request.image.context.damaged == .show)
+        for usual in DamagedImages.allCases {
+            for said in DamagedImages.allCases {
+                let made = try plan("/_/dmg:\(said.name)/\(Self.source)") { $0.damaged = usual }
+                #expect(made.request.image.context.damaged == said)
+            }
+            let made = try plan("/_/w:9/\(Self.source)") { $0.damaged = usual }
+            #expect(made.request.image.context.damaged == usual)
+        }
+    }
+
     /// What keeps all of its metadata and is not changed is its source; in another format it keeps
     /// all the same.
     @Test func anUnchangedImageThatKeepsAllIsItsSource() throws {

@@ -112,7 +112,8 @@ import Testing
         counters.left()
         #expect(counters.answeredCount == 4)
         let text = FrontMetrics(
-            requests: counters, inFlight: 3, connections: 9, refusedConnections: 5
+            requests: counters, inFlight: 3, connections: 9, refusedConnections: 5,
+            unread: UnreadAnswersTests.refusing(), slowReaders: 6
         ).text
         let samples = try PrometheusParser.samples(text)
         func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
@@ -124,7 +125,10 @@ import Testing
             #expect(value("requests_total", ["status": status]) == 1)
         }
         #expect(value("requests_total", ["status": "500"]) == nil, "it was never answered")
-        #expect(value("refused_connections_total") == 5)
+        #expect(value("refused_connections_total") == 5 && value("slow_readers_total") == 6)
+        #expect(value("unread_bytes") == 100)
+        #expect(value("refused_answers_total", ["limit": "client"]) == 1)
+        #expect(value("refused_answers_total", ["limit": "all"]) == 2)
         #expect(value("not_modified_total") == 1 && value("abandoned_total") == 1)
         #expect(value("sent_bytes_total") == 22)
         #expect(value("in_flight") == 3 && value("connections") == 9)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,8 @@ typedef struct cmicrohttpd_calls {
     MHD_NotifyConnectionCallback connected;
     // Whether a connection is taken, which is closed at once where it is not.
     MHD_AcceptPolicyCallback accepts;
+    // Something went wrong in a request.
+    MHD_LogCallback failed;
     void *context;
 } cmicrohttpd_calls;
 
@@ -90,6 +93,7 @@ typedef struct cmicrohttpd_calls {
 static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohttpd_limits limits,
                                                            cmicrohttpd_calls calls) {
     struct MHD_OptionItem options[] = {
+        {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)calls.failed, calls.context},
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)calls.began, calls.context},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)calls.ended, calls.context},
@@ -100,9 +104,9 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
         {MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, calls.accepts,
-                            calls.context, calls.answer, calls.context, MHD_OPTION_ARRAY, options,
-                            MHD_OPTION_END);
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+                            calls.accepts, calls.context, calls.answer, calls.context,
+                            MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 // What the `connected` call has put into its place for what belongs to a connection, or NULL.
@@ -117,6 +121,17 @@ static inline size_t cmicrohttpd_head_bytes(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? 0 : info->header_size;
+}
+
+// Sends the last bytes of a connection and closes its sides: the library can send nothing more.
+// What has come of the peer is read, as far as it is there: a reset would take the answer with it.
+static inline void cmicrohttpd_end_with(int socket, const void *bytes, size_t count) {
+    char rest[4096];
+    send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+    shutdown(socket, SHUT_WR);
+    for (int i = 0; i < 16; i++)
+        if (recv(socket, rest, sizeof rest, MSG_DONTWAIT) <= 0) break;
+    shutdown(socket, SHUT_RD);
 }
 
 // The epoll descriptor that is readable when the server has something to do, or -1.
@@ -176,6 +191,35 @@ static inline int64_t cmicrohttpd_now(void) {
 
 // Ends a connection as if its peer had; the socket stays its owner's.
 static inline void cmicrohttpd_end(int socket) { shutdown(socket, SHUT_RDWR); }
+
+// The same, and what was not sent is dropped once the socket is closed.
+static inline void cmicrohttpd_abort(int socket) {
+    struct linger now = {1, 0};
+    setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    cmicrohttpd_end(socket);
+}
+
+// Where `tcpi_bytes_acked` lies in `struct tcp_info` of <linux/tcp.h>. That of <netinet/tcp.h> ends
+// before it, and both headers cannot be had together.
+#define CMICROHTTPD_ACKED_OFFSET 120
+
+// Bytes that a peer has taken since its connection was made; -1: the system does not say, as of a
+// Unix socket.
+static inline int64_t cmicrohttpd_taken(int socket) {
+    unsigned char info[CMICROHTTPD_ACKED_OFFSET + sizeof(int64_t)];
+    socklen_t length = sizeof info;
+    int64_t taken = 0;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &length) != 0 || length < sizeof info)
+        return -1;
+    memcpy(&taken, info + CMICROHTTPD_ACKED_OFFSET, sizeof taken);
+    return taken;
+}
+
+// Has the system take no more than that of each connection at a socket that listens beyond what is
+// on its way; nothing at a Unix socket.
+static inline void cmicrohttpd_limit_unsent(int socket, int bytes) {
+    setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
 
 // The socket at which a server listens, or -1.
 static inline int cmicrohttpd_listening(struct MHD_Daemon *daemon) {

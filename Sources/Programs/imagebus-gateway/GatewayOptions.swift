@@ -196,13 +196,14 @@ struct GatewayOptions {
         value = Number(number) * factor
     }
 
-    /// What is kept of sources, and which are answered as they are.
+    /// What is kept of sources, what becomes of damaged ones, and which are answered as they are.
     private mutating func takeParts(_ arguments: ProgramArguments) throws(ConfigurationError) {
         switch arguments.value("metadata") {
         case "none"?: front.metadata = .nothing
         case "all"?: front.metadata = .all
         default: front.metadata = .copyright
         }
+        front.damaged = arguments.value("damaged").flatMap { DamagedImages(name: $0) } ?? .show
         guard let text = arguments.value("skip-processing-formats") else { return }
         front.skippedFormats = try text.split(separator: ",").map {
             (word) throws(ConfigurationError) in

@@ -147,7 +147,8 @@ enum GatewayProgram {
             FrontMetrics(
                 requests: front.requests.counters, inFlight: front.openCount,
                 connections: front.connectionCount,
-                refusedConnections: front.refusedConnections.total)
+                refusedConnections: front.refusedConnections.total, unread: front.unread,
+                slowReaders: front.slowReaders)
         }
         var limits = HTTPLimits()
         (limits.connections, limits.connectionsPerPeer) = (sideConnections, 0)

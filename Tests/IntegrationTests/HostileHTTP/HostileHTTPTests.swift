@@ -78,6 +78,10 @@ extension RealProcesses {
             #expect(
                 statuses == row.statuses,
                 "\(row.name): \(String(decoding: bytes.prefix(400), as: UTF8.self))")
+            // What a reader takes for the body of one may be the head of another.
+            let text = String(decoding: bytes, as: UTF8.self)
+            let heads = text.split(separator: "HTTP/1.1 ", omittingEmptySubsequences: false)
+            #expect(heads.count - 1 == row.statuses.count, "\(row.name): \(text.prefix(400))")
         }
 
         private final class Peer {

@@ -60,6 +60,16 @@ extension HostileRequest {
         .init(
             "CL of 40 digits", fields: "Content-Length: " + String(repeating: "9", count: 40),
             body: "SMUGGLED", [413]),
+        .init("CL of letters twice", fields: "Content-Length: x\r\nContent-Length: y", [400]),
+        .init("CL of two numbers", fields: "Content-Length: 5 5", body: "SMUGGLED", [400]),
+        .init(
+            "CL below zero of a POST", raw: post + "Content-Length: -1\r\n\r\nSMUGGLED", [400]),
+        .init(
+            "CL below zero of a HEAD",
+            raw: "HEAD /live HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", [400]),
+        .init(
+            "cookies without room",
+            fields: "Cookie: " + String(repeating: "a=b; ", count: 1_500), [431]),
         .init("CL behind a bare LF", fields: "X: a\nContent-Length: 9", body: "SMUGGLED", [400]),
         .init("CL cut by a zero byte", fields: "Content-Length: 0\09", body: "SMUGGLED", [400]),
         .init("a body of a GET", fields: "Content-Length: 60", body: "SMUGGLED", [413]),

@@ -12,8 +12,13 @@ final class EventedConnection {
     fileprivate(set) var deadline: (awaited: Awaited, instant: Milliseconds)?
     /// Whether its peer has closed its side: nothing more comes of it.
     var hasLeft = false
+    /// Whether a head is being read of which the first line is there.
+    var readsHead = false
     /// The exchange that waits for its answer.
     var waiting: EventedExchange?
+    /// Bytes that its peer had taken when its time for the answer began; `nil`: it has to
+    /// take all of it.
+    var takenBefore: Int64?
 
     /// What is awaited of its peer.
     enum Awaited { case request, answer }
@@ -21,6 +26,12 @@ final class EventedConnection {
     init(_ pointer: OpaquePointer) {
         self.pointer = pointer
         peer = cmicrohttpd_peer(pointer).map { PeerAddress($0) } ?? .unix
+    }
+
+    /// Bytes that its peer has taken; `nil` where the system does not say it.
+    var takenBytes: Int64? {
+        let count = cmicrohttpd_taken(cmicrohttpd_socket(pointer))
+        return count < 0 ? nil : count
     }
 }
 
@@ -42,14 +53,16 @@ struct ConnectionDeadlines {
     /// It may take as long as it likes.
     func clear(_ connection: EventedConnection) { connection.deadline = nil }
 
-    /// Those whose time is over; they have no deadline afterwards. Looks at all of them no more
-    /// often than one may be due.
+    /// Those whose time is over, and what was awaited of them; they have no deadline afterwards.
+    /// Looks at all of them no more often than one may be due.
     mutating func takeOverdue(
         among connections: some Collection<EventedConnection>, at now: Milliseconds
-    ) -> [EventedConnection] {
+    ) -> [(connection: EventedConnection, awaited: EventedConnection.Awaited)] {
         guard let earliest, earliest <= now else { return [] }
-        let overdue = connections.filter { $0.deadline.map { $0.instant <= now } ?? false }
-        for connection in overdue { connection.deadline = nil }
+        let overdue = connections.compactMap { connection in
+            connection.deadline.flatMap { $0.instant <= now ? (connection, $0.awaited) : nil }
+        }
+        for (connection, _) in overdue { connection.deadline = nil }
         self.earliest = connections.compactMap { $0.deadline?.instant }.min()
         return overdue
     }

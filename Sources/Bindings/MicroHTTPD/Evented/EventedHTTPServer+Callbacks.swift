@@ -38,9 +38,18 @@ func beginEvented(
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let connection = Unmanaged<EventedConnection>.fromOpaque(kept).takeUnretainedValue()
     state.awaitRest(of: connection)
+    connection.readsHead = true
     let exchange = EventedExchange(
         connection, target.map { String(cString: $0) } ?? "/", state)
     return Unmanaged.passRetained(exchange).toOpaque()
+}
+
+/// The library is about to answer a request by itself, or to close its connection.
+func noteFailure(
+    _ context: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?, _: CVaListPointer?
+) {
+    guard let context else { return }
+    Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue().refuseHeads()
 }
 
 /// The head was read; later calls bring the body, the one behind it nothing, and so does each after
@@ -57,6 +66,7 @@ func answerEvented(
     let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeUnretainedValue()
     if !exchange.isHeadRead {
         exchange.isHeadRead = true
+        exchange.connection.readsHead = false
         exchange.method = String(cString: method)
         exchange.head = RequestHead(
             exchange.connection.pointer, method: method, target: target, version: version)
@@ -131,6 +141,7 @@ func endEvented(
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeRetainedValue()
     state.awaitRequest(on: exchange.connection)
+    exchange.connection.readsHead = false
     exchange.head = nil
     switch code {
     case .REQUEST_TERMINATED_COMPLETED_OK: state.end(exchange, .complete)

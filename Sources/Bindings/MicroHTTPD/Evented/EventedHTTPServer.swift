@@ -62,11 +62,12 @@ public struct EventedHTTPServer: ~Copyable {
         }
         let calls = cmicrohttpd_calls(
             answer: answerEvented, began: beginEvented, ended: endEvented,
-            connected: noteConnection, accepts: acceptConnection,
+            connected: noteConnection, accepts: acceptConnection, failed: noteFailure,
             context: Unmanaged.passUnretained(state).toOpaque())
         let told = cmicrohttpd_limits(
             connections: UInt32(clamping: limits.connections),
             idle_seconds: UInt32(clamping: limits.idleSeconds), head_bytes: limits.headBytes)
+        cmicrohttpd_limit_unsent(socket, CInt(HTTPLimits.unsentBytes))
         let set = cmicrohttpd_set()
         guard set >= 0, let daemon = cmicrohttpd_start_evented(socket, told, calls) else {
             let error = cmicrohttpd_errno()
@@ -88,6 +89,9 @@ public struct EventedHTTPServer: ~Copyable {
 
     /// Connections that are open.
     public var connectionCount: Int { Int(cmicrohttpd_connections(daemon)) }
+
+    /// Connections that were closed since their peers read too slowly.
+    public var slowReaders: UInt64 { state.slowReaders }
 
     /// Exchanges that wait for their answers.
     public var waitingCount: Int { state.waitingCount }

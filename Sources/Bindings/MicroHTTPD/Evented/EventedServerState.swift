@@ -11,6 +11,8 @@ final class EventedServerState {
     private var ofPeers: PeerConnections
     /// By when connections have to get on.
     private(set) var deadlines = ConnectionDeadlines()
+    /// Connections that were closed since their peers read too slowly.
+    private(set) var slowReaders: UInt64 = 0
     /// When the turn began that runs: deadlines are seconds, a turn is none.
     private var now: Milliseconds = cmicrohttpd_now()
 
@@ -87,10 +89,25 @@ final class EventedServerState {
         allow(.request, of: connection, seconds: limits.headSeconds)
     }
 
-    /// A peer may take that long for so many bytes.
+    /// An answer of so many bytes is sent: its peer has to take some of it in time. If the system
+    /// does not say how much it has taken, and of an answer that the system takes at once, it has
+    /// to take all of it at the same rate.
     func awaitReading(of byteCount: Int, on connection: EventedConnection) {
-        let seconds = limits.idleSeconds + byteCount / max(1, limits.leastBytesPerSecond)
+        let isLong = byteCount > HTTPLimits.unsentBytes
+        connection.takenBefore = isLong ? connection.takenBytes : nil
+        let all = limits.idleSeconds + byteCount / max(1, limits.leastBytesPerSecond)
+        let seconds = connection.takenBefore == nil ? all : limits.readSeconds
         allow(.answer, of: connection, seconds: seconds)
+    }
+
+    /// Whether a peer has taken enough of its answer to be given more time, which begins now.
+    private func goesOnReading(_ connection: EventedConnection) -> Bool {
+        guard let before = connection.takenBefore, let taken = connection.takenBytes,
+            taken - before >= Int64(limits.readSeconds) * Int64(limits.leastBytesPerSecond)
+        else { return false }
+        connection.takenBefore = taken
+        allow(.answer, of: connection, seconds: limits.readSeconds)
+        return true
     }
 
     /// A request is there as a whole: its answer may take as long as it likes.
@@ -112,8 +129,33 @@ final class EventedServerState {
 
     /// Ends connections that took too long: the library finds them closed.
     func endOverdue() {
-        for connection in deadlines.takeOverdue(among: connections.values, at: now) {
-            shutdown(cmicrohttpd_socket(connection.pointer), Int32(SHUT_RDWR))
+        for (connection, awaited) in deadlines.takeOverdue(among: connections.values, at: now) {
+            let socket = cmicrohttpd_socket(connection.pointer)
+            switch awaited {
+            case .request: cmicrohttpd_end(socket)
+            case .answer where goesOnReading(connection): break
+            case .answer:
+                slowReaders &+= 1
+                cmicrohttpd_abort(socket)
+            }
+        }
+    }
+
+    /// Answers a head that the library has read and refuses, and ends its connection.
+    ///
+    /// libmicrohttpd 0.9.75 answers such a head twice: it writes the head of its answer, and then
+    /// goes on as if the request had none. That is an invalid Content-Length, and cookies
+    /// for which there is no room. Its only call in between is for the log, which does not say for
+    /// which connection; of those that read a head, only that one is said to have read it.
+    func refuseHeads() {
+        for connection in connections.values where connection.readsHead {
+            guard cmicrohttpd_head_bytes(connection.pointer) > 0 else { continue }
+            connection.readsHead = false
+            let answer = RefusedHead(
+                length: FieldLines.value(of: "Content-Length", on: connection.pointer)
+            ).bytes
+            let socket = cmicrohttpd_socket(connection.pointer)
+            cmicrohttpd_end_with(socket, answer, answer.count)
         }
     }
 

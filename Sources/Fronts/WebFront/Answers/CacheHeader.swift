@@ -17,21 +17,28 @@ package struct CacheHeader: Hashable, Sendable {
     /// The settings above.
     package init() {}
 
+    /// Seconds that an answer with a damaged image is kept at most: its origin may have a whole one
+    /// soon.
+    private static let damagedSeconds = 60
+
     /// The text of `Cache-Control`.
     ///
     /// - Parameters:
     ///   - validity: what is known of the origin's word; `nil` where it has none.
     ///   - said: seconds that the URL says (thumbor's `max_age`).
     ///   - until: seconds since 1970 after which the URL is no longer good (imgproxy's `expires`).
+    ///   - isDamaged: whether the image is; it is kept a minute at most then.
     ///   - now: milliseconds since 1970.
     package func text(
-        _ validity: Validity?, said: Int? = nil, until: Int? = nil, now: Int64
+        _ validity: Validity?, said: Int? = nil, until: Int? = nil, isDamaged: Bool = false,
+        now: Int64
     ) -> String {
         let control = validity?.caching?.cacheControl ?? CacheControl(nil)
         if control.forbidsStoring { return control.isPrivate ? "private, no-store" : "no-store" }
         var times = Times(validity, usual: usualSeconds, said: said, now: now)
         let left = until.map { max(0, $0 - Int(now / 1_000)) } ?? mostSeconds
         times.limit(to: min(mostSeconds, left))
+        if isDamaged { times.limitStrictly(to: Self.damagedSeconds) }
         if let browserSeconds {
             times.limitBrowsers(to: browserSeconds, isPrivate: control.isPrivate)
         }
@@ -47,7 +54,7 @@ package struct CacheHeader: Hashable, Sendable {
         let rest = [
             ("must-revalidate", control.mustRevalidate),
             ("proxy-revalidate", control.proxyRevalidate),
-            ("immutable", control.isImmutable || isImmutable),
+            ("immutable", !isDamaged && (control.isImmutable || isImmutable)),
             ("no-transform", control.forbidsTransforming),
         ]
         return (words + rest.filter(\.1).map(\.0)).joined(separator: ", ")
@@ -95,6 +102,12 @@ private struct Times {
         shared = shared.map { min($0, most) }
         whileRevalidate = min(whileRevalidate, most)
         ifError = min(ifError, most)
+    }
+
+    /// Nothing lasts longer, and nothing is shown when it is stale.
+    mutating func limitStrictly(to most: Int) {
+        limit(to: most)
+        (whileRevalidate, ifError) = (0, 0)
     }
 
     /// Browsers keep it no longer; caches of several do as before.

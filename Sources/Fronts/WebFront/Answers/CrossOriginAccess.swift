@@ -46,7 +46,8 @@ package struct CrossOriginAccess: Hashable, Sendable {
             AnswerHead.Field(
                 "Access-Control-Expose-Headers",
                 "Content-Length, ETag, Retry-After, Server-Timing, traceparent, X-Cache, "
-                    + "X-Imagebus-Error, X-Imagebus-Fallback, X-Imagebus-Still-Of, X-Request-Id"),
+                    + "X-Imagebus-Damaged, X-Imagebus-Error, X-Imagebus-Fallback, "
+                    + "X-Imagebus-Still-Of, X-Request-Id"),
         ]
         return head
     }

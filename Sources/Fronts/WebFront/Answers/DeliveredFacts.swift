@@ -16,6 +16,8 @@ package struct DeliveredFacts: Hashable, Sendable {
     package var tiers = CacheTypes.none
     /// Whether the bytes are an SVG that is compressed (`.svgz`).
     package var isGzipped = false
+    /// Whether it was made of a damaged source, of which pixels are missing.
+    package var isDamaged = false
     /// Why it is the fallback of the one that was asked for.
     package var fallbackFor: ImageError?
 

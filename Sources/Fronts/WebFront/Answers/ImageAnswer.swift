@@ -28,6 +28,9 @@ package struct ImageAnswer: Sendable {
         AnswerHead.Field("Cross-Origin-Resource-Policy", "cross-origin"),
     ]
 
+    /// Marks what was made of a damaged source.
+    private static let damaged = AnswerHead.Field("X-Imagebus-Damaged", "true")
+
     // MARK: - Images
 
     /// The head of an answer with an image.
@@ -41,6 +44,7 @@ package struct ImageAnswer: Sendable {
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
         fields += dated(image, now) + cached(image, for: plan, now)
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
+        if image.isDamaged { fields.append(Self.damaged) }
         var status: UInt16 = 200
         if let error = image.fallbackFor {
             let code = (error.firstFailure ?? error).code
@@ -94,7 +98,8 @@ package struct ImageAnswer: Sendable {
             return "\(isPersonal ? "private" : "public"), max-age=\(fallbackSeconds)"
         }
         return caching.text(
-            image.validity, said: plan.request.maxAge, until: plan.request.expires, now: now)
+            image.validity, said: plan.request.maxAge, until: plan.request.expires,
+            isDamaged: image.isDamaged, now: now)
     }
 
     private static func head(
@@ -128,6 +133,7 @@ package struct ImageAnswer: Sendable {
         if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
         fields += dated(image, now) + cached(image, for: plan, now)
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
+        if image.isDamaged { fields.append(Self.damaged) }
         if let status = plan.conditions.status(tag, modified(image, now)) {
             return TextAnswer(AnswerHead(status, fields), [])
         }
@@ -154,6 +160,13 @@ package struct ImageAnswer: Sendable {
         answer.head.set("Content-Type", "application/json")
         return answer
     }
+
+    /// An answer that refuses what this server has no room for now.
+    package func busy(_ status: UInt16, _ message: String) -> TextAnswer {
+        failure(status, "busy", message, retryAfter: Self.busySeconds)
+    }
+
+    private static let busySeconds = 1
 
     /// An answer of one sentence for people.
     ///

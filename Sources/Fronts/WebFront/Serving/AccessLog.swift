@@ -44,10 +44,6 @@ package struct AccessLog: Sendable {
     /// Writes lines to a log that has them in JSON, from level info on.
     package init(_ log: Log) { self.log = log }
 
-    /// Writes lines of JSON to standard error, in the name of a program, whatever its other lines
-    /// are like.
-    package init(program: String) { self.init(Log(program: program, format: .json)) }
-
     package func write(_ line: Line) {
         log.write(.info, "request", fields: fields(of: line))
     }

@@ -9,12 +9,18 @@ package struct FrontMetrics: Hashable, Sendable {
     package var connections: Int
     /// Connections that were closed at the limit of their address.
     package var refusedConnections: UInt64
+    /// Answers that are being sent, and those that were refused for them.
+    package var unread: UnreadAnswers
+    /// Connections that were closed since their peers read too slowly.
+    package var slowReaders: UInt64
 
     package init(
-        requests: RequestCounters, inFlight: Int, connections: Int, refusedConnections: UInt64
+        requests: RequestCounters, inFlight: Int, connections: Int, refusedConnections: UInt64,
+        unread: UnreadAnswers, slowReaders: UInt64
     ) {
         (self.requests, self.inFlight, self.connections) = (requests, inFlight, connections)
-        self.refusedConnections = refusedConnections
+        (self.refusedConnections, self.unread) = (refusedConnections, unread)
+        self.slowReaders = slowReaders
     }
 
     /// Complete lines; those of the stack may follow.
@@ -45,8 +51,22 @@ package struct FrontMetrics: Hashable, Sendable {
             counter(
                 "refused_connections_total", refusedConnections,
                 "Connections that were closed at the limit of their address."),
+            gauge("unread_bytes", unread.bytes, "Bytes of answers that peers have not read."),
+            refusedAnswers,
+            counter(
+                "slow_readers_total", slowReaders,
+                "Connections that were closed since their peers read too slowly."),
             durations,
         ]
+    }
+
+    private var refusedAnswers: MetricFamily {
+        var family = MetricFamily(
+            "imagebus_gateway_refused_answers_total", .counter,
+            "Answers that were refused since too much was not read, by one client or by all.")
+        family.add(unread.refusedOfVisitors, [("limit", "client")])
+        family.add(unread.refusedOfAll, [("limit", "all")])
+        return family
     }
 
     private func counter(_ name: String, _ value: UInt64, _ help: String) -> MetricFamily {

@@ -20,6 +20,8 @@ package final class OpenRequest {
     var error: String?
     /// Where the image came from that it is answered with.
     var cache: CacheResult?
+    /// What is being sent of it and counts as not read.
+    var unread: UnreadAnswers.Answer?
     /// Which token for uploads it had.
     var token: Int?
     /// Whether it asks for nothing but whether the process is there and can answer.

@@ -18,25 +18,10 @@ package struct PassedHeaders: Hashable, Sendable {
     /// a page of a stranger could have a browser send it to any host.
     package init(names text: String, sources: [SourcePattern]?) throws(GrammarError) {
         var names: [String] = []
-        for name in text.split(separator: ",").map({ String($0.trimmedOfBlanks) })
-        where !names.contains(where: { $0.lowercased() == name.lowercased() }) {
+        for name in text.split(separator: ",").map({ String($0.trimmedOfBlanks) }) {
+            try Self.check(name, isForNamedSources: sources != nil)
+            guard !Self.has(name, in: names) else { continue }
             names.append(name)
-        }
-        for name in names {
-            let header = HTTPHeader(name: name, value: "")
-            guard header.isValid, header.refusal == nil else {
-                throw GrammarError(
-                    .malformed,
-                    "'\(name.prefix(60))' cannot be passed on: "
-                        + (header.isValid
-                            ? header.refusal ?? "" : "it is not the name of a header"))
-            }
-            guard sources != nil || !header.isCredential else {
-                throw GrammarError(
-                    .malformed,
-                    "\(name.prefix(60)) may say who asks: name the sources that get it with "
-                        + "--pass-headers-to, such as https://*.example.com/")
-            }
         }
         guard !names.isEmpty, names.count <= RequestLimits.headersMax else {
             throw GrammarError(
@@ -45,8 +30,26 @@ package struct PassedHeaders: Hashable, Sendable {
         (self.names, self.sources) = (names, sources)
     }
 
+    private static func check(
+        _ name: String, isForNamedSources: Bool
+    ) throws(GrammarError) {
+        let header = HTTPHeader(name: name, value: "")
+        if let reason = header.isValid ? header.refusal : "it is not the name of a header" {
+            throw GrammarError(
+                .malformed, "'\(name.prefix(60))' cannot be passed on: \(reason)")
+        }
+        guard isForNamedSources || !header.isCredential else {
+            throw GrammarError(
+                .malformed,
+                "\(name.prefix(60)) may identify a user: name the sources that get it with "
+                    + "--pass-headers-to, such as https://*.example.com/")
+        }
+    }
+
     /// Whether a field is among them, in any case.
-    package func has(_ name: String) -> Bool {
+    package func has(_ name: String) -> Bool { Self.has(name, in: names) }
+
+    private static func has(_ name: String, in names: [String]) -> Bool {
         names.contains { $0.lowercased() == name.lowercased() }
     }
 

@@ -47,6 +47,7 @@ extension RequestPlan {
     /// As the listener loads everything.
     mutating func apply(_ settings: WebFrontSettings) {
         request.image.timeoutMilliseconds = settings.timeoutMilliseconds
+        request.image.context.damaged = request.image.context.damaged ?? settings.damaged
         if request.kind == .image {
             keepFrames(request.framesMax ?? settings.framesMax)
             keepMetadata(settings.metadata)

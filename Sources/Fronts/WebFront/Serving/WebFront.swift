@@ -24,7 +24,9 @@ package final class WebFront: EventedHandler {
     private var loads: [UInt64: Load] = [:]
     /// Loads whose end was not taken yet, those among them that nobody waits for any more: each has
     /// a place in the mailbox.
-    private var pending = 0
+    private var pending = VisitorShares(most: loadsMax)
+    /// What peers have not read yet.
+    package private(set) var unread = UnreadAnswers()
     private var lastNumber: UInt64 = 0
     /// Whether `/ready` says no: the process is about to end. Who asks all the same is answered.
     package var isEnding = false
@@ -39,6 +41,8 @@ package final class WebFront: EventedHandler {
     package let readiness: Readiness
     /// Connections of the server, for the figures; its loop says it.
     package var connectionCount = 0
+    /// Connections that the server closed since their peers read too slowly; its loop says it.
+    package var slowReaders: UInt64 = 0
     /// Connections that the server closed since their address had too many.
     package private(set) var refusedConnections = RefusedConnections()
     private var reasons = ReportedReasons()
@@ -46,6 +50,7 @@ package final class WebFront: EventedHandler {
     /// How a load ended; from the client's thread.
     private struct Ended: Sendable {
         let number: UInt64
+        let visitor: UInt64
         let result: Result<ImageResponse, ImageError>
     }
 
@@ -64,7 +69,9 @@ package final class WebFront: EventedHandler {
     ) throws(Errno) {
         (self.settings, self.client, self.log) = (settings, client, log)
         (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
-        var accessLog = settings.logsRequests ? AccessLog(program: log.program) : nil
+        // In JSON, whatever the other lines are like.
+        let requestLog = log.with(level: .info, format: .json)
+        var accessLog = settings.logsRequests ? AccessLog(requestLog) : nil
         accessLog?.pathPrefix = settings.pathPrefix
         requests = OpenRequests(log: accessLog)
         readiness = try Readiness(client)
@@ -101,13 +108,13 @@ package final class WebFront: EventedHandler {
             return nil
         }
         enter(exchange)
-        return reply(exchange, known)
+        return bounded(reply(exchange, known), for: exchange)
     }
 
     package func handle(_ exchange: EventedExchange) {
         enter(exchange)
         if !isEnding, let known = hot.answer(to: exchange, at: WallClock.seconds()) {
-            return exchange.answer(reply(exchange, known))
+            return answer(exchange, reply(exchange, known))
         }
         guard exchange.target.utf8.count <= settings.targetBytesMax else {
             return reply(exchange, settings.answers.sentence(414, "the URL is too long"))
@@ -139,6 +146,10 @@ package final class WebFront: EventedHandler {
         let client = settings.edge.client(of: exchange.peer) { exchange.header($0) }
         exchange.open?.client = client
         return client
+    }
+
+    private func visitor(of exchange: EventedExchange) -> UInt64 {
+        visitors.number(of: client(of: exchange))
     }
 
     /// The names by which logs find a request.
@@ -173,7 +184,7 @@ package final class WebFront: EventedHandler {
                     reply, to: (exchange.method, exchange.target), fields.looked,
                     at: now / 1_000_000_000, voucher, from: source, cache)
             }
-            exchange.answer(named(reply, for: exchange))
+            answer(exchange, named(reply, for: exchange))
         }
         return true
     }
@@ -191,31 +202,36 @@ package final class WebFront: EventedHandler {
 
     private func begin(_ plan: RequestPlan, _ exchange: EventedExchange) {
         requests.name(plan.request.image.url, of: exchange)
-        guard pending < Self.loadsMax else {
+        let verdict = pending.verdict(on: 1, new: 1, for: visitor(of: exchange))
+        guard verdict == .admitted else {
             return reply(
                 exchange,
-                settings.answers.sentence(429, "too many requests wait: ask again", retryAfter: 1))
+                settings.answers.busy(
+                    429,
+                    verdict == .visitorIsFull
+                        ? "this client waits for too many images: ask again after one of them"
+                        : "too many requests wait: ask again"))
         }
         load(plan, exchange)
     }
 
     private func load(_ plan: RequestPlan, _ exchange: EventedExchange) {
         lastNumber += 1
-        pending += 1
-        let (number, mailbox) = (lastNumber, mailbox)
-        let task = task(plan, exchange) { result in
+        let (number, mailbox, visitor) = (lastNumber, mailbox, visitor(of: exchange))
+        pending.take(1, new: 1, by: visitor)
+        let task = task(plan, exchange, visitor) { result in
             // There is a place for each load.
-            _ = mailbox.post(Ended(number: number, result: result))
+            _ = mailbox.post(Ended(number: number, visitor: visitor, result: result))
         }
         exchange.open?.load = number
         loads[number] = Load(exchange: exchange, plan: plan, task: task)
     }
 
     private func task(
-        _ plan: RequestPlan, _ exchange: EventedExchange,
+        _ plan: RequestPlan, _ exchange: EventedExchange, _ visitor: UInt64,
         _ completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
-        let (image, visitor) = (plan.request.image, visitors.number(of: client(of: exchange)))
+        let image = plan.request.image
         let logContext = ids(of: exchange).logContext
         let bytes: [UInt8]
         switch plan.upload {
@@ -273,9 +289,10 @@ package final class WebFront: EventedHandler {
     }
 
     package func ended(_ exchange: EventedExchange, _ end: HTTPEnd) {
+        let request = requests.end(exchange, end)
+        if let answer = request?.unread { unread.end(answer) }
         // Its load is still under way: nobody waits for it here any more.
-        guard let number = requests.end(exchange, end)?.load,
-            let load = loads.removeValue(forKey: number)
+        guard let number = request?.load, let load = loads.removeValue(forKey: number)
         else { return }
         load.task.cancel()
         log.debug("abandoned", ["url": .string(load.plan.request.image.url)])
@@ -287,8 +304,8 @@ package final class WebFront: EventedHandler {
     package func takeEnds() {
         var ends: [Ended] = []
         mailbox.drain(into: &ends)
-        pending -= ends.count
         for end in ends {
+            pending.giveBack(1, old: 1, of: end.visitor)
             guard let load = loads.removeValue(forKey: end.number) else { continue }
             load.exchange.open?.load = nil
             answer(load, end.result)
@@ -324,8 +341,37 @@ package final class WebFront: EventedHandler {
         case .load(let plan): self.load(plan, load.exchange)
         case .text(let answer): reply(load.exchange, answer)
         case .image(let head):
-            load.exchange.answer(reply(load.exchange, head, (try? result.get())?.bytes))
+            answer(load.exchange, reply(load.exchange, head, (try? result.get())?.bytes))
         }
+    }
+
+    private func answer(_ exchange: EventedExchange, _ reply: HTTPReply) {
+        exchange.answer(bounded(reply, for: exchange))
+    }
+
+    /// The answer, or a refusal where too much waits to be read already.
+    private func bounded(_ reply: HTTPReply, for exchange: EventedExchange) -> HTTPReply {
+        guard let request = exchange.open, exchange.method != "HEAD",
+            reply.bodyBytes >= UnreadAnswers.countedBytesMin,
+            case .memory(let bytes, let owner) = reply.body
+        else { return reply }
+        let answer = UnreadAnswers.Answer(
+            body: ObjectIdentifier(owner), bytes: (owner as? ImageBytes)?.count ?? bytes.count,
+            visitor: visitor(of: exchange))
+        let refusal: TextAnswer
+        switch unread.begin(answer) {
+        case .admitted:
+            request.unread = answer
+            return reply
+        case .visitorIsFull:
+            refusal = settings.answers.busy(
+                429, "this client has too much that it has not read: read that first")
+        case .allAreFull:
+            refusal = settings.answers.busy(
+                503, "too much has not been read by those who asked for it: ask again")
+        }
+        request.error = refusal.failure?.name
+        return made(refusal, for: exchange)
     }
 
     private func reply(
@@ -334,11 +380,8 @@ package final class WebFront: EventedHandler {
     ) -> HTTPReply {
         let body: HTTPReply.Body
         if let range = head.bytes, let bytes {
-            if let all = bytes.lastingBytes {
-                body = .memory(UnsafeRawBufferPointer(rebasing: all[range]), owner: bytes)
-            } else {
-                body = .bytes(Array(bytes.array[range]))
-            }
+            let part = bytes.lastingBytes[range]
+            body = .memory(UnsafeRawBufferPointer(rebasing: part), owner: bytes)
         } else {
             body = .bytes([])
         }
@@ -413,7 +456,7 @@ extension DeliveredFacts {
         self.init(
             image.info, facts: image.facts, byteCount: image.bytes?.count, digest: image.digest,
             validity: image.validity, timings: image.timings, fallbackFor: image.fallbackFor)
-        tiers = image.cacheType
+        (tiers, isDamaged) = (image.cacheType, image.isDamaged)
         isGzipped = image.info?.format == .svg && image.bytes.map(Self.beginsAsGzip) ?? false
     }
 

@@ -112,7 +112,7 @@ package struct WebFrontLoop: ~Copyable {
         front.readiness.look(at: turn.wokenAt)
         server.run()
         front.reportRefusedConnections(at: turn.wokenAt)
-        front.connectionCount = server.connectionCount
+        (front.connectionCount, front.slowReaders) = (server.connectionCount, server.slowReaders)
         for (listener, source) in zip(side, sources.side) {
             if turn.ready.contains(source) { listener.front.takeAnswers() }
             listener.front.look(at: turn.wokenAt)

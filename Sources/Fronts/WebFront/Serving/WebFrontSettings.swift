@@ -35,6 +35,8 @@ package struct WebFrontSettings: Sendable {
     package var framesMax = Int.max
     /// What of EXIF, XMP and IPTC images have, unless their path says it.
     package var metadata = MetadataChoice.copyright
+    /// What becomes of damaged images, unless their path says it.
+    package var damaged = DamagedImages.show
     /// Formats whose sources are answered as they are where the path names no other format.
     package var skippedFormats: [ImageFormat] = []
     /// Whether an SVG is answered as it is whatever the steps are, where the path names no format.

@@ -1,0 +1,151 @@
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Visitors of a gateway that stop reading what they asked for.
+    @Suite struct StalledReaderTests {
+        private let bench = GatewayBench()
+        private let folder = TestKit.TemporaryDirectory()
+        private let imageBytes = 8 << 20
+
+        private static let visitors = 4
+        private static let readers = Effort.count("STALLED", short: 400, long: 1_000)
+        /// What a gateway may take beside an image that all read: connections, buffers of the
+        /// library, copies on their way.
+        private static let allowance = 64 << 20
+
+        private func route() throws {
+            let image = try PieceStack.image(imageBytes)
+            bench.origin.route("/a.jpg", .bytes(image, contentType: "image/png"))
+            bench.origin.route(
+                "/small.png", .bytes(try Images.waves(width: 200, height: 200).png()))
+        }
+
+        /// One copy for all, three quarters of the limit for each visitor, an end for each of them,
+        /// and nothing of it for another visitor.
+        @Test func allOfThemHaveOneCopyAndNobodyElseWaits() async throws {
+            try route()
+            // Six seconds are enough for the honest visitor beside them.
+            try await bench.run(
+                ["--metadata", "all", "--idle-time", "6", "--metrics-listen", "127.0.0.1:0"]
+            ) { gateway, _ in
+                try expectWhole(bench.path("/a.jpg", ""), gateway)
+                let (honest, small) = (
+                    HonestVisitor(port: gateway.port), bench.origin.url("/small.png")
+                )
+                let undisturbed = await honest.load(50) {
+                    "/unsafe/rs:fit:\(10 + $0):0/plain/\(small)"
+                }
+                let before = try ProcessFigures(of: gateway.processID).bytes
+                let stalled = try StalledReaders(
+                    Self.readers, ofVisitors: Self.visitors, at: gateway.port
+                ) { _ in bench.path("/a.jpg", "") }
+                let answers = stalled.answers()
+                let beside = await honest.load(50) {
+                    "/unsafe/rs:fit:\(100 + $0):0/plain/\(small)"
+                }
+                let bytes = try ProcessFigures(of: gateway.processID).bytes
+                print(
+                    "\(Self.readers) stalled readers: \(before >> 20) MB before, \(bytes >> 20) MB")
+                #expect(bytes < before + imageBytes + Self.allowance)
+                let figures = try figures(gateway)
+                #expect(figures["unread_bytes"] == Double(imageBytes))
+                expectRefusals(answers, figures)
+                beside.expectUndisturbed(than: undisturbed, beside: "stalled readers")
+                try await expectAllClosed(gateway)
+            }
+        }
+
+        private func expectRefusals(
+            _ answers: [RawClient.Response], _ figures: [String: Double]
+        ) {
+            #expect(answers.count == Self.readers)
+            let images = answers.count { $0.status == 200 }
+            // 24 of 8 MB are three quarters of 256 MB.
+            #expect((1...24 * Self.visitors).contains(images))
+            let refused = answers.filter { $0.status == 429 }
+            #expect(refused.count == Self.readers - images)
+            for answer in refused {
+                #expect(answer.field("Retry-After") == "1")
+                #expect(answer.field("X-Imagebus-Error") == "busy")
+            }
+            #expect(figures["refused_answers_total client"] == Double(refused.count))
+        }
+
+        /// Different images take different memory: there is a limit for all together.
+        @Test func differentImagesAreRefusedBeyondTheLimitOfAll() async throws {
+            try route()
+            try await bench.run(
+                ["--metadata", "all", "--metrics-listen", "127.0.0.1:0"]
+            ) { gateway, _ in
+                let count = (256 << 20) / imageBytes + 4
+                let stalled = try StalledReaders(
+                    count, ofVisitors: count, at: gateway.port
+                ) { bench.path("/a.jpg%3F\($0)", "") }
+                let statuses = stalled.answers().map(\.status)
+                #expect(statuses.count { $0 == 200 } == count - 4, "\(statuses)")
+                #expect(statuses.count { $0 == 503 } == 4, "\(statuses)")
+                let figures = try figures(gateway)
+                #expect(figures["unread_bytes"] == Double(256 << 20))
+                #expect(figures["refused_answers_total all"] == 4)
+                // What the system takes at once is answered all the same.
+                let small = try gateway.get(bench.path("/small.png"))
+                #expect(small.status == 200)
+            }
+        }
+
+        @Test func aSignedURLIsNoExcuse() async throws {
+            try route()
+            let keys = folder.write(Array("736563726574 68656c6c6f\n".utf8), to: "keys")
+            // By the HMAC of salt and path, as `openssl dgst` makes it.
+            let signed = "/9zdzZtTvF2nVYPMcOQnK-54VrdBQapeatCIAbgkuMnA/plain/a.jpg"
+            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+                let gateway = try GatewayProcess(
+                    before: stack,
+                    [
+                        "--keys", keys, "--base-url", bench.origin.url("/"), "--metadata", "all",
+                    ])
+                try expectWhole(signed, gateway)
+                let before = try ProcessFigures(of: gateway.processID).bytes
+                let stalled = try StalledReaders(60, ofVisitors: 1, at: gateway.port) { _ in signed
+                }
+                let statuses = stalled.answers().map(\.status)
+                #expect(statuses.count { $0 == 200 } == 24, "\(statuses)")
+                #expect(statuses.count { $0 == 429 } == 36, "\(statuses)")
+                let bytes = try ProcessFigures(of: gateway.processID).bytes
+                #expect(bytes < before + imageBytes + Self.allowance)
+            }
+        }
+
+        private func expectWhole(_ target: String, _ gateway: GatewayProcess) throws {
+            let client = try gateway.connect()
+            client.get(target, "Connection: close\r\n")
+            #expect(client.everything().count > imageBytes)
+        }
+
+        /// The figures of the gateway, by their names without the prefix and the limit they name.
+        private func figures(_ gateway: GatewayProcess) throws -> [String: Double] {
+            let port = try #require(gateway.metricsPort)
+            let text = String(decoding: try RawClient.get("/metrics", port).body, as: UTF8.self)
+            var figures: [String: Double] = [:]
+            for sample in try PrometheusParser.samples(text) {
+                let prefix = "imagebus_gateway_"
+                guard sample.name.hasPrefix(prefix) else { continue }
+                let limit = sample.labels["limit"].map { " \($0)" } ?? ""
+                figures[sample.name.dropFirst(prefix.count) + limit] = sample.value
+            }
+            return figures
+        }
+
+        /// Their time is over: they are closed, and give back what they held.
+        private func expectAllClosed(_ gateway: GatewayProcess) async throws {
+            let end = ContinuousClock.now.advanced(by: .seconds(120))
+            var pause = PollingPause()
+            while try figures(gateway)["unread_bytes"] != 0 {
+                try #require(ContinuousClock.now < end, "stalled readers are closed")
+                try await pause.wait()
+            }
+        }
+    }
+}
