@@ -86,7 +86,7 @@ private final class Handed: Sendable {
 
     init(_ pool: CopyPool) throws {
         let taken = ImageBytes(pool.take(Self.count))
-        start = UInt(bitPattern: try #require(taken.lastingBytes?.baseAddress))
+        start = UInt(bitPattern: taken.lastingBytes.baseAddress)
         bytes = Mutex(taken)
     }
 

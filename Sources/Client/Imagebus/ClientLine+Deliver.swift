@@ -144,18 +144,24 @@ extension ClientLine {
         guard ResultReader.isLarge(reference), !mustCopy else {
             return try copy(reference)
         }
+        if let known = copies.inUse.bytes(of: reference) {
+            release(reference, mustCopy: mustCopy)
+            return known
+        }
         guard let memory = try results.map(reference) else { return nil }
         let commands = commands
-        return ImageBytes(
+        let bytes = ImageBytes(
             mapped: memory, offset: Int(reference.offset), count: Int(reference.length)
         ) {
             // A full mailbox loses it; the end of the session withdraws it then.
             _ = commands.post(.release(reference.block))
         }
+        return copies.inUse.add(bytes, of: reference)
     }
 
     /// The only time that the bytes are touched here.
     private mutating func copy(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
+        if let known = copies.inUse.bytes(of: reference) { return known }
         // A large one has a segment of its own, which nobody will ask for again.
         defer { results.forget(reference) }
         return copies.copy(reference, in: try results.segment(of: reference))

@@ -119,6 +119,7 @@ extension ClientLine {
             isWelcome = true
             refusal = nil
             loadsMax = min(Int(welcome.loadsMax), MessageLimits.batchMax)
+            copies.inUse.forgetAll()
             answers.sessionBegan(welcome, at: configuration.endpoint)
             pieces.sessionBegan(window: Int(welcome.pieceWindow))
             uploads.sessionBegan(window: Int(welcome.pieceWindow))

@@ -11,6 +11,8 @@ import SharedArena
 final class CopyPool: Sendable {
     private typealias Shelves = InlineArray<4, CopyShelf>
     private let shelves = Shelves { _ in CopyShelf(classCount) }
+    /// Results of which nobody gets a further copy.
+    let inUse = BytesInUse()
 
     private static let alignment = 64
     /// The smallest class has so many bytes; four classes double it.
@@ -21,15 +23,17 @@ final class CopyPool: Sendable {
     /// That of the calling thread.
     static var shelf: Int { Thread.ordinal % Shelves.count }
 
-    /// A copy of a block's payload; `nil` where the block was used again before it was copied, and
-    /// where the reference leaves the segment, for which no memory is taken.
+    /// A copy of a block's payload, the same for all who read it at a time; `nil` where the block
+    /// was used again before it was copied, and where the reference leaves the segment, for which
+    /// no memory is taken.
     func copy(_ reference: BlockReference, in segment: MappedSegment) -> ImageBytes? {
+        if let known = inUse.bytes(of: reference) { return known }
         var copy = CopyBuffer()
         let isCurrent = segment.read(reference) { source in
             copy = take(source.count)
             copy.target.copyMemory(from: source)
         }
-        return isCurrent ? ImageBytes(copy) : nil
+        return isCurrent ? inUse.add(ImageBytes(copy), of: reference) : nil
     }
 
     /// Memory for so many bytes, not zeroed.
@@ -71,7 +75,7 @@ final class CopyPool: Sendable {
     }
 }
 
-/// A copy of a result; its memory goes back to the pool with it.
+/// A copy of a result; its memory goes back to the pool with it, if it came from one.
 ///
 /// Unchecked: it is written by whoever took it, before anybody else knows it, and only read then.
 struct CopyBuffer: ~Copyable, @unchecked Sendable {
@@ -79,11 +83,21 @@ struct CopyBuffer: ~Copyable, @unchecked Sendable {
     let count: Int
     private let pool: CopyPool?
 
+    /// Bytes of memory that it takes.
+    var heldBytes: Int { pool == nil ? count : CopyPool.size(count).bytes }
+
     /// Stands for nil: an optional noncopyable property could not be borrowed.
     init() { (start, count, pool) = (nil, 0, nil) }
 
     fileprivate init(_ start: UnsafeMutableRawPointer, count: Int, of pool: CopyPool) {
         (self.start, self.count, self.pool) = (start, count, pool)
+    }
+
+    /// A copy in memory of its own, for what is in no block.
+    init(of bytes: [UInt8]) {
+        (count, pool) = (bytes.count, nil)
+        start = .allocate(byteCount: max(1, bytes.count), alignment: 1)
+        target.copyBytes(from: bytes)
     }
 
     var isThere: Bool { start != nil }
@@ -94,6 +108,7 @@ struct CopyBuffer: ~Copyable, @unchecked Sendable {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
     deinit {
-        if let start { pool?.giveBack(start, count: count) }
+        guard let start else { return }
+        if let pool { pool.giveBack(start, count: count) } else { start.deallocate() }
     }
 }

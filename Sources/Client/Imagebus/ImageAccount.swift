@@ -17,6 +17,7 @@ final class ImageAccount: Sendable {
     let validity: Validity?
     let digest: ContentDigest?
     let extendedData: ExtendedData?
+    let isDamaged: Bool
 
     /// Of an image.
     init(of image: DeliveredImage, _ timings: StageTimings) {
@@ -33,6 +34,7 @@ final class ImageAccount: Sendable {
         validity = image.validity
         digest = image.digest
         extendedData = image.extendedData
+        isDamaged = image.isDamaged
     }
 
     /// Of a miss.
@@ -44,6 +46,7 @@ final class ImageAccount: Sendable {
         self.timings = timings
         scaleFactor = 1
         (fallbackFor, validity, digest, extendedData) = (nil, nil, nil, nil)
+        isDamaged = false
     }
 
     /// Of the same image, as an answer of the memory tier.
@@ -59,5 +62,6 @@ final class ImageAccount: Sendable {
         validity = other.validity
         digest = other.digest
         (storedTiers, fallbackFor, extendedData) = (nil, nil, nil)
+        isDamaged = other.isDamaged
     }
 }

@@ -17,31 +17,24 @@ public final class ImageBytes: Sendable {
     }
 
     private let copy: CopyBuffer
-    private let pieces: [UInt8]?
     private let mapping: Mapping?
     private let release: (@Sendable () -> Void)?
     /// How many.
     public let count: Int
 
     init(_ copy: consuming CopyBuffer) {
-        (pieces, mapping, release) = (nil, nil, nil)
+        (mapping, release) = (nil, nil)
         count = copy.count
         self.copy = copy
     }
 
     /// What came in pieces.
-    init(_ pieces: [UInt8]) {
-        self.pieces = pieces
-        (mapping, release) = (nil, nil)
-        copy = CopyBuffer()
-        count = pieces.count
-    }
+    convenience init(_ pieces: [UInt8]) { self.init(CopyBuffer(of: pieces)) }
 
     init(
         mapped memory: consuming MappedMemory, offset: Int, count: Int,
         release: @escaping @Sendable () -> Void
     ) {
-        pieces = nil
         copy = CopyBuffer()
         mapping = Mapping(memory, offset: offset)
         self.release = release
@@ -54,20 +47,12 @@ public final class ImageBytes: Sendable {
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        if copy.isThere { return try body(copy.bytes) }
-        guard let mapping else {
-            let bytes = pieces ?? []
-            return try bytes.span.withUnsafeBytes(body)
-        }
-        let payload = mapping.memory.bytes[mapping.offset..<(mapping.offset + count)]
-        return try body(UnsafeRawBufferPointer(rebasing: payload))
+        try body(lastingBytes)
     }
 
-    /// The bytes where they lie, valid and unchanged for as long as this object lives; `nil` for
-    /// what came in pieces.
-    public var lastingBytes: UnsafeRawBufferPointer? {
-        if copy.isThere { return copy.bytes }
-        guard let mapping else { return nil }
+    /// The bytes where they lie, valid and unchanged for as long as this object lives.
+    public var lastingBytes: UnsafeRawBufferPointer {
+        guard let mapping else { return copy.bytes }
         let payload = mapping.memory.bytes[mapping.offset..<(mapping.offset + count)]
         return UnsafeRawBufferPointer(rebasing: payload)
     }
@@ -76,11 +61,11 @@ public final class ImageBytes: Sendable {
     package var isMapped: Bool { mapping != nil }
 
     /// Bytes of memory that it holds.
-    var heldBytes: Int { copy.isThere ? CopyPool.size(count).bytes : count }
+    var heldBytes: Int { mapping == nil ? copy.heldBytes : count }
 
     /// The same bytes in memory of this process, so that nothing of the stack is held.
     var ofThisProcess: ImageBytes { mapping == nil ? self : ImageBytes(array) }
 
     /// A copy.
-    public var array: [UInt8] { pieces ?? withUnsafeBytes { Array($0) } }
+    public var array: [UInt8] { withUnsafeBytes { Array($0) } }
 }

@@ -46,11 +46,9 @@ public struct ImagePixels: Sendable {
     }
 
     /// The samples where they lie, valid and unchanged for as long as the response or this value
-    /// lives; `nil` for what came in pieces.
-    public var lastingBytes: UnsafeRawBufferPointer? {
-        bytes.lastingBytes.map {
-            UnsafeRawBufferPointer(rebasing: $0[PixelMapHeader.byteCount...])
-        }
+    /// lives.
+    public var lastingBytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes.lastingBytes[PixelMapHeader.byteCount...])
     }
 }
 

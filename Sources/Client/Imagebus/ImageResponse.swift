@@ -44,9 +44,12 @@ public struct ImageResponse: Sendable {
     /// SHA-256 of the bytes (SEMANTICS §5.22); `nil` where only facts were asked for that no entry
     /// answered.
     public var digest: ContentDigest? { account.digest }
-    /// The bytes that who put the entry left with it (`RequestContext.wantsExtendedData`); `nil`
-    /// where nobody asked, and where there are none.
+    /// The bytes that were put with the entry, or with the one it was made of
+    /// (`RequestContext.wantsExtendedData`); `nil` if nobody asked, or there are none.
     public var extendedData: ExtendedData? { account.extendedData }
+    /// Whether the source is damaged and its missing pixels are transparent, black or grey
+    /// (`RequestContext.damaged`).
+    public var isDamaged: Bool { account.isDamaged }
     /// The image is partial: it was made of so many bytes of its source, and the load goes on
     /// (`RequestOptions.progressiveLoad`); `nil` for a whole image.
     public internal(set) var arrivedBytes: UInt64?

@@ -15,6 +15,7 @@
 @_exported public import struct ImageModel.ContentDigest
 @_exported public import struct ImageModel.Corners
 @_exported public import struct ImageModel.CustomStep
+@_exported public import enum ImageModel.DamagedImages
 @_exported public import struct ImageModel.EncodeOptions
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import struct ImageModel.ErrorRule

@@ -15,8 +15,8 @@ extension Data {
     /// copies, copies first; but a change in place of the only one (`data[0] = 1`) ends the
     /// process. Who changes bytes takes `Data(bytes)`.
     public init(sharing bytes: ImageBytes) {
-        guard bytes.isMapped, let lasting = bytes.lastingBytes, let start = lasting.baseAddress
-        else {
+        let lasting = bytes.lastingBytes
+        guard bytes.isMapped, let start = lasting.baseAddress else {
             self.init(bytes)
             return
         }

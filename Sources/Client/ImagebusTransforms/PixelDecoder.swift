@@ -30,7 +30,8 @@ struct PixelDecoder {
             try check(header)
             // libheif has turned it already.
             let exif = loader == .heif ? 1 : header.orientation ?? 1
-            return (try pixels(of: image, format), Orientation(exif: exif))
+            let stated = format.traits.statedColors?(HeaderBytes(bytes.span))
+            return (try pixels(of: image, format, stated), Orientation(exif: exif))
         } catch {
             throw ImageError(inProcess: error)
         }
@@ -66,11 +67,17 @@ struct PixelDecoder {
     }
 
     private func pixels(
-        of image: VipsImage, _ format: ImageFormat
+        of image: VipsImage, _ format: ImageFormat, _ stated: StatedColors?
     ) throws(VipsError) -> PixelImage {
-        let hasProfile = image.withProfile { _ in true } ?? false
-        // One that is broken, or made for other colours, is as if there were none.
-        let byProfile = hasProfile ? try? image.convertedToSRGBByProfile() : nil
+        let space = image.header.colour.profileSpace.flatMap(ProfileSpace.init(rawValue:))
+        let embedded = image.withProfile { SampleProfile($0, for: space) } ?? nil
+        // A damaged one is ignored.
+        let byProfile = SampleProfile(embedded, stated: stated, for: space).flatMap { profile in
+            let isGreyAsRGB = image.header.bands < 3 && profile.space == .rgb
+            return try? (isGreyAsRGB ? image.convertedToSRGB() : image)
+                .enclosing(profile: profile.bytes, xmp: [])
+                .convertedToSRGBByProfile(isPerceptual: profile.isPerceptualOnly)
+        }
         let shown = try (byProfile ?? image).convertedToSRGB()
         let header = shown.header
         guard (3...4).contains(header.bands), header.bytesPerBand == 1 else {

@@ -30,7 +30,7 @@ extension ImageRequest {
 extension ImageResponse {
     /// Whether it is the image that was asked for, with its bytes.
     var isWhole: Bool {
-        status == .ok && bytes != nil && fallbackFor == nil && arrivedBytes == nil
+        status == .ok && bytes != nil && fallbackFor == nil && arrivedBytes == nil && !isDamaged
     }
 
     /// The same as an answer of the memory tier.
