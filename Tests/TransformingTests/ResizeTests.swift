@@ -122,6 +122,27 @@ import Vips
         #expect(empty?.code == .stepFailed)
     }
 
+    /// A strip becomes far larger than its box before it is cut: only what is kept counts.
+    @Test(arguments: [
+        TransformStep.resize(PixelSize(width: 100, height: 100), .fill),
+        .resizeTo(
+            RelativeSize(width: .pixels(100), height: .pixels(100)), .fill, enlarges: true,
+            least: PixelSize(width: 0, height: 0), .center),
+    ])
+    func ofAStripOnlyThePartThatFillsTheBoxCounts(step: TransformStep) throws {
+        let limits = ImageLimits(sideMax: 2_000, pixelsMax: 100_000)
+        let ramp = Source(50, 1_400, .rgb) { _, y, band in band == 0 ? y / 7 : 99 }
+        let result = try transform(ramp, [step], limits: limits)
+        #expect(result.size == box(100, 100))
+        // Rows 675 to 725 of the strip are shown.
+        for row in [5, 50, 94] {
+            let expected = (675 + Double(row) / 2) / 7
+            #expect(abs(Double(result.pixel(50, row)[0]) - expected) < 1.5, "\(row)")
+        }
+        let tall = failure(ramp, [.resize(box(100, 100), .cover)], limits: limits)
+        #expect(tall?.code == .limitExceeded)
+    }
+
     private func box(_ width: Int, _ height: Int) -> PixelSize {
         PixelSize(width: width, height: height)
     }

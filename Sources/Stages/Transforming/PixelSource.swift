@@ -32,7 +32,7 @@ struct PixelSource {
         // What counts is what was decoded. The size of the source says where it lies.
         let isWithin = layout.planes.allSatisfy { plane in
             max(plane.size.width, plane.size.height) <= limits.sideMax
-                && plane.size.area.map { $0 <= limits.pixelsMax / layout.frames } ?? false
+                && plane.size.area.map { $0 <= limits.pixelsMax } ?? false
         }
         guard isWithin, max(size.width, size.height) <= Int(Int32.max), size.area != nil,
             count <= limits.pixelBytesMax

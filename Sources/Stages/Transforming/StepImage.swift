@@ -59,6 +59,20 @@ struct StepImage {
         return replaced(by: try resampling.apply(to: image))
     }
 
+    /// A part of the whole image in exactly so many pixels; no others are computed.
+    func resampled(to target: PixelSize, keeping part: PixelRect) throws -> StepImage {
+        guard part.size != target else { return try resampled(to: target) }
+        if isSettled, target == size { return try cut(part) }
+        let (width, height) = (Double(target.width), Double(target.height))
+        let kept = ActiveRegion(
+            left: Double(part.x) / width, top: Double(part.y) / height,
+            width: Double(part.size.width) / width, height: Double(part.size.height) / height)
+        let resampling = Resampling(
+            active: active.part(kept).snapped, target: part.size, isOpaque: isOpaque,
+            sampler: sampler)
+        return replaced(by: try resampling.apply(to: image))
+    }
+
     /// The same image, its pixels computed: for steps that read them in any order.
     func computed() throws -> StepImage {
         let copy = try image.copiedToMemory()

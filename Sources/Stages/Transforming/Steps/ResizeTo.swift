@@ -11,15 +11,18 @@ struct ResizeTo: ImageStep {
         guard let geometry = step.geometry(of: source) else {
             throw .step(name, "a box of \(step.box) has no pixels, or too many")
         }
-        return geometry.scaled
+        let isKnown = step.part(geometry.output, of: geometry.scaled, source: source) != nil
+        return isKnown ? geometry.output : geometry.scaled
     }
 
     func apply(to current: StepImage) throws -> StepImage {
         guard let geometry = step.geometry(of: current.size) else { return current }
-        let scaled = try current.resampled(to: geometry.scaled)
         let part = step.part(geometry.output, of: geometry.scaled, source: current.size)
-        guard let part else { return try scaled.cut(geometry.output, by: step.gravity) }
-        return try scaled.cut(part)
+        guard let part else {
+            return try current.resampled(to: geometry.scaled)
+                .cut(geometry.output, by: step.gravity)
+        }
+        return try current.resampled(to: geometry.scaled, keeping: part)
     }
 
     func fold(into plan: inout PlanarPlan) -> Bool {

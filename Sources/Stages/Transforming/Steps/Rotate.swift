@@ -26,7 +26,8 @@ struct Rotate: ImageStep {
         let common = PixelSize(
             width: min(settled.size.width, turned.size.width),
             height: min(settled.size.height, turned.size.height))
-        let cut = try CenterCrop(target: common).apply(to: turned)
+        let whole = try turned.settled()
+        let cut = try whole.cut(whole.size.middle(common))
         return try Pad { [size = settled.size] in size.atLeast($0) }.apply(to: cut)
     }
 

@@ -1,8 +1,8 @@
 import ImageModel
 import Vips
 
-/// Scales to a box: inside it, around it, or to just its size. What a mode cuts off or adds besides
-/// is a step of its own (SEMANTICS §11.8).
+/// Scales to a box: inside it, around it, or to just its size (SEMANTICS §11.8). The margins of a
+/// letterbox are a step of their own (`Pad`); `Fill` scales and cuts at once.
 struct Scale: ImageStep {
     let step: ResizeStep
 
@@ -28,11 +28,11 @@ struct Scale: ImageStep {
 
 extension ResizeStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        let scale = Scale(step: self)
         switch mode {
-        case .fill where box.isPositive: return [scale, CenterCrop(target: box)]
-        case .letterbox where box.isPositive: return [scale, Pad { [box] in box.atLeast($0) }]
-        default: return [scale]
+        case .fill where box.isPositive: [Fill(step: self)]
+        case .letterbox where box.isPositive:
+            [Scale(step: self), Pad { [box] in box.atLeast($0) }]
+        default: [Scale(step: self)]
         }
     }
 }

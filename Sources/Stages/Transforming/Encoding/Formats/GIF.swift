@@ -7,6 +7,8 @@ struct GIFFormatEncoder: FormatEncoder {
     let format = ImageFormat.gif
     /// What libvips takes for opaque.
     private let leastOfOpaque: UInt8 = 128
+    /// Once, and as many repetitions as 16 bits hold.
+    private static let playsMax = 1 + Int(UInt16.max)
 
     func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
         size.width * size.height
@@ -43,12 +45,11 @@ struct GIFFormatEncoder: FormatEncoder {
             .withoutAlpha(whereAllIsAtLeast: leastOfOpaque)
         // Less than 20 ms many readers take for nothing.
         let hundredths = frames.times.durations(in: 10_000, within: 2...65_535)
-        let loops = frames.times.loops(atMost: 65_534)
-        // libvips writes how often it is shown again, readers take that for how often it is shown.
+        let plays = frames.times.plays(atMost: Self.playsMax)
         try save(
             image.animated(
                 pageHeight: frames.size.height, delays: hundredths.map { 10 * $0 },
-                loops: loops > 1 ? loops + 1 : loops), order, to: writer)
+                plays: plays), order, to: writer)
         return image.header.hasAlpha
     }
 

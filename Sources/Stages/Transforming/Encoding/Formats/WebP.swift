@@ -43,7 +43,7 @@ struct WebPFormatEncoder: FormatEncoder {
         _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let animation = try WebPAnimation(
-            encoding(frames.size, order), loops: frames.times.loops(atMost: 65_535))
+            encoding(frames.size, order), plays: frames.times.plays(atMost: 65_535))
         let most = min(0xFF_FFFF, WebPAnimation.durationMax / frames.count)
         var start = 0
         for (index, duration) in frames.times.durations(in: 1_000, within: 1...most).enumerated() {
