@@ -139,6 +139,13 @@ struct ReadImage {
                 ImageCms.createProfile('sRGB'), renderingIntent=1, outputMode='RGB')
             if alpha:
                 image.putalpha(alpha)
+        gamma = image.info.get('gamma')
+        if gamma and kind != 'pq' and not icc and image.info.get('chromaticity') == (
+                .3127, .329, .64, .33, .3, .6, .15, .06):
+            # A power beside the primaries of sRGB; Pillow leaves samples as they are.
+            curve = [round(255 * coded((s / 255) ** (1 / gamma))) for s in range(256)]
+            same = list(range(256)) if image.mode == 'RGBA' else []
+            image = image.point(curve * 3 + same)
         if kind == 'pq':
             image = standard(image.convert('RGB'))
         image = image.convert('RGBA').convert('RGBa')

@@ -1,0 +1,120 @@
+"""Compares what two readers made of the same file.
+
+Two right decoders need not give the same bytes. What they may differ by depends on the file:
+
+- `EXACT`, for PNG, GIF, BMP, ICO and lossless TIFF without a color profile: every sample within 2.
+  16 bits are rounded to 8 in two ways, and color under partial alpha is rounded once more.
+- `LOSSY`, for everything else that has pixels: decoders enlarge subsampled chroma differently, and
+  round DCT, YCbCr and profiles differently. That changes single pixels at edges by much, but hardly
+  the mean of an area: the means of blocks of 8x8 pixels must be within 8, and the mean of a
+  channel's absolute difference within 3.
+- `DRAWN`, for SVG and PDF: renderers smooth edges and place letters differently. Icons of 16x16
+  pixels are mostly edges, so the mean must be within 8; blocks must be within 40, which letters
+  reach and a wrong color exceeds.
+
+Colors are compared multiplied by alpha: what is transparent has no color.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PIL import Image, ImageChops, ImageStat
+from picture import BLOCK, EXACT, Picture, Tolerance
+
+CHANNELS = "red", "green", "blue", "alpha"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`reason` is size, frames, orientation, pixels, alpha, or last frame."""
+
+    reason: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.detail}"
+
+
+def compare(ours: Picture, reference: Picture) -> Difference | None:
+    """The most telling difference, or None if the pictures agree."""
+    found = difference(ours.image, reference.image, reference.tolerance)
+    if found:
+        return found
+    if ours.frames is not None and reference.frames not in (None, ours.frames):
+        return Difference("frames", f"{ours.frames} instead of {reference.frames}")
+    if ours.last and reference.last:
+        last = difference(ours.last, reference.last, reference.tolerance)
+        return last and Difference("last frame", str(last))
+    return None
+
+
+def difference(
+    ours: Image.Image, reference: Image.Image, tolerance: Tolerance
+) -> Difference | None:
+    """Compares two images of one frame."""
+    if ours.size == reference.size:
+        found = sample_difference(ours, reference, tolerance)
+    else:
+        sizes = "{}x{} instead of {}x{}".format(*ours.size, *reference.size)
+        found = Difference("size", sizes)
+    if found and (turn := orientation(ours, reference, tolerance)):
+        return Difference("orientation", turn)
+    return found
+
+
+def sample_difference(
+    ours: Image.Image, reference: Image.Image, tolerance: Tolerance
+) -> Difference | None:
+    """Compares images of the same size: alpha first, since it changes the colors."""
+    pairs = list(zip(CHANNELS, premultiplied(ours), premultiplied(reference)))
+    found = {name: excess(mine, other, tolerance) for name, mine, other in pairs}
+    wrong = {name: amounts for name, amounts in found.items() if amounts}
+    if not wrong:
+        return None
+    if "alpha" in wrong:
+        wrong = {"alpha": wrong["alpha"]}
+    mean, worst = (max(amounts) for amounts in zip(*wrong.values()))
+    where = "in a sample" if tolerance == EXACT else f"in {BLOCK}x{BLOCK} pixels"
+    text = f"{', '.join(wrong)} by {mean:.1f} on average, by up to {worst} {where}"
+    return Difference("alpha" if "alpha" in wrong else "pixels", text)
+
+
+def premultiplied(image: Image.Image) -> list[Image.Image]:
+    """Red, green, blue, each multiplied by alpha, and alpha."""
+    *colors, alpha = image.split()
+    if alpha.getextrema() == (255, 255):
+        return [*colors, alpha]
+    return [*(ImageChops.multiply(color, alpha) for color in colors), alpha]
+
+
+def excess(
+    ours: Image.Image, reference: Image.Image, tolerance: Tolerance
+) -> tuple[float, int] | None:
+    """The mean and the worst difference of a channel outside of the tolerance; else None."""
+    samples = ImageChops.difference(ours, reference)
+    mean, worst = ImageStat.Stat(samples).mean[0], samples.getextrema()[1]
+    if worst <= tolerance.sample:
+        return None
+    if tolerance == EXACT:
+        return mean, worst
+    block = ImageChops.difference(blocks(ours), blocks(reference)).getextrema()[1]
+    is_inside = mean <= tolerance.mean and block <= tolerance.block
+    return None if is_inside else (mean, block)
+
+
+def blocks(image: Image.Image) -> Image.Image:
+    """Means of whole blocks; of the whole side where it has none."""
+    width, height = (side - side % BLOCK or side for side in image.size)
+    return image.crop((0, 0, width, height)).reduce(BLOCK)
+
+
+def orientation(ours: Image.Image, reference: Image.Image, tolerance: Tolerance) -> str | None:
+    """How ours has to be turned to become the reference."""
+    if sorted(ours.size) != sorted(reference.size):
+        return None
+    for turn in Image.Transpose:
+        image = ours.transpose(turn)
+        if image.size == reference.size and not sample_difference(image, reference, tolerance):
+            return f"as the reference after {turn.name.lower()}"
+    return None
