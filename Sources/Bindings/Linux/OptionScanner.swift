@@ -43,11 +43,11 @@ public enum OptionScanner {
     private static let gate = Mutex(())
     private static let firstCode: Int32 = 1000
 
-    /// Reads the arguments behind the program's name; at most 128 options are known.
+    /// Reads the arguments behind the program's name; at most 192 options are known.
     public static func scan(
         _ arguments: [String], for options: [ScannedOption]
     ) throws(Failure) -> [Item] {
-        precondition(options.count <= 128, "the table in options.c has 128 places")
+        precondition(options.count <= 192, "the table in options.c has 192 places")
         let result = gate.withLock { _ in
             Result { () throws(Failure) in try scanAlone(arguments, options) }
         }

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// A stream socket of TCP or a Unix one, that others connect to. What accepts may be another
-/// process that inherits it: who connects waits in between.
+/// A listening stream socket, of TCP or a Unix one. Another process may inherit it and accept:
+/// connections wait until then.
 public struct StreamListener: ~Copyable {
     /// Readable when somebody has connected.
     public let descriptor: FileDescriptor
@@ -15,8 +15,8 @@ public struct StreamListener: ~Copyable {
     /// Listens at an address in numbers; port 0 is one that the system chooses. `waitingMax`
     /// connections wait to be accepted.
     ///
-    /// Throws EINVAL for what is no address, EADDRINUSE where it is taken, EADDRNOTAVAIL where it
-    /// is none of this machine, EACCES for a port that only root may have.
+    /// Throws EINVAL if it is not an address, EADDRINUSE if it is in use, EADDRNOTAVAIL if this
+    /// machine does not have it, and EACCES for a port reserved for root.
     public init(
         address: String, port: UInt16, waitingMax: Int = StreamListener.waitingMax
     ) throws(Errno) {
@@ -27,10 +27,10 @@ public struct StreamListener: ~Copyable {
         try self.init(owning: made)
     }
 
-    /// Listens at a socket file of exactly this mode, whatever the umask is. It stays when the
-    /// value ends; one that nobody listens at any more is replaced.
+    /// Listens at a socket file of exactly this mode, regardless of the umask. The file outlives
+    /// the value; a stale one, at which no process listens, is replaced.
     ///
-    /// Throws EADDRINUSE where somebody listens there, or the file is no socket, and ENAMETOOLONG
+    /// Throws EADDRINUSE if a process listens there or the file is not a socket, and ENAMETOOLONG
     /// for a path of more than 107 bytes.
     public init(
         socketPath path: String, mode: UInt32, waitingMax: Int = StreamListener.waitingMax
@@ -44,7 +44,7 @@ public struct StreamListener: ~Copyable {
         try self.init(owning: made)
     }
 
-    /// Takes over a socket that listens. Throws where it is none of TCP, nor a Unix one.
+    /// Takes over a listening socket. Throws if it is neither of TCP nor a Unix one.
     public init(owning descriptor: consuming FileDescriptor) throws(Errno) {
         let number = descriptor.number
         let port = try syscall { clinux_stream_port(number) }

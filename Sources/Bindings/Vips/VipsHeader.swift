@@ -52,6 +52,19 @@ extension VipsHeader.Colour {
     }
 }
 
+extension VipsHeader.Colour {
+    /// The signature of the color space that an ICC profile of these samples has
+    /// (ICC.1:2022, table 19); `nil` for colors that mean the same on every device.
+    public var profileSpace: String? {
+        switch self {
+        case .grey, .grey16: "GRAY"
+        case .rgb, .rgb16: "RGB "
+        case .cmyk: "CMYK"
+        case .other: nil
+        }
+    }
+}
+
 extension VipsHeader.Samples {
     init(_ samples: cvips_samples) {
         self =

@@ -6732,7 +6732,7 @@ const ProtobufCMessageDescriptor imagebus__v1__encode_options__descriptor =
   (ProtobufCMessageInit) imagebus__v1__encode_options__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[18] =
+static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[19] =
 {
   {
     "profile",
@@ -6950,10 +6950,23 @@ static const ProtobufCFieldDescriptor imagebus__v1__context__field_descriptors[1
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "damaged",
+    19,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Imagebus__V1__Context, maybe_damaged_case),
+    offsetof(Imagebus__V1__Context, damaged),
+    &imagebus__v1__damaged_images__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__context__field_indices_by_name[] = {
   5,   /* field[5] = base_key */
   1,   /* field[1] = cache */
+  18,   /* field[18] = damaged */
   14,   /* field[14] = decode_to_hdr */
   13,   /* field[13] = encode_options */
   16,   /* field[16] = extended_data */
@@ -6974,7 +6987,7 @@ static const unsigned imagebus__v1__context__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__context__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 18 }
+  { 0, 19 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
 {
@@ -6984,7 +6997,7 @@ const ProtobufCMessageDescriptor imagebus__v1__context__descriptor =
   "Imagebus__V1__Context",
   "imagebus.v1",
   sizeof(Imagebus__V1__Context),
-  18,
+  19,
   imagebus__v1__context__field_descriptors,
   imagebus__v1__context__field_indices_by_name,
   1,  imagebus__v1__context__number_ranges,
@@ -7662,7 +7675,7 @@ const ProtobufCMessageDescriptor imagebus__v1__image_facts__descriptor =
   (ProtobufCMessageInit) imagebus__v1__image_facts__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__animation_facts__field_descriptors[2] =
+static const ProtobufCFieldDescriptor imagebus__v1__animation_facts__field_descriptors[3] =
 {
   {
     "durations",
@@ -7688,15 +7701,28 @@ static const ProtobufCFieldDescriptor imagebus__v1__animation_facts__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "plays",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Imagebus__V1__AnimationFacts, maybe_plays_case),
+    offsetof(Imagebus__V1__AnimationFacts, plays),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__animation_facts__field_indices_by_name[] = {
   0,   /* field[0] = durations */
   1,   /* field[1] = loops */
+  2,   /* field[2] = plays */
 };
 static const ProtobufCIntRange imagebus__v1__animation_facts__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__animation_facts__descriptor =
 {
@@ -7706,7 +7732,7 @@ const ProtobufCMessageDescriptor imagebus__v1__animation_facts__descriptor =
   "Imagebus__V1__AnimationFacts",
   "imagebus.v1",
   sizeof(Imagebus__V1__AnimationFacts),
-  2,
+  3,
   imagebus__v1__animation_facts__field_descriptors,
   imagebus__v1__animation_facts__field_indices_by_name,
   1,  imagebus__v1__animation_facts__number_ranges,
@@ -10354,7 +10380,7 @@ const ProtobufCMessageDescriptor imagebus__v1__need__descriptor =
   (ProtobufCMessageInit) imagebus__v1__need__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[10] =
+static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[11] =
 {
   {
     "source",
@@ -10476,6 +10502,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__decode__field_descriptors[10
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "shows_damaged",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Decode, shows_damaged),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
   7,   /* field[7] = all_frames */
@@ -10487,12 +10525,13 @@ static const unsigned imagebus__v1__decode__field_indices_by_name[] = {
   2,   /* field[2] = limits */
   1,   /* field[1] = need */
   9,   /* field[9] = passing */
+  10,   /* field[10] = shows_damaged */
   0,   /* field[0] = source */
 };
 static const ProtobufCIntRange imagebus__v1__decode__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
 {
@@ -10502,7 +10541,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decode__descriptor =
   "Imagebus__V1__Decode",
   "imagebus.v1",
   sizeof(Imagebus__V1__Decode),
-  10,
+  11,
   imagebus__v1__decode__field_descriptors,
   imagebus__v1__decode__field_indices_by_name,
   1,  imagebus__v1__decode__number_ranges,
@@ -11692,7 +11731,7 @@ const ProtobufCMessageDescriptor imagebus__v1__frame__descriptor =
   (ProtobufCMessageInit) imagebus__v1__frame__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descriptors[5] =
 {
   {
     "info",
@@ -11742,17 +11781,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__decoded_image__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "is_damaged",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DecodedImage, is_damaged),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__decoded_image__field_indices_by_name[] = {
   2,   /* field[2] = facts */
   3,   /* field[3] = file */
   1,   /* field[1] = frames */
   0,   /* field[0] = info */
+  4,   /* field[4] = is_damaged */
 };
 static const ProtobufCIntRange imagebus__v1__decoded_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor =
 {
@@ -11762,7 +11814,7 @@ const ProtobufCMessageDescriptor imagebus__v1__decoded_image__descriptor =
   "Imagebus__V1__DecodedImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DecodedImage),
-  4,
+  5,
   imagebus__v1__decoded_image__field_descriptors,
   imagebus__v1__decoded_image__field_indices_by_name,
   1,  imagebus__v1__decoded_image__number_ranges,
@@ -16067,7 +16119,7 @@ const ProtobufCMessageDescriptor imagebus__v1__explanation__descriptor =
   (ProtobufCMessageInit) imagebus__v1__explanation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[15] =
+static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descriptors[16] =
 {
   {
     "reference",
@@ -16249,6 +16301,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__delivered_image__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "is_damaged",
+    16,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__DeliveredImage, is_damaged),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   2,   /* field[2] = cache_type */
@@ -16258,6 +16322,7 @@ static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
   9,   /* field[9] = facts */
   8,   /* field[8] = fallback_for */
   1,   /* field[1] = info */
+  15,   /* field[15] = is_damaged */
   3,   /* field[3] = key */
   5,   /* field[5] = must_copy */
   6,   /* field[6] = piece_bytes */
@@ -16270,7 +16335,7 @@ static const unsigned imagebus__v1__delivered_image__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__delivered_image__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 15 }
+  { 0, 16 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
 {
@@ -16280,7 +16345,7 @@ const ProtobufCMessageDescriptor imagebus__v1__delivered_image__descriptor =
   "Imagebus__V1__DeliveredImage",
   "imagebus.v1",
   sizeof(Imagebus__V1__DeliveredImage),
-  15,
+  16,
   imagebus__v1__delivered_image__field_descriptors,
   imagebus__v1__delivered_image__field_indices_by_name,
   1,  imagebus__v1__delivered_image__number_ranges,
@@ -18133,6 +18198,34 @@ const ProtobufCEnumDescriptor imagebus__v1__disk_state__descriptor =
   imagebus__v1__disk_state__enum_values_by_name,
   1,
   imagebus__v1__disk_state__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue imagebus__v1__damaged_images__enum_values_by_number[2] =
+{
+  { "DAMAGED_IMAGES_REFUSE", "IMAGEBUS__V1__DAMAGED_IMAGES__DAMAGED_IMAGES_REFUSE", 0 },
+  { "DAMAGED_IMAGES_SHOW", "IMAGEBUS__V1__DAMAGED_IMAGES__DAMAGED_IMAGES_SHOW", 1 },
+};
+static const ProtobufCIntRange imagebus__v1__damaged_images__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex imagebus__v1__damaged_images__enum_values_by_name[2] =
+{
+  { "DAMAGED_IMAGES_REFUSE", 0 },
+  { "DAMAGED_IMAGES_SHOW", 1 },
+};
+const ProtobufCEnumDescriptor imagebus__v1__damaged_images__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "imagebus.v1.DamagedImages",
+  "DamagedImages",
+  "Imagebus__V1__DamagedImages",
+  "imagebus.v1",
+  2,
+  imagebus__v1__damaged_images__enum_values_by_number,
+  2,
+  imagebus__v1__damaged_images__enum_values_by_name,
+  1,
+  imagebus__v1__damaged_images__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue imagebus__v1__goodbye_reason__enum_values_by_number[4] =

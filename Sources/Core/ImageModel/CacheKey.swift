@@ -12,7 +12,11 @@ public enum CacheKey {
     public static func result(_ request: ImageRequest, url: SourceURL, terms: LoadTerms) -> String {
         var suffixes: [String] = []
         if let frame = request.frame { suffixes.append("Frame(\(frame))") }
-        if request.animates { suffixes.append("Frames(all)") }
+        if request.leavesOutFrames {
+            suffixes.append("Frames(first)")
+        } else if request.animates, !request.reducesFrames {
+            suffixes.append("Frames(all)")
+        }
         if let thumbnail = request.thumbnail { suffixes.append(thumbnail.key) }
         suffixes += keys(of: request.steps, terms.overlays)
         if !request.output.isDefault { suffixes.append(outputSuffix(request.output)) }
@@ -83,8 +87,8 @@ public enum CacheKey {
     }
 
     /// The text of the entry that replies show as `key`, by its cache, its `-Auth(…)` and its
-    /// `-TLS(unverified)`. Entries
-    /// under texts that clients chose are not found so: nothing in a key says that it is one.
+    /// `-TLS(unverified)`. Entries under texts that clients chose are not found so: nothing in a
+    /// key says that it is one.
     public static func stored(shown key: String, in cache: String) -> String {
         let key = SourceURL.percentEncodingNonASCII(key)
         var terms = LoadTerms()

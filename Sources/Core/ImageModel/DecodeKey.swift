@@ -20,6 +20,8 @@ public struct DecodeKey: Hashable, Sendable {
     public let coders: [String]
     /// The limits that the configuration sets: who may have less waits for no decode of more.
     public let limits: LimitSettings
+    /// Whether what there is of damaged pixels will do.
+    public let showsDamaged: Bool
 
     /// The key of a request.
     public init(_ request: ImageRequest) { self.init(request, of: SourceKey(request)) }
@@ -27,7 +29,7 @@ public struct DecodeKey: Hashable, Sendable {
     /// The same, where the key of its source is known.
     public init(
         _ request: ImageRequest, of source: SourceKey, limits: LimitSettings = LimitSettings(),
-        coders: [String] = []
+        coders: [String] = [], showsDamaged: Bool = false
     ) {
         self.source = source
         self.coders = coders
@@ -38,6 +40,8 @@ public struct DecodeKey: Hashable, Sendable {
         passing = Passing(request)
         facts = request.wantsFacts ? request.facts : WantedFacts()
         isOverlay = false
+        // A load that needs no pixels shares its work with all others.
+        self.showsDamaged = showsDamaged && (need != .header || facts.needPixels)
         self.limits = limits.ofPixels
     }
 
@@ -51,6 +55,7 @@ public struct DecodeKey: Hashable, Sendable {
         keeps = []
         passing = nil
         facts = WantedFacts()
+        showsDamaged = false
         isOverlay = true
         self.limits = limits.ofPixels
     }

@@ -44,6 +44,18 @@ public enum DecodeNeed: Hashable, Sendable {
         scale(for: source.size, of: source.format.traits.input?.scales ?? .whole).size(source.size)
     }
 
+    /// Whether a reduction to it leaves a file as it is.
+    package func leaves(_ file: ImageInfo) -> Bool {
+        if file.format.traits.isDrawn { return leavesDrawings }
+        return wantedSize(of: file.size).map { $0 == file.size } ?? true
+    }
+
+    /// The same of a drawing, which has no pixels that could be too many, and is drawn as large as
+    /// a box.
+    package var leavesDrawings: Bool {
+        if case .cover = self { false } else { true }
+    }
+
     /// What steps take the pixels of a source for. What is drawn has no pixels of its own: it is as
     /// large as it was drawn. Everything else is as large as its source, however it was reduced.
     package func info(ofPixels source: ImageInfo) -> ImageInfo {

@@ -45,7 +45,7 @@ extension ImageRequest {
     package mutating func applyEncodeOptions(besides own: OutputOptions) {
         guard let options = context.encodeOptions else { return }
         context.encodeOptions = nil
-        guard !infoOnly, !wantsOriginal else { return }
+        guard !infoOnly, !isPlain else { return }
         if own.quality == nil, let quality = options.quality { output.quality = quality }
         if own[.background] == nil, let background = options.background, has(.background) {
             output.background = background

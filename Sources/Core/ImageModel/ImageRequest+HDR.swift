@@ -4,7 +4,7 @@ extension ImageRequest {
     package mutating func applyDecodeToHDR() {
         guard context.decodesToHDR else { return }
         context.decodesToHDR = false
-        guard !infoOnly, !wantsOriginal else { return }
+        guard !infoOnly, !isPlain else { return }
         output.keepsHDR = true
     }
 }

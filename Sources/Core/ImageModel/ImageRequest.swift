@@ -187,8 +187,13 @@ public struct ImageRequest: Hashable, Sendable {
     /// Hashes all that it says.
     public func hash(into hasher: inout Hasher) { shared.fields.hash(into: &hasher) }
 
-    /// The result is the source's bytes as they came.
+    /// The result is the source's bytes as they came, whatever the source is.
     public var wantsOriginal: Bool {
+        isPlain && (infoOnly || !options.contains(.decodeFirstFrameOnly))
+    }
+
+    /// Whether it asks for no frame, no steps and no output.
+    package var isPlain: Bool {
         frame == nil && thumbnail == nil && steps.isEmpty && output.isDefault
     }
 

@@ -2,7 +2,7 @@
 /// profiles and rules of the configuration, which make it narrower (SEMANTICS §9.8). One word names
 /// it in all these places, and in errors.
 public enum LimitSetting: String, Hashable, Sendable, CaseIterable {
-    /// Columns × rows of what is decoded, times its frames.
+    /// Columns × rows of an image, or of each frame, as it is decoded.
     case pixels = "pixel-limit"
     /// Columns or rows of what is decoded.
     case side = "side-limit"

@@ -43,6 +43,8 @@ public struct LoadTerms: Hashable, Sendable {
     /// The loads of what is laid over the image, in the order of its steps; the terms of each say
     /// where it may not be made.
     public var overlays: [Resolution]
+    /// Whether a damaged image is shown as far as its pixels are there.
+    public var showsDamaged: Bool
     /// Why it may not be made, where the configuration says so; of what else is here only the
     /// fallback means something then.
     public var refusal: ImageError?
@@ -70,6 +72,7 @@ public struct LoadTerms: Hashable, Sendable {
         serializer = .asIs
         fallback = .none
         overlays = []
+        showsDamaged = false
         scope = ""
         refusal = nil
     }

@@ -118,7 +118,7 @@ extension ImageRequest {
         image.context.key = nil
         image.context.fallback = nil
         image.context.serializer = nil
-        image.options.subtract([.refreshCached, .respectCacheControl])
+        image.options.subtract([.refreshCached, .respectCacheControl, .decodeFirstFrameOnly])
         return image
     }
 

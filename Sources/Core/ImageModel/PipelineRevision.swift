@@ -5,7 +5,7 @@
 /// metadata which is left out today. Entries of an older one are regenerated (SEMANTICS §5.27).
 public enum PipelineRevision {
     /// That of this version; 0 is of versions that did not count.
-    public static let current: UInt16 = 1
+    public static let current: UInt16 = 2
     /// What one may be.
     package static let range: ClosedRange<UInt16> = 0...4_095
 }

@@ -30,6 +30,8 @@ public struct RequestContext: Hashable, Sendable {
     public var withoutTransformer: Bool
     /// What is delivered instead where the load fails; `nil`: the profile's.
     public var fallback: Fallback?
+    /// What becomes of a damaged image; `nil`: what the profile says.
+    public var damaged: DamagedImages?
     /// Tags of the entries that are stored for it, `CacheTag.countMax` at most; in no key
     /// (SEMANTICS §5.20).
     public var tags: [String]

@@ -18,6 +18,7 @@ public struct Resolution: Hashable, Sendable {
         terms = LoadTerms()
         terms.overlays = request.preparedOverlays
         terms.assumedLifetime = request.countedLifetime
+        terms.showsDamaged = request.context.damaged == .show
         identityName = nil
         secretHeaders = []
     }

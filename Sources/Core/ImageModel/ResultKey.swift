@@ -25,9 +25,11 @@ public struct ResultKey: Hashable, Sendable {
     /// The same, where the key of its source is known.
     public init(
         _ request: ImageRequest, of source: SourceKey, overlays: [SourceKey],
-        limits: LimitSettings = LimitSettings(), coders: [String] = []
+        limits: LimitSettings = LimitSettings(), coders: [String] = [],
+        showsDamaged: Bool = false
     ) {
-        decode = DecodeKey(request, of: source, limits: limits, coders: coders)
+        decode = DecodeKey(
+            request, of: source, limits: limits, coders: coders, showsDamaged: showsDamaged)
         steps = request.allSteps
         output = request.output
         infoOnly = request.infoOnly

@@ -27,6 +27,8 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case maxAnimationFrames = "max-animation-frames"
     /// What of EXIF, XMP and IPTC answers have.
     case metadata
+    /// What becomes of damaged images.
+    case damaged
     /// Formats whose sources are answered as they are.
     case skipProcessingFormats = "skip-processing-formats"
     /// Proxies that are believed.
@@ -166,6 +168,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .saveDataPreset: .text("NAME")
         case .offer, .skipProcessingFormats: .text("FORMATS")
         case .metadata: .word(["none", "copyright", "all"])
+        case .damaged: .word(DamagedImages.allCases.map(\.name))
         case .trustedProxy: .text("NETWORKS")
         case .visitorField: .text("NAME")
         case .allowOrigin: .text("ORIGINS")
@@ -255,6 +258,9 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .metadata:
             "EXIF, XMP and IPTC of images: none, copyright, or all, the place too\n"
                 + "(copyright)"
+        case .damaged:
+            "damaged images: show the pixels that are there, marked and for 60s at\n"
+                + "most, or refuse them (show)"
         case .skipProcessingFormats:
             "answer sources of these formats as they are, without steps: jpeg,\n"
                 + "png, gif, webp, svg; with --metadata all also avif, heic, tiff"

@@ -171,6 +171,8 @@ public struct DeliveredImage: Hashable, Sendable {
     private var extended: [ExtendedData] = []
     /// By what the client may repeat it without asking; `nil`: it may not.
     public var voucher: Voucher?
+    /// Whether it was made of a damaged source, of which pixels are missing.
+    public var isDamaged = false
 
     /// Describes a delivery.
     public init(

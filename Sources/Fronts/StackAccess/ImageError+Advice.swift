@@ -62,7 +62,9 @@ extension ImageError {
         }
     }
 
-    private var adviceOfLimit: String {
+    private var adviceOfLimit: String? {
+        // Its message says what to do.
+        guard details["limit"] != "decoderMemory" else { return nil }
         let setting = details["setting"] ?? details["limit"] ?? ""
         return LimitSetting(rawValue: setting).map { "serve --\($0.rawValue) sets that limit" }
             ?? "ask for less: a smaller image, --thumbnail WxH, or fewer at a time"

@@ -175,15 +175,16 @@ extension Coordinator {
         renewLateResolution()
     }
 
-    /// What an operator should know of the configuration that was loaded.
+    /// Names the hosts that rules leave unverified.
     func warnOfUnverifiedHosts() {
         let hosts = configuration.unverifiedHosts
         guard !hosts.isEmpty else { return }
         bootstrap.log.warning(
-            "TLS certificates are not verified: whoever is in between can change the images",
+            "TLS certificates are not verified: anyone on the network path can replace the images",
             ["hosts": .string(hosts.joined(separator: " "))])
     }
 
+    /// What an operator should know of the configuration that was loaded.
     mutating func tellNotes() {
         for note in configuration.takeNotes() {
             bootstrap.log.warning(

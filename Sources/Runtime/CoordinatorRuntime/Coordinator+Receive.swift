@@ -315,6 +315,7 @@ extension Coordinator {
             WorkerID(id), kind: pools[pool].kind, incarnation: hello.incarnation,
             credit: hello.credit, pool: pool, capabilities: hello.capabilities)
         handle(joined, at: now)
+        tellShutdown(.workerJoined, at: now)
     }
 
     /// What a worker could do and its pool is not granted it never does: an operator may want to

@@ -24,6 +24,7 @@ extension DecodeWork: WireMessage {
         map.flag(&wantsAllFrames, &wire.pointee.all_frames, "Decode.all_frames")
         map.flag(&isPartial, &wire.pointee.is_partial, "Decode.is_partial")
         try map.maybe(&passing, &wire.pointee.passing, "Decode.passing")
+        map.flag(&showsDamaged, &wire.pointee.shows_damaged, "Decode.shows_damaged")
         guard isPossible else { throw .field("Decode.is_partial", .outOfRange) }
     }
 }

@@ -55,10 +55,15 @@ extension AnimationFacts: WireMessage {
     static var blank: Self { Self(durations: [], loops: 0) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        var played = plays == loops ? nil : Optional(plays)
         try map.numbers(
             &durations, &wire.pointee.n_durations, &wire.pointee.durations,
             "AnimationFacts.durations", limit: Self.framesMax, least: 1)
         try map.number(&loops, &wire.pointee.loops, "AnimationFacts.loops")
+        try map.number(
+            &played, &wire.pointee.plays, if: &wire.pointee.maybe_plays_case, 3,
+            "AnimationFacts.plays")
+        plays = played ?? loops
     }
 }
 

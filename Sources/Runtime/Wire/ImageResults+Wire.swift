@@ -14,6 +14,7 @@ extension DecodedImage: WireMessage {
             limit: MessageLimits.blocksPerOutcomeMax)
         try map.maybe(&facts, &wire.pointee.facts, "DecodedImage.facts")
         try map.maybe(&file, &wire.pointee.file, "DecodedImage.file")
+        map.flag(&isDamaged, &wire.pointee.is_damaged, "DecodedImage.is_damaged")
     }
 }
 

@@ -81,5 +81,6 @@ extension DeliveredImage: WireMessage {
         try map.digest(&digest, &wire.pointee.digest, "DeliveredImage.digest")
         try map.maybe(&extendedData, &wire.pointee.extended_data, "DeliveredImage.extended_data")
         try map.maybe(&voucher, &wire.pointee.voucher, "DeliveredImage.voucher")
+        map.flag(&isDamaged, &wire.pointee.is_damaged, "DeliveredImage.is_damaged")
     }
 }

@@ -38,6 +38,9 @@ extension RequestContext: WireMessage {
         map.flag(
             &wantsExtendedData, &wire.pointee.wants_extended_data, "Context.wants_extended_data")
         try map.maybe(&fallback, &wire.pointee.fallback, "Context.fallback")
+        try map.word(
+            &damaged, &wire.pointee.damaged, if: &wire.pointee.maybe_damaged_case, 19,
+            "Context.damaged")
         try map.details(
             &others, OptionLimits.self, &wire.pointee.n_others, &wire.pointee.others,
             "Context.others", limit: RequestLimits.otherOptionsMax)

@@ -27,11 +27,14 @@ struct PendingPixels {
             throw ImageError(.internalError, "the decoder made an image of no size")
         }
         let block = try output.reserve(count + kept.byteCount)
-        do {
-            try image.write(to: UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
+        do throws(ImageError) {
+            try ImageError.mapping { () throws(VipsError) in
+                try image.write(to: UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
+            }
+            try InflatedBytes.check()
         } catch {
             output.discard(block)
-            throw ImageError(decoding: error)
+            throw error
         }
         return block.frame(layout, pixelBytes: count, with: kept)
     }

@@ -9,6 +9,11 @@ struct SourceImage {
     let header: VipsHeader
     /// Frames or pages in all.
     private(set) var pages: Int
+    /// What is decoded of it before it is cropped, if it may be.
+    let codedSize: PixelSize?
+    /// The profile that explains its samples: its own, or one made of the numbers by which it
+    /// states its colors; `nil` for sRGB without a profile.
+    let profile: SampleProfile?
     /// Its colours mean sRGB only after a conversion by the profile that it has.
     private(set) var needsProfile: Bool
     /// What its samples mean where that is light above SDR white.
@@ -36,9 +41,14 @@ struct SourceImage {
         header = image.header
         pages = Self.pages(header, of: bytes, decoder.format)
         metadataBytes = image.metadataBytes
-        hdr = HDRColours(of: bytes, decoder.format, image)
+        codedSize = image.codedSize
+        let stated = decoder.format.traits.statedColors?(HeaderBytes(Span(_unsafeBytes: bytes)))
+        hdr = HDRColours(stated, image)
         bits = SampleBits.stored(in: image) ?? 8 * header.bytesPerBand
-        needsProfile = image.withProfile { !SRGBProfile.matches($0) } ?? false
+        let space = header.colour.profileSpace.flatMap(ProfileSpace.init(rawValue:))
+        let embedded = image.withProfile { SampleProfile($0, for: space) } ?? nil
+        profile = SampleProfile(embedded, stated: stated, for: space)
+        needsProfile = profile.map { !$0.isSRGB } ?? false
         statedOrientation =
             image.header.orientation ?? image.withXMP { XMPOrientation.read($0) } ?? nil
         orientation = Orientation(exif: decoder.turnsPixels ? 1 : statedOrientation ?? 1)
@@ -47,13 +57,18 @@ struct SourceImage {
     /// Pages that libvips counts; it says 1 where there are ten thousand or more.
     private static let countedPages = 2..<4_096
 
-    /// What libvips says, as far as it can count: of frames it may stop early, and a limit of them
-    /// is to hold.
+    /// Bytes of the fcTL chunk that each frame of a PNG has.
+    private static let pngFrameBytes = 38
+
+    /// What the file says, unless it has no room for so many frames; else what libvips says, as far
+    /// as it can count: of frames it may stop early, and a limit of them is to hold.
     private static func pages(
         _ header: VipsHeader, of bytes: UnsafeRawBufferPointer, _ format: ImageFormat
     ) -> Int {
         let traits = format.traits
-        if let frames = traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes))) {
+        if let frames = traits.storedFrames?(HeaderBytes(Span(_unsafeBytes: bytes))),
+            format != .png || frames <= bytes.count / pngFrameBytes
+        {
             return max(1, frames)
         }
         guard traits.input?.pages == .frames, !countedPages.contains(header.pages) else {
@@ -77,6 +92,14 @@ struct SourceImage {
         var source = self
         source.pages = pages
         return source
+    }
+
+    /// The frame that is the still image if no decoder makes rows of it: the first one of an
+    /// animated WebP.
+    var frameOfStill: Int? { isAnimatedWebP ? 0 : nil }
+
+    private var isAnimatedWebP: Bool {
+        decoder.format == .webp && HeaderBytes(Span(_unsafeBytes: bytes)).webPHasFrames
     }
 
     /// What samples a decode makes that keeps these.
@@ -116,11 +139,10 @@ struct SourceImage {
     }
 
     /// The size of the pixels that are made at a scale: libvips composes the frames of a WebP at
-    /// their own size, whatever it is asked for.
+    /// their own size, whatever it is asked for, and an AVIF is decoded before it is cut.
     func madeSize(at scale: DecodeScale) -> PixelSize {
-        let isComposed =
-            decoder.format == .webp && HeaderBytes(Span(_unsafeBytes: bytes)).webPHasFrames
-        return isComposed ? storedSize : scale.size(storedSize)
+        if let codedSize { return codedSize }
+        return isAnimatedWebP ? storedSize : scale.size(storedSize)
     }
 
     /// The image, nothing but its header read: it need not have its pixels.

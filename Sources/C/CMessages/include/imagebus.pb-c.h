@@ -265,6 +265,14 @@ typedef enum _Imagebus__V1__DiskState {
   IMAGEBUS__V1__DISK_STATE__DISK_STATE_DEGRADED = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DISK_STATE)
 } Imagebus__V1__DiskState;
+/*
+ * What becomes of an image that is damaged behind its header.
+ */
+typedef enum _Imagebus__V1__DamagedImages {
+  IMAGEBUS__V1__DAMAGED_IMAGES__DAMAGED_IMAGES_REFUSE = 0,
+  IMAGEBUS__V1__DAMAGED_IMAGES__DAMAGED_IMAGES_SHOW = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DAMAGED_IMAGES)
+} Imagebus__V1__DamagedImages;
 typedef enum _Imagebus__V1__GoodbyeReason {
   IMAGEBUS__V1__GOODBYE_REASON__GOODBYE_REASON_DRAINED = 0,
   IMAGEBUS__V1__GOODBYE_REASON__GOODBYE_REASON_CANCELLED_HARD = 1,
@@ -728,6 +736,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__CASE)
 } Imagebus__V1__Context__MaybeScaleDownLimitCase;
 
+typedef enum {
+  IMAGEBUS__V1__CONTEXT__MAYBE_DAMAGED__NOT_SET = 0,
+  IMAGEBUS__V1__CONTEXT__MAYBE_DAMAGED_DAMAGED = 19
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CONTEXT__MAYBE_DAMAGED__CASE)
+} Imagebus__V1__Context__MaybeDamagedCase;
+
 struct  Imagebus__V1__Context
 {
   ProtobufCMessage base;
@@ -778,10 +792,17 @@ struct  Imagebus__V1__Context
      */
     uint32_t scale_down_limit;
   };
+  Imagebus__V1__Context__MaybeDamagedCase maybe_damaged_case;
+  union {
+    /*
+     * absent: as the profile says
+     */
+    Imagebus__V1__DamagedImages damaged;
+  };
 };
 #define IMAGEBUS__V1__CONTEXT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__context__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, NULL, 0, 0,NULL, NULL, 0, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, NULL, 0, 0,NULL, NULL, 0, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_DAMAGED__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1096,6 +1117,12 @@ struct  Imagebus__V1__ImageFacts
     , (char *)protobuf_c_empty_string, 0,NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_ORIENTATION__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_BITS_PER_SAMPLE__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_AVERAGE__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_FACTS__MAYBE_DOMINANT__NOT_SET, {0} }
 
 
+typedef enum {
+  IMAGEBUS__V1__ANIMATION_FACTS__MAYBE_PLAYS__NOT_SET = 0,
+  IMAGEBUS__V1__ANIMATION_FACTS__MAYBE_PLAYS_PLAYS = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ANIMATION_FACTS__MAYBE_PLAYS__CASE)
+} Imagebus__V1__AnimationFacts__MaybePlaysCase;
+
 struct  Imagebus__V1__AnimationFacts
 {
   ProtobufCMessage base;
@@ -1105,13 +1132,20 @@ struct  Imagebus__V1__AnimationFacts
   size_t n_durations;
   uint32_t *durations;
   /*
-   * 0: without end
+   * SDWebImage's loop count; 0: without end
    */
   uint32_t loops;
+  Imagebus__V1__AnimationFacts__MaybePlaysCase maybe_plays_case;
+  union {
+    /*
+     * how often all are played, 0: without end; absent: as loops
+     */
+    uint32_t plays;
+  };
 };
 #define IMAGEBUS__V1__ANIMATION_FACTS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__animation_facts__descriptor) \
-    , 0,NULL, 0 }
+    , 0,NULL, 0, IMAGEBUS__V1__ANIMATION_FACTS__MAYBE_PLAYS__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Producer
@@ -1991,6 +2025,10 @@ struct  Imagebus__V1__Decode
    * absent: none; with is_partial it says nothing
    */
   Imagebus__V1__Passing *passing;
+  /*
+   * what there is of damaged pixels is decoded
+   */
+  protobuf_c_boolean shows_damaged;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
   union {
     /*
@@ -2008,7 +2046,7 @@ struct  Imagebus__V1__Decode
 };
 #define IMAGEBUS__V1__DECODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decode__descriptor) \
-    , NULL, NULL, NULL, NULL, 0, 0, 0, NULL, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
+    , NULL, NULL, NULL, NULL, 0, 0, 0, NULL, 0, IMAGEBUS__V1__DECODE__MAYBE_FRAMES_MAX__NOT_SET, {0}, IMAGEBUS__V1__DECODE__MAYBE_FRAME__NOT_SET, {0} }
 
 
 /*
@@ -2351,10 +2389,14 @@ struct  Imagebus__V1__DecodedImage
    * in the place of frames: the result; absent: none
    */
   Imagebus__V1__Reference *file;
+  /*
+   * pixels are missing; only with Decode.shows_damaged
+   */
+  protobuf_c_boolean is_damaged;
 };
 #define IMAGEBUS__V1__DECODED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__decoded_image__descriptor) \
-    , NULL, 0,NULL, NULL, NULL }
+    , NULL, 0,NULL, NULL, NULL, 0 }
 
 
 typedef enum {
@@ -3653,6 +3695,10 @@ struct  Imagebus__V1__DeliveredImage
    * absent: it may not be repeated
    */
   Imagebus__V1__Voucher *voucher;
+  /*
+   * made of a damaged source
+   */
+  protobuf_c_boolean is_damaged;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     uint32_t stored_tiers;
@@ -3671,7 +3717,7 @@ struct  Imagebus__V1__DeliveredImage
 };
 #define IMAGEBUS__V1__DELIVERED_IMAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__delivered_image__descriptor) \
-    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, NULL, {0,NULL}, NULL, NULL, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
+    , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, NULL, {0,NULL}, NULL, NULL, 0, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Voucher
@@ -6848,6 +6894,7 @@ extern const ProtobufCEnumDescriptor    imagebus__v1__entry_action__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__enclosure_kind__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__bands__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__disk_state__descriptor;
+extern const ProtobufCEnumDescriptor    imagebus__v1__damaged_images__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__goodbye_reason__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__error_code__descriptor;
 extern const ProtobufCEnumDescriptor    imagebus__v1__primaries__descriptor;

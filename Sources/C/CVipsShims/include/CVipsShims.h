@@ -126,8 +126,11 @@ int cvips_to_srgb(cvips_image in, int is_deep, cvips_image *out);
 int cvips_to_grey(cvips_image in, int is_deep, cvips_image *out);
 // The first `count` bands of those that `in` has.
 int cvips_first_bands(cvips_image in, int count, cvips_image *out);
-// By the embedded profile; 8 or 16 bits as the input has them.
-int cvips_profile_to_srgb(cvips_image in, cvips_image *out);
+// By the embedded profile, relative colorimetric unless perceptual; 8 or 16 bits as the input has
+// them.
+int cvips_profile_to_srgb(cvips_image in, int is_perceptual, cvips_image *out);
+// Of three bands of 8 bits that are Y, Cb and Cr as in JFIF.
+int cvips_ycbcr_to_srgb(cvips_image in, cvips_image *out);
 
 // hdr.c
 typedef struct {
@@ -152,9 +155,11 @@ int cvips_narrow(cvips_image in, cvips_image *out);
 // alpha.c
 int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out);
 int cvips_add_alpha(cvips_image in, cvips_image *out);
+// Colours as they are without the alpha of the last band, rounded to the format of `in`.
+int cvips_unpremultiply(cvips_image in, cvips_image *out);
 
-// save.c: pages of `page_height` rows, shown for so many milliseconds each; `loops` as GIF says.
-int cvips_animated(cvips_image in, int page_height, const int *delays, int count, int loops,
+// save.c: pages of `page_height` rows, shown for so many milliseconds each; `plays` 0: without end.
+int cvips_animated(cvips_image in, int page_height, const int *delays, int count, int plays,
                    cvips_image *out);
 // `over`, of which `opacity` (0 to 1) is left, blended over `in` at `left`, `top`, within which it
 // lies. sRGB of 8 bits, with alpha where `in` has it.
@@ -233,8 +238,10 @@ typedef struct {
     size_t count;
 } cvips_bytes;
 int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_image *out);
-// The same pixels, and so many bits of each sample are used, as the loader of HEIF says it.
-int cvips_state_bits(cvips_image in, int bits, cvips_image *out);
+// The same pixels with the EXIF of `from`: its bytes, and a text for each entry.
+int cvips_enclose_exif(cvips_image in, cvips_image from, cvips_image *out);
+// The same pixels with a number in the header.
+int cvips_state(cvips_image in, const char *name, int number, cvips_image *out);
 
 // progress.c: `stop` is called as pixels of `image`, or of what is made from it, are computed; when
 // it answers non-zero, the computation fails with a text that says "killed". `release` is called

@@ -30,16 +30,21 @@ struct Confirmations: Sendable {
         entries[kept] = earlier.map { said.after($0) } ?? said
     }
 
-    /// What the origin says of caching an image of such an original that is kept with these words.
+    /// What the origin says of caching an image of such an original that is kept with these words,
+    /// at a moment in milliseconds since 1970.
     func caching(
-        _ kept: OriginCaching?, of text: String, _ mark: BodyMark
+        _ kept: OriginCaching?, of text: String, _ mark: BodyMark, at now: Int64
     ) -> OriginCaching? {
         guard !entries.isEmpty, let said = entries[Kept(text: text, mark: mark)] else {
             return kept
         }
         let renewed = said.renewed(kept)
-        // What was stored since is newer.
-        if let kept, kept.age.bornMilliseconds > renewed.age.bornMilliseconds { return kept }
+        // What was stored since is newer, unless only the clock of that time was ahead.
+        if let kept, kept.age.isKnown(at: now),
+            kept.age.bornMilliseconds > renewed.age.bornMilliseconds
+        {
+            return kept
+        }
         return renewed
     }
 }

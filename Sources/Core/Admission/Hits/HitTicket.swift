@@ -14,8 +14,8 @@ public struct HitTicket: Hashable, Sendable {
     let fields: [String]?
     /// The source that must not be on the deny list; `nil` where that does not matter.
     let source: ScopedSource?
-    /// Whether an entry of the list counts that is of its pixels alone.
-    let needsPixels: Bool
+    /// What was done with the source.
+    let operation: SourceOperation
     /// For how long an earlier failure counts; `nil`: as long as it is on the list.
     let earlierFailureMilliseconds: Int?
     /// Why it is fresh, where that counts.
@@ -29,6 +29,8 @@ public struct HitTicket: Hashable, Sendable {
         let mark: BodyMark
         /// What counted as the ticket was granted.
         let counted: OriginCaching
+        /// When that was, in milliseconds since 1970.
+        let countedAt: Int64
         /// It is fresh until then.
         let until: Instant
     }

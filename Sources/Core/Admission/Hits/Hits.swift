@@ -19,7 +19,7 @@ struct Hits: Sendable {
     private var readers: ResultBlocks
     private var touches = TouchBatch()
     /// Sources that failed for good, and why.
-    private(set) var denyList: DenyList<ScopedSource, Refusal>
+    private(set) var denyList: DenyList<RefusedOperation, Refusal>
     /// The header fields on which answers depend.
     private(set) var variances: VarianceTable
     /// What origins said of what is kept, after that was stored.
@@ -114,7 +114,7 @@ struct Hits: Sendable {
             fields: variances[names.plainOriginal],
             source: image.options.contains(.retryFailed)
                 ? nil : ScopedSource(names.source, terms),
-            needsPixels: image.needsPixels,
+            operation: image.operation,
             earlierFailureMilliseconds: image.earlierFailureMilliseconds, freshness: freshness,
             image: delivered)
     }
@@ -126,13 +126,14 @@ struct Hits: Sendable {
     ) -> HitTicket.Freshness? {
         guard let validity = entry.origin?.validity else { return nil }
         let mark = BodyMark(validity)
-        let caching = confirmations.caching(validity.caching, of: names.plainOriginal, mark)
+        let caching = confirmations.caching(
+            validity.caching, of: names.plainOriginal, mark, at: calendarNow)
         guard let caching, let expiry = terms.expiry(caching),
             FreshnessDecision(expiry, at: calendarNow) == .fresh
         else { return nil }
         let left = Int(clamping: expiry.freshUntil - calendarNow)
         return HitTicket.Freshness(
-            kept: validity.caching, mark: mark, counted: caching,
+            kept: validity.caching, mark: mark, counted: caching, countedAt: calendarNow,
             until: now.adding(milliseconds: left))
     }
 
@@ -166,7 +167,7 @@ struct Hits: Sendable {
             && (denyList.isEmpty
                 || ticket.source.flatMap {
                     refusal(
-                        of: $0, needingPixels: ticket.needsPixels,
+                        of: $0, for: ticket.operation,
                         within: ticket.earlierFailureMilliseconds, at: now)
                 } == nil)
     }
@@ -174,24 +175,31 @@ struct Hits: Sendable {
     private func isFresh(_ ticket: HitTicket, at now: Instant) -> Bool {
         guard let fresh = ticket.freshness else { return true }
         return now < fresh.until
-            && confirmations.caching(fresh.kept, of: ticket.plainOriginal, fresh.mark)
+            && confirmations.caching(
+                fresh.kept, of: ticket.plainOriginal, fresh.mark, at: fresh.countedAt)
                 == fresh.counted
     }
 
     /// A source that is refused, and why.
-    typealias DenyEntry = DenyList<ScopedSource, Refusal>.Entry
+    typealias DenyEntry = DenyList<RefusedOperation, Refusal>.Entry
 
     /// Why a load of a source is refused; `nil` where it is not, or where the failure is longer
     /// ago than so many milliseconds.
     func refusal(
-        of source: ScopedSource, needingPixels: Bool, within milliseconds: Int? = nil,
-        at now: Instant
+        of source: ScopedSource, for operation: SourceOperation,
+        within milliseconds: Int? = nil, at now: Instant
     ) -> DenyEntry? {
-        guard let entry = denyList.entry(source, at: now),
-            needingPixels || !entry.value.isOfPixels,
-            milliseconds.map({ entry.since.adding(milliseconds: $0) > now }) ?? true
-        else { return nil }
-        return entry
+        Self.keys(source, operation).lazy.compactMap { denyList.entry($0, at: now) }.first {
+            entry in milliseconds.map { entry.since.adding(milliseconds: $0) > now } ?? true
+        }
+    }
+
+    /// The entries that refuse an operation: what needs its pixels needs its header as well.
+    private static func keys(
+        _ source: ScopedSource, _ operation: SourceOperation
+    ) -> [RefusedOperation] {
+        let operations = operation == .header ? [.header] : [.header, operation]
+        return operations.map { RefusedOperation(source: source, operation: $0) }
     }
 
     // MARK: - What falls
@@ -244,11 +252,14 @@ struct Hits: Sendable {
         vouchers.withdraw(of: denial.source)
         lastDenial = denial.lastNumber
         denyList.put(
-            denial.source, denial.refusal, url: denial.url, at: denial.at, numbers: &lastDenial)
+            RefusedOperation(source: denial.source, operation: denial.refusal.operation),
+            denial.refusal, url: denial.url, at: denial.at, numbers: &lastDenial)
     }
 
-    /// A source is no longer refused: its answers stand again.
-    mutating func forgive(_ source: ScopedSource) { denyList.remove(source) }
+    /// A source is no longer refused for an operation: its answers stand again.
+    mutating func forgive(_ source: ScopedSource, for operation: SourceOperation) {
+        for key in Self.keys(source, operation) { denyList.remove(key) }
+    }
 
     /// The same for all sources that are meant. Returns how many were refused until now.
     mutating func forgive(

@@ -119,8 +119,7 @@ extension RequestNames {
             throw ImageError(
                 .invalidRequest, "at most \(RequestLimits.overlaysMax) overlays are accepted")
         }
-        let isPlain = request.frame == nil && request.thumbnail == nil && request.steps.isEmpty
-        guard !request.infoOnly || (isPlain && request.output.isDefault) else {
+        guard !request.infoOnly || request.isPlain else {
             throw ImageError(
                 .invalidRequest, "facts are those of the source: no steps, no output options")
         }

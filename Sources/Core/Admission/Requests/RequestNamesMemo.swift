@@ -29,6 +29,7 @@ struct RequestNamesMemo: Sendable {
         let headers: [HTTPHeader]
         let frame: Int?
         let animates: Bool
+        let leavesOutFrames: Bool
         let thumbnail: Thumbnail?
         let steps: [TransformStep]
         let output: OutputOptions
@@ -69,6 +70,7 @@ struct RequestNamesMemo: Sendable {
             headers = request.headers
             (frame, thumbnail) = (request.frame, request.thumbnail)
             animates = request.animates
+            leavesOutFrames = request.leavesOutFrames
             steps = request.steps
             output = request.output
             infoOnly = request.infoOnly
@@ -90,6 +92,7 @@ struct RequestNamesMemo: Sendable {
             hasher.combine(headers)
             hasher.combine(frame)
             hasher.combine(animates)
+            hasher.combine(leavesOutFrames)
             hasher.combine(thumbnail)
             hasher.combine(steps)
             hasher.combine(output)

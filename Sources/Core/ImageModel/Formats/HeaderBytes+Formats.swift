@@ -24,18 +24,37 @@ extension HeaderBytes {
     /// Chunks of a PNG before its pixels at most.
     private static let chunksMax = 1_024
 
-    /// acTL says it, in front of the pixels (PNG specification, third edition, 11.3.4.1).
+    /// acTL says it, in front of the pixels (PNG specification, third edition, 11.3.4.1); `nil` for
+    /// a number that cannot be one of frames, with which it is a still image.
     package var pngFrames: Int? {
-        pngChunk("acTL").flatMap { bigEndian(4, at: $0) }
+        guard let frames = pngChunk("acTL").flatMap({ bigEndian(4, at: $0) }),
+            frames <= Int(Int32.max)
+        else { return nil }
+        return frames
     }
 
-    /// The colours by numbers, of red, green and blue in full range (PNG specification, third
-    /// edition, 11.3.2.6); `nil` where they are none of a high dynamic range.
-    var pngHDR: HDRColours? {
-        guard let start = pngChunk("cICP"), byte(start + 2) == 0, byte(start + 3) == 1,
-            let primaries = bigEndian(1, at: start), let transfer = bigEndian(1, at: start + 1)
+    /// The colors that a PNG states by numbers, the most precise statement first (PNG
+    /// specification, third edition, 4.3): code points, of red, green and blue in full range; then
+    /// a profile or sRGB, which are no numbers; then gamma, and chromaticities beside it.
+    var pngColors: StatedColors? {
+        if let start = pngChunk("cICP"), byte(start + 2) == 0, byte(start + 3) == 1,
+            let primaries = bigEndian(1, at: start), let transfer = bigEndian(1, at: start + 1),
+            primaries != 2, transfer != 2
+        {
+            return .cicp(primaries: primaries, transfer: transfer)
+        }
+        guard pngChunk("iCCP") == nil, pngChunk("sRGB") == nil,
+            let gamma = pngChunk("gAMA").flatMap({ bigEndian(4, at: $0) }),
+            (100...10_000_000).contains(gamma)
         else { return nil }
-        return HDRColours(primaries: primaries, transfer: transfer)
+        return .measured(
+            pngChunk("cHRM").flatMap { pngChromaticities(at: $0) },
+            exponent: 100_000 / Double(gamma))
+    }
+
+    private func pngChromaticities(at start: Int) -> Chromaticities? {
+        let numbers = (0..<8).compactMap { bigEndian(4, at: start + 4 * $0) }
+        return numbers.count == 8 ? Chromaticities(numbers.map { Double($0) / 100_000 }) : nil
     }
 
     /// Where the content of a chunk begins that stands in front of the pixels.

@@ -7,9 +7,10 @@ public enum FreshnessDecision: Hashable, Sendable {
     /// The origin is asked first.
     case revalidate
 
-    /// Of an answer whose expiry is known or not, at a moment in milliseconds since 1970.
+    /// Of an answer whose expiry is known or not, at a moment in milliseconds since 1970. One that
+    /// was born later than that is of unknown age: the clock was set back since.
     public init(_ expiry: HTTPExpiry?, at now: Int64) {
-        guard let expiry else {
+        guard let expiry, expiry.isBorn(at: now) else {
             self = .revalidate
             return
         }
@@ -23,11 +24,15 @@ public enum FreshnessDecision: Hashable, Sendable {
 
 extension HTTPExpiry {
     /// Whether it may be served although the origin failed when it was asked.
-    public func mayServe(afterErrorAt now: Int64) -> Bool { now < errorUntil }
+    public func mayServe(afterErrorAt now: Int64) -> Bool { isBorn(at: now) && now < errorUntil }
 
     /// Whole seconds since its age was 0.
     public func age(at now: Int64) -> Int64 { max(0, now - born) / 1_000 }
 
     /// Whole seconds for which it is still fresh; 0 where it is stale.
-    public func remaining(at now: Int64) -> Int64 { max(0, freshUntil - now) / 1_000 }
+    public func remaining(at now: Int64) -> Int64 {
+        isBorn(at: now) ? max(0, freshUntil - now) / 1_000 : 0
+    }
+
+    func isBorn(at now: Int64) -> Bool { ResponseAge.isBorn(born, at: now) }
 }

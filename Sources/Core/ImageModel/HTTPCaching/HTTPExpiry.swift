@@ -35,8 +35,9 @@ public struct HTTPExpiry: Hashable, Sendable {
     /// Until then it may be served where the origin fails, since 1970.
     public var errorUntil: Int64 { freshUntil + errorFor }
 
-    /// From then on its origin has to be asked and has to answer, since 1970.
-    package var lastUse: Int64 { max(staleUntil, errorUntil) }
+    /// From then on its origin has to be asked and has to answer, since 1970; in the year 9999 at
+    /// the latest.
+    package var lastUse: Int64 { Self.nearest(max(staleUntil, errorUntil), Self.bornRange) }
 
     /// How long what is stale may be served at most, in seconds, whatever origins say; and what
     /// is assumed where they say nothing.

@@ -32,6 +32,13 @@ public struct ResponseAge: Hashable, Sendable {
         }
     }
 
+    /// Whether its age is known at a moment in milliseconds since 1970. It is not if the clock was
+    /// set back after the answer came.
+    package func isKnown(at now: Int64) -> Bool { Self.isBorn(bornMilliseconds, at: now) }
+
+    /// Two processes that look at one clock may see a second of difference.
+    static func isBorn(_ born: Int64, at now: Int64) -> Bool { born <= now + 1_000 }
+
     private static func trimmed(_ text: Substring) -> Substring {
         let front = text.drop { $0 == " " || $0 == "\t" }
         return front.prefix { $0 != " " && $0 != "\t" }

@@ -4,8 +4,8 @@ public struct Passing: Hashable, Sendable {
     /// Formats of which a file is delivered whatever the steps are: places in
     /// `OutputOptions.passable`, as bits.
     public var formatBits: UInt32
-    /// Whether the request asks for nothing that changes pixels or format, so that a file of any
-    /// format is delivered.
+    /// Whether the request asks for nothing that changes pixels or format, but for a reduction that
+    /// leaves some images as they are, so that a file of any format is delivered.
     public var isUnchanged: Bool
     /// What of EXIF, XMP and IPTC the file keeps.
     public var metadata: MetadataChoice
@@ -26,21 +26,23 @@ public struct Passing: Hashable, Sendable {
         let (passed, metadata) = (output.passed, output.metadata)
         var rest = output
         (rest.passed, rest.metadata) = ([], nil)
+        let leavesSize = request.thumbnail == nil && request.steps.isEmpty
         let isUnchanged =
-            request.thumbnail == nil && request.steps.isEmpty && rest.isDefault
+            (leavesSize || request.isReductionOnly) && rest.isDefault
             && (metadata != .all || !passed.isEmpty)
         guard isUnchanged || !passed.isEmpty else { return nil }
         self.init(formats: passed, isUnchanged: isUnchanged, metadata: metadata ?? .all)
     }
 
-    /// Whether a file of that format is delivered.
+    /// Whether such a file is delivered.
     ///
     /// - Parameters:
-    ///   - isAnimation: whether it has several frames.
-    ///   - keepsFrames: whether the request wants all of them.
-    package func passes(_ format: ImageFormat, isAnimation: Bool, keepsFrames: Bool) -> Bool {
-        guard names(format) || (isUnchanged && (!isAnimation || keepsFrames)) else { return false }
-        return metadata == .all || Self.stripped.contains(format)
+    ///   - need: what the steps need of it; it passes unnamed only if they leave its size.
+    ///   - keepsFrames: whether the request wants all frames of an animation.
+    package func passes(_ file: ImageInfo, for need: DecodeNeed, keepsFrames: Bool) -> Bool {
+        let isWhole = isUnchanged && (file.frames == 1 || keepsFrames) && need.leaves(file)
+        guard isWhole || names(file.format) else { return false }
+        return metadata == .all || Self.stripped.contains(file.format)
     }
 
     /// Whether it is named, so that steps do not count.
@@ -48,9 +50,9 @@ public struct Passing: Hashable, Sendable {
         OutputOptions.passable.firstIndex(of: format).map { formatBits & 1 << $0 != 0 } ?? false
     }
 
-    /// Whether an SVG is delivered.
-    package var passesDrawings: Bool {
-        passes(.svg, isAnimation: false, keepsFrames: false)
+    /// Whether an SVG of any size is delivered.
+    package func passesDrawings(for need: DecodeNeed) -> Bool {
+        names(.svg) || (isUnchanged && need.leavesDrawings)
     }
 
     /// Formats whose metadata is taken out without touching pixels. A drawing is a document, and

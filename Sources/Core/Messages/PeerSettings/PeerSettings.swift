@@ -53,6 +53,11 @@ public enum PeerSettings {
         return translation
     }
 
+    /// Whether a variable's name is one that only another image server has.
+    public static func isOfServer(_ variable: String) -> Bool {
+        PeerServer.allCases.contains { variable.hasPrefix($0.prefix) }
+    }
+
     private static func take(
         _ row: PeerSetting?, _ variable: String, _ value: String, _ environment: [String: String],
         _ translation: inout Translation
@@ -135,7 +140,7 @@ extension PeerSettings.Translation {
 }
 
 /// A server whose variables are understood.
-enum PeerServer {
+enum PeerServer: CaseIterable {
     case imgproxy, thumbor, imagor
 
     /// Those whose URLs are of a grammar.

@@ -113,6 +113,10 @@ extension Command {
             "tag", value: "TAG", separators: [",", " "],
             "of what is stored for it: cache remove --tag finds it (repeatable)"),
         OptionDefinition(
+            "damaged", value: "WORD", of: .words(DamagedImages.allCases.map(\.name)),
+            "damaged images: refuse them, or show the pixels that are there (as the\n"
+                + "profile says, or refuse)"),
+        OptionDefinition(
             "priority", value: "P", of: .words(Priority.allCases.map(\.name)),
             "high, normal or low (normal)"),
         OptionDefinition(

@@ -29,9 +29,12 @@ package enum RequestReader {
         request.context.tags = try tags(read)
         try applyContext(read, to: &request)
         request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
+        request.context.damaged = try read.parsed("damaged") { (text) throws(UsageError) in
+            try OptionValue.word(text, DamagedImages.allCases.map { ($0.name, $0) })
+        }
         if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
         try checkLossless(request)
-        for name in ["original", "info", "facts"] where read.isSet(name) && !request.wantsOriginal {
+        for name in ["original", "info", "facts"] where read.isSet(name) && !request.isPlain {
             throw UsageError(
                 "--\(name) is about the source as it is: leave out steps, --format, --quality, "
                     + "--lossless and other options of the result")

@@ -145,6 +145,9 @@ struct ImgproxyOption: Sendable {
         ImgproxyOption("preserve_hdr", "ph") { options, said throws(GrammarError) in
             options.keepsHDR = try said.onlyFlag()
         },
+        ImgproxyOption("damaged", "dmg") { options, said throws(GrammarError) in
+            options.damaged = try said.onlyDamaged()
+        },
         ImgproxyOption("skip_processing", "skp") { options, said throws(GrammarError) in
             try options.takeSkipped(said)
         },

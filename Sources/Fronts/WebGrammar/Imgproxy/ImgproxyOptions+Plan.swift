@@ -13,6 +13,7 @@ extension ImgproxyOptions {
         request.image.steps = try steps(settings)
         request.image.output = output()
         (request.skippedFormats, request.framesMax) = (skippedFormats, framesMax)
+        request.image.context.damaged = damaged
         if format == nil, quality == 0 { request.formatQualities = qualities }
         return try request.checked()
     }

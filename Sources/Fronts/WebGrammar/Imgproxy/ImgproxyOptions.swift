@@ -51,6 +51,7 @@ struct ImgproxyOptions: Sendable {
     var keepsCopyright: Bool?
     var stripsProfile: Bool?
     var keepsHDR = false
+    var damaged: DamagedImages?
     var skippedFormats: [ImageFormat] = []
     var framesMax: Int?
     var presets: [String] = []

@@ -66,6 +66,15 @@ struct OptionArguments: Hashable, Sendable {
         }
     }
 
+    /// What becomes of damaged images: the only argument.
+    func onlyDamaged() throws(GrammarError) -> DamagedImages {
+        let text = try needed(Optional(try only()))
+        guard let choice = DamagedImages(name: text) else {
+            throw .malformed(option, "\(shown(text)) is neither show nor refuse")
+        }
+        return choice
+    }
+
     /// Something that the option cannot do without.
     func needed<Value>(_ value: Value?) throws(GrammarError) -> Value {
         guard let value else { throw .malformed(option, "an argument is missing: name it") }

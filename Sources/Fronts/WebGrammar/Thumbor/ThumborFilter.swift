@@ -144,6 +144,9 @@ struct ThumborFilter: Sendable {
             try said.atMost(1)
             plan.maxAge = try said.needed(said.whole(0, in: 0...Int(Int32.max)))
         },
+        ThumborFilter("damaged", isEarly: true) { plan, said throws(GrammarError) in
+            plan.damaged = try said.onlyDamaged()
+        },
         ThumborFilter("strip_exif", isEarly: true) { plan, said throws(GrammarError) in
             try said.atMost(0)
             plan.output.metadata = .nothing

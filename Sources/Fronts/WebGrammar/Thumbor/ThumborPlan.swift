@@ -13,6 +13,7 @@ struct ThumborPlan {
     var isStretched = false
     var output = OutputOptions()
     var maxAge: Int?
+    var damaged: DamagedImages?
     private var foci: [ThumborFocus] = []
 
     init(_ parts: ThumborPath) { self.parts = parts }
@@ -39,6 +40,7 @@ struct ThumborPlan {
     func request(for url: String) throws(GrammarError) -> WebRequest {
         var request = WebRequest(ImageRequest(url: url), kind: parts.isMeta ? .facts : .image)
         request.maxAge = maxAge
+        request.image.context.damaged = damaged
         guard parts.isMeta else {
             (request.image.steps, request.image.output) = (steps, output)
             return try request.checked()

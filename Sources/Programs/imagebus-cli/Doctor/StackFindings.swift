@@ -83,17 +83,27 @@ enum StackFindings {
             guard let complaint = HealthCommand.complaint(report) else {
                 let seconds = report.uptimeMilliseconds / 1_000
                 return [.ok("stack", "\(report.processes.count) processes, for \(seconds) s")]
+                    + disks(report) + GroupFindings(report).all
             }
             return [
                 .missing(
                     "stack", complaint,
                     mend: "imagebus status, and the log of serve (journalctl -u 'imagebus-*')")
-            ]
+            ] + GroupFindings(report).all
         } catch {
             return [
                 .missing(
                     "stack", "\(error)", mend: "imagebus drain coordinator, or start serve anew")
             ]
+        }
+    }
+
+    /// Disk caches that do not work: loads go on without them.
+    static func disks(_ report: StatusReport) -> [DoctorFinding] {
+        report.caches.filter { $0.disk == .degraded }.map { cache in
+            .short(
+                "disk cache", cache.diskReason,
+                mend: "repair the file system under --cache-dir: the cache tries it by itself")
         }
     }
 

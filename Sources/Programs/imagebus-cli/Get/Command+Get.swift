@@ -29,9 +29,10 @@ extension Command {
             Formats that are read: \(decodableNames);
             pdf and svg where the stack has 'serve --vector N', a private one by IMAGEBUS_VECTOR=1.
             The bytes tell the format, not a name or a server; of an animation the first frame is
-            read, unless --frame names another one or --frames asks for all. A still image has one
-            frame. With --json, --frames says count, durations in microseconds, loops (0: without
-            end) and files. Where it fails, the files that were written stay.
+            read, unless --frame names another one, --frames or --animated asks for all, or
+            --thumbnail alone scales it. A still image has one frame. With --json, --frames says
+            count, durations in microseconds, loops (0: without end) and files. Where it fails, the
+            files that were written stay.
 
             --partials shows a JPEG by its scans or rows, PNG and WebP by their rows, an animation
             by its first frame, after the same steps as the image itself; nothing where a cache has

@@ -22,11 +22,11 @@ struct FactsAnswer: Encodable, Sendable {
         let durations: [UInt32]
         /// Of all frames.
         let milliseconds: Int
-        /// 0: without end.
+        /// How often all are played; 0: without end.
         let loops: Int
 
         init(_ facts: AnimationFacts) {
-            (frames, durations, loops) = (facts.durations.count, facts.durations, facts.loops)
+            (frames, durations, loops) = (facts.durations.count, facts.durations, facts.plays)
             milliseconds = durations.reduce(0) { $0 + Int($1) } / 1_000
         }
     }

@@ -55,6 +55,8 @@ struct GetAnswer: Encodable, Sendable {
     let bits: Int?
     /// Whether its colours are of a high dynamic range.
     let hdr: Bool?
+    /// Whether the source is damaged and pixels are missing.
+    let damaged: Bool?
     /// What `--facts` asked for; null without it.
     let facts: FactsAnswer?
     /// What `--explain` asked for; null without it.
@@ -81,7 +83,7 @@ struct GetAnswer: Encodable, Sendable {
     let notes: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case status, cacheType, format, width, height, pages, stillOf, bits, hdr, facts
+        case status, cacheType, format, width, height, pages, stillOf, bits, hdr, damaged, facts
         case explanation, freshness, bytes, digest, extendedData, partials, key, scale, token
         case timings, refreshed, error, fallbackFor, notes
     }
@@ -100,6 +102,7 @@ struct GetAnswer: Encodable, Sendable {
         pages = image.info?.pages
         stillOf = image.info?.stillOf
         (bits, hdr) = (image.info?.bits, image.info?.isHDR)
+        damaged = image.isMiss ? nil : image.isDamaged
         facts = image.facts.map { FactsAnswer($0) }
         explanation = image.explanation.map { ExplanationAnswer($0, image) }
         freshness = image.validity.map { FreshnessAnswer($0) }
@@ -128,7 +131,7 @@ struct GetAnswer: Encodable, Sendable {
         (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
         (stillOf, facts, explanation, freshness) = (nil, nil, nil, nil)
         (key, scale) = (nil, nil)
-        (bits, hdr) = (nil, nil)
+        (bits, hdr, damaged) = (nil, nil, nil)
         (digest, extendedData, partials) = (nil, nil, nil)
         self.token = token
         var spent = StageTimings()
@@ -151,6 +154,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(stillOf, forKey: .stillOf)
         try values.encode(bits, forKey: .bits)
         try values.encode(hdr, forKey: .hdr)
+        try values.encode(damaged, forKey: .damaged)
         try values.encode(facts, forKey: .facts)
         try values.encode(explanation, forKey: .explanation)
         try values.encode(freshness, forKey: .freshness)

@@ -7,7 +7,8 @@ enum ImageNotes {
         let stale = image.validity?.originFailure.map {
             ["stale: the origin could not be asked: \($0)"]
         }
-        return (stale ?? []) + of(image.info, for: request)
+        let damaged = image.isDamaged ? ["damaged: pixels of the source are missing"] : []
+        return (stale ?? []) + damaged + of(image.info, for: request)
     }
 
     static func of(_ info: ImageInfo?, for request: ImageRequest) -> [String] {
@@ -22,7 +23,7 @@ enum ImageNotes {
     private static func unused(_ request: ImageRequest) -> [String] {
         let context = request.context
         guard let name = context.encodeOptions.map({ _ in ContextKey.imageEncodeOptions.rawValue }),
-            request.wantsOriginal, context.preset == nil, context.profile == nil
+            request.isPlain, context.preset == nil, context.profile == nil
         else { return [] }
         return [
             "\(name) has no effect where nothing is encoded: name a step, or a format with "

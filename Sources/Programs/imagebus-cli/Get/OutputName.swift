@@ -19,7 +19,7 @@ enum OutputName {
                 throw UsageError(
                     "--format \(format.name) contradicts the name '\(path)': change one of them")
             }
-        } else if !request.wantsOriginal {
+        } else if !request.isPlain {
             guard named.mayBeEncoded else { throw UsageError(notWritten(named, path)) }
             request.output.format = named
         }

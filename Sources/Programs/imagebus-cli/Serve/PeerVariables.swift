@@ -11,9 +11,6 @@ struct PeerVariables {
     /// One of them that is not read, since no gateway runs here; nil: there is none.
     private(set) var ignored: String?
 
-    /// What names of no other program begin with.
-    private static let prefixes = ["IMGPROXY_", "THUMBOR_", "IMAGOR_"]
-
     /// Throws for a variable that is not supported, and for one of a process that this stack does
     /// not run.
     init(
@@ -25,9 +22,7 @@ struct PeerVariables {
         guard hasGateway, kind == nil || kind == .gateway else {
             read = given
             if kind == nil {
-                ignored = environment.keys.sorted().first { name in
-                    Self.prefixes.contains { name.hasPrefix($0) }
-                }
+                ignored = environment.keys.filter(PeerSettings.isOfServer).min()
             }
             return
         }

@@ -25,6 +25,8 @@ enum ServeCommand {
             // Before anything starts a thread: a signal goes to whichever does not block it.
             try Signal.block(signals)
             try Signal.brokenPipe.ignore()
+            // It holds the secrets of the listeners; all children inherit the limit.
+            try ResourceLimit.lower(.coreFile, to: 0)
             if let parent = options.parent,
                 try !ParentDeath.arm(.terminate, expected: parent)
             {

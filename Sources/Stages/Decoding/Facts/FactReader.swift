@@ -41,7 +41,7 @@ struct FactReader {
         return AnimationFacts(
             durations: map.frames.prefix(AnimationFacts.framesMax).map {
                 UInt32(clamping: $0.duration)
-            }, loops: map.loops)
+            }, loops: map.loops, plays: map.plays)
     }
 
     private func addHeader(

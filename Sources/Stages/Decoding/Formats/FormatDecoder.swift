@@ -41,8 +41,11 @@ protocol FormatDecoder: Sendable {
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int
 
     /// What decodes a file of the format of which but the first bytes are there. The pixels of such
-    /// a decoder are made as it opens a file, so it looks at the flag itself.
-    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder
+    /// a decoder are made as it opens a file, so it looks at the flag itself, and says then whether
+    /// some are missing.
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder
 }
 
 extension FormatDecoder {
@@ -68,7 +71,9 @@ extension FormatDecoder {
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int { 0 }
 
-    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
         HeaderAlone(whole: self)
     }
 }

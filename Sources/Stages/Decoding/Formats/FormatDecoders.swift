@@ -11,7 +11,7 @@ struct FormatDecoders {
         family: .raster,
         all: [
             JPEGDecoder(), PNGDecoder(), GIFDecoder(), WebPDecoder(), TIFFDecoder(),
-            HEIFDecoder(format: .heic), HEIFDecoder(format: .heif), HEIFDecoder(format: .avif),
+            HEIFDecoder(format: .heic), HEIFDecoder(format: .heif), AVIFDecoder(),
             JXLDecoder(), BMPDecoder(), ICODecoder(),
         ])
 
@@ -32,8 +32,7 @@ struct FormatDecoders {
         let format = ImageFormat(file: bytes.bindMemory(to: UInt8.self).span)
         if let decoder = all.first(where: { $0.format == format }) {
             let file = HeaderBytes(Span(_unsafeBytes: bytes))
-            // An AVIF is its first frame then.
-            guard format == .avif || file.heicFrames == nil || file.hasPrimaryItem else {
+            guard !file.hasHEICFrames || file.hasPrimaryItem || file.hasAVIFBrand else {
                 throw .framesAlone(format)
             }
             return decoder

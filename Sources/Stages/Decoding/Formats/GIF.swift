@@ -14,8 +14,10 @@ struct GIFDecoder: LoaderDecoder {
         try VipsImage.gif(bytes).onScreen(of: bytes)
     }
 
-    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
-        PartialGIF()
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
+        PartialGIF(missing: missing)
     }
 }
 

@@ -42,7 +42,9 @@ struct JPEGDecoder: LoaderDecoder {
         return (try? JPEGHeader(source.bytes))?.coefficientBytes ?? .max
     }
 
-    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
-        PartialJPEG(cancellation)
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
+        PartialJPEG(cancellation, missing)
     }
 }

@@ -13,8 +13,10 @@ struct PNGDecoder: LoaderDecoder {
         try .checkedPNG(bytes)
     }
 
-    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
-        PartialPNG(cancellation)
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
+        PartialPNG(cancellation, missing)
     }
 }
 
@@ -24,6 +26,7 @@ extension VipsImage {
         guard HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd == nil else {
             throw VipsError(kind: .corrupt, operation: "png", text: "a chunk beyond the end")
         }
+        InflatedBytes.permit(bytes)
         return try .png(bytes)
     }
 }

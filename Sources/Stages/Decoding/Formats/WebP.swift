@@ -19,7 +19,9 @@ struct WebPDecoder: LoaderDecoder {
         scale == .whole ? 0 : 4 * source.storedSize.width * source.storedSize.height
     }
 
-    func ofBeginnings(_ cancellation: CancellationFlag) -> any FormatDecoder {
-        PartialWebP(cancellation)
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
+        PartialWebP(cancellation, missing)
     }
 }

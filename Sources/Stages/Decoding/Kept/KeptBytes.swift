@@ -13,7 +13,7 @@ struct KeptBytes {
     init(of source: SourceImage, _ wishes: KeptParts) throws(ImageError) {
         guard !wishes.isEmpty else { return }
         let image = try source.openHeader()
-        if let profile = Self.profile(of: source, image, wishes) { append(.profile, profile) }
+        append(.profile, Self.profile(of: source, wishes))
         if wishes.contains(.metadata) {
             append(.exif, image.withEXIF { ExifBlock($0)?.upright() } ?? nil)
             append(.xmp, image.withXMP { XMPOrientation.upright($0) } ?? nil)
@@ -49,21 +49,16 @@ struct KeptBytes {
     }
 
     /// One that explains samples as the source has them.
-    private static func profile(
-        of source: SourceImage, _ image: VipsImage, _ wishes: KeptParts
-    ) -> [UInt8]? {
+    private static func profile(of source: SourceImage, _ wishes: KeptParts) -> [UInt8]? {
         // Numbers say what a profile would.
-        guard source.samples(wishes).hdr == nil else { return nil }
-        let most = Enclosure.Kind.profile.bytesMax
-        let found = image.withProfile { $0.count <= most ? Array($0) : nil } ?? nil
-        guard let found, let space = ProfileSpace(found) else { return nil }
+        guard source.samples(wishes).hdr == nil, let profile = source.profile else { return nil }
         let isKept =
-            switch space {
+            switch profile.space {
             case .rgb:
                 wishes.contains(.profile) && [.rgb, .rgb16].contains(source.header.colour)
-            case .grey:
-                wishes.contains(.greyProfile) && [.grey, .grey16].contains(source.header.colour)
+            case .grey: wishes.contains(.greyProfile)
+            case .cmyk: false
             }
-        return isKept ? found : nil
+        return isKept ? profile.bytes : nil
     }
 }
