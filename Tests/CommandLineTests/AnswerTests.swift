@@ -12,7 +12,8 @@ import Testing
         let answer = GetAnswer(failure, token: "abc", totalMilliseconds: 1.23456)
         #expect(
             try JSONText.text(answer) == """
-                {"bits":null,"bytes":null,"cacheType":"none","digest":null,"error":{"code":2001,\
+                {"bits":null,"bytes":null,"cacheType":"none","damaged":null,"digest":null,\
+                "error":{"code":2001,\
                 "details":{"httpStatus":"404"},"domain":"SDWebImageErrorDomain",\
                 "message":"the origin says 404","name":"invalidDownloadStatusCode",\
                 "retryable":false},"explanation":null,"extendedData":null,"facts":null,\

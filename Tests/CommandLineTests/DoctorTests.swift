@@ -1,6 +1,7 @@
 import CommandLineInterface
 import ImageModel
 import Linux
+import Messages
 import TestKit
 import Testing
 
@@ -77,6 +78,38 @@ import Testing
     }
 
     /// Files as the kernel writes them.
+    @Test func aGroupWithLessThanItsProcessMayTakeIsShort() throws {
+        let findings = GroupFindings([
+            .init(kind: .decode, limitBytes: 3 << 30), .init(kind: .decode, limitBytes: 1 << 30),
+            .init(kind: .transform, limitBytes: 3 << 30), .init(kind: .cache, limitBytes: 1 << 20),
+        ]).all
+        #expect(findings.map(\.name) == ["decode memory", "transform memory"])
+        #expect(findings.map(\.state) == [.short, .ok])
+        #expect(findings[0].mend?.contains("MemoryMax=2048M of its unit") == true)
+        #expect(GroupFindings([]).all.isEmpty)
+    }
+
+    /// By cgroup v2 and v1, which knows a number for no limit.
+    @Test func theLimitOfTheGroupOfAProcessIsRead() throws {
+        let folder = TestKit.TemporaryDirectory()
+        for name in ["1", "2", "3", "groups/a/b", "groups/memory/c/d"] {
+            try Tool.run(["mkdir", "-p", folder.file(name)])
+        }
+        let files = [
+            ("1/cgroup", "0::/a/b\n"), ("2/cgroup", "9:cpu:/x\n8:memory:/c/d\n0::/\n"),
+            ("3/cgroup", "8:memory:/c\n"), ("groups/a/memory.max", "1073741824\n"),
+            ("groups/a/b/memory.max", "max\n"),
+            ("groups/memory/c/memory.limit_in_bytes", "9223372036854771712\n"),
+            ("groups/memory/c/d/memory.limit_in_bytes", "2048\n"),
+        ]
+        for (name, text) in files { folder.write(Array(text.utf8), to: name) }
+        let limits = [1, 2, 3, 4].map {
+            MemorySupply.groupLimit(
+                of: $0, groups: folder.file("groups"), processes: folder.path)
+        }
+        #expect(limits == [1 << 30, 2_048, nil, nil])
+    }
+
     @Test func factsAreReadFromTheKernelsFiles() throws {
         let folder = TestKit.TemporaryDirectory()
         for name in ["sys/kernel/seccomp", "self", "groups/user/me"] {

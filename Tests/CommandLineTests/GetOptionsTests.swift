@@ -89,6 +89,15 @@ import Testing
         }
     }
 
+    @Test func damagedImagesAreRefusedOrShown() throws {
+        for choice in DamagedImages.allCases {
+            let request = try options(["http://a/b", "--damaged", choice.name]).request
+            #expect(request.context.damaged == choice)
+        }
+        #expect(try options(["http://a/b"]).request.context.damaged == nil)
+        #expect(complaint(["http://a/b", "--damaged", "hide"])?.contains("refuse, show") == true)
+    }
+
     @Test func stepsKeepTheirOrder() throws {
         #expect(
             try steps([

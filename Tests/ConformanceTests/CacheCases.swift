@@ -2,6 +2,7 @@ import ImageModel
 import Imagebus
 import Messages
 import StackKit
+import Synchronization
 import TestKit
 import Testing
 
@@ -145,12 +146,12 @@ extension Conformance {
             #expect(animation.info?.pages == 2)
             var first = request
             first.options = .decodeFirstFrameOnly
-            first.output.format = .png
             first.queryCacheTypes = .memory
             first.originalQueryCacheTypes = .memory
             let still = try await client.load(first).response
             #expect(still.cacheType == .memory)
-            #expect(still.info?.pages == 1)
+            #expect(still.info?.pages == 1 && still.info?.stillOf == 2)
+            #expect(still.info?.format == .gif && still.bytes?.array != Images.animatedGIF)
             let pixels = try Pixels(decoding: #require(still.bytes?.array))
             #expect(isClose(pixels.at(0, 0), Images.red) && isClose(pixels.at(1, 1), Images.yellow))
             let again = try await client.load(request).response
@@ -168,12 +169,15 @@ extension Conformance {
             let process = try stack.child(try #require(report.processes(.cache).first))
             var request = ImageRequest(url: url)
             request.options = .fromCacheOnly
-            let client = try stack.client()
+            // Loads that share a message would be one query.
+            let client = try stack.client(sharesLoads: false)
             let (calls, sink) = AsyncStream<ErrorCode?>.makeStream()
+            let called = Mutex(0)
             // The cache stands still: every query is under way when it is cancelled.
             try process.halt()
             let tasks = (0..<10).map { _ in
                 client.load(request, on: .dispatch()) { end in
+                    called.withLock { $0 += 1 }
                     if case .failure(let error) = end {
                         sink.yield(error.code)
                     } else {
@@ -181,6 +185,11 @@ extension Conformance {
                     }
                 }
             }
+            _ = try await stack.awaitStatus("the queries") {
+                $0.counter("liveRequests") == tasks.count
+                    && $0.processes(.cache).contains { $0.jobs >= 1 }
+            }
+            #expect(called.withLock(\.self) == 0, "nothing is answered before the cancel")
             for task in tasks { task.cancel() }
             var codes: [UInt16?] = []
             for await code in calls {
@@ -221,18 +230,36 @@ extension Conformance {
             #expect(try stack.tiers(key) == "disk", "read, and not promoted")
         }
 
-        /// What is over age is gone after that time, also for a look and a count; entries beyond
-        /// the limit go down to the low-water mark.
-        @Test func case067_whatIsOverAgeOrOverTheLimitGoes() async throws {
-            let line = ["--allow-private-networks", "--max-age", "1s", "--disk-entries", "4"]
-            let types = ["--expire-type", "modification", "--low-water", "50"]
-            try await withStack(line + types) { stack in
-                for number in 0..<5 {
+        /// Entries beyond the limit go down to the low-water mark, the oldest first.
+        @Test func whatIsOverTheLimitGoesDownToTheLowWaterMark() async throws {
+            let limits = ["--disk-entries", "8", "--low-water", "50"]
+            let types = ["--allow-private-networks", "--expire-type", "modification"]
+            try await withStack(types + limits) { stack in
+                for number in 0..<8 {
                     let url = gallery.url("/case067.jpg?\(number)")
                     #expect(try stack.get([url] + wait).exitStatus == 0)
                 }
-                _ = try await stack.awaitStatus("no more than there may be") {
-                    ($0.caches.first?.diskEntries ?? 9) <= 4
+                #expect(try counts(stack, ["--type", "disk"])[1] == 8, "within the limit")
+                #expect(try stack.get([gallery.url("/case067.jpg?8")] + wait).exitStatus == 0)
+                // The cache itself is asked: the status may still be that of four loads.
+                _ = try await stack.awaitStatus("half of what there may be") { _ in
+                    (try? counts(stack, ["--type", "disk"]))?[1] == 4
+                }
+                for number in 0..<9 {
+                    let tiers = try stack.tiers(
+                        gallery.url("/case067.jpg?\(number)"), ["--type", "disk"])
+                    #expect(tiers == (number < 5 ? "none" : "disk"), "\(number)")
+                }
+            }
+        }
+
+        /// What is over age is gone after that time, also for a look and a count.
+        @Test func case067_whatIsOverAgeGoes() async throws {
+            let line = ["--allow-private-networks", "--max-age", "1s"]
+            try await withStack(line + ["--expire-type", "modification"]) { stack in
+                for number in 0..<5 {
+                    let url = gallery.url("/case067.jpg?\(number)")
+                    #expect(try stack.get([url] + wait).exitStatus == 0)
                 }
                 let deadline = ContinuousClock.now + .seconds(20)
                 var pause = PollingPause()
@@ -273,6 +300,15 @@ extension Conformance {
                     #expect(found?["length"]?.integer == 9)
                     #expect(found?["base64"]?.text == "eyJhIjogMX0K", "base64 -w0 of the file")
                     #expect(try read(tier, []) == .null, "nobody asked")
+                }
+                // What is made of it has the same, when it is made and when it is found.
+                for tier in ["none", "memory"] {
+                    let words = ["--resize", "20x20", "--option", "from-cache-only"]
+                    let made = try stack.answer(key, words + ["--extended-data"])
+                    #expect(made["cacheType"]?.text == (tier == "none" ? "disk" : "memory"))
+                    #expect(made["width"]?.integer == 20, "\(tier)")
+                    #expect(made["extendedData"]?["base64"]?.text == "eyJhIjogMX0K", "\(tier)")
+                    #expect(try stack.answer(key, words)["extendedData"] == .null, "nobody asked")
                 }
                 try stack.stop()
                 try stack.start()

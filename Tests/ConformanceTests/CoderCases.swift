@@ -10,6 +10,53 @@ extension Conformance {
 
         init() throws { gallery = try Gallery() }
 
+        /// A result of no named format: that of the source where it can be written, else PNG with
+        /// alpha and JPEG without; all frames are a GIF where the source is one. Another program
+        /// reads what came.
+        @Test func case063_theFormatFollowsTheSourceElseAlpha() async throws {
+            let opaque = Images.quadrants(width: 64, height: 64)
+            let samples = (0..<64 * 64).flatMap { number -> [UInt8] in
+                [200, 40, 30, number.isMultiple(of: 2) ? 0 : 255]
+            }
+            let clear = Pixels(width: 64, height: 64, bands: 4, samples: samples)
+            let files: [(name: String, bytes: [UInt8], format: String)] = [
+                ("a.bmp", Self.bitmap(opaque), "JPEG"),
+                ("a.ico", Self.icon(try clear.png()), "PNG"),
+                ("a.jpg", try opaque.jpeg(quality: 90), "JPEG"), ("a.png", try clear.png(), "PNG"),
+                ("a.webp", try opaque.webp(quality: 90), "WEBP"),
+                ("a.gif", Images.animatedGIF, "GIF"),
+            ]
+            for (name, bytes, format) in files {
+                gallery.origin.route("/063/\(name)", .bytes(bytes))
+                let path = folder.file("made")
+                let words = ["--resize", "20x20", "--animated", "-o", path]
+                _ = try SharedStack.current.answer(gallery.url("/063/\(name)"), words)
+                let script = "import PIL.Image, sys; print(PIL.Image.open(sys.argv[1]).format)"
+                let found = try Tool.run(["python3", "-c", script, path])
+                #expect(String(decoding: found, as: UTF8.self) == "\(format)\n", "\(name)")
+            }
+        }
+
+        /// 24 bits of blue, green and red, from the bottom row up, as BITMAPINFOHEADER has it; rows
+        /// of a width that four divides.
+        private static func bitmap(_ pixels: Pixels) -> [UInt8] {
+            func bytes(_ number: Int, _ count: Int) -> [UInt8] {
+                (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            }
+            let rows = (0..<pixels.height).reversed().flatMap { y in
+                (0..<pixels.width).flatMap { x in Array(pixels.at(x, y).prefix(3).reversed()) }
+            }
+            return Array("BM".utf8) + bytes(54 + rows.count, 4) + bytes(0, 4) + bytes(54, 4)
+                + bytes(40, 4) + bytes(pixels.width, 4) + bytes(pixels.height, 4) + bytes(1, 2)
+                + bytes(24, 2) + bytes(0, 4) + bytes(rows.count, 4) + bytes(0, 16) + rows
+        }
+
+        /// An icon of one PNG of 64 by 64 pixels.
+        private static func icon(_ png: [UInt8]) -> [UInt8] {
+            let length = (0..<4).map { UInt8(truncatingIfNeeded: png.count >> (8 * $0)) }
+            return [0, 0, 1, 0, 1, 0, 64, 64, 0, 0, 1, 0, 32, 0] + length + [22, 0, 0, 0] + png
+        }
+
         /// Another program decodes a format that ours know and do not decode; formats that its pool
         /// is not granted are decoded as ever. The files are of the reference's encoder, and Pillow
         /// looks at what is made of them.

@@ -93,17 +93,34 @@ extension Conformance {
             #expect(try stack.answer(url)["key"]?.text == url)
         }
 
+        /// All eight transformers of upstream: their keys are joined in order, each of them changes
+        /// the picture, and the crop at the end makes its size.
         @Test func case094_stepsJoinTheirKeysAndTheLastOneMakesTheSize() async throws {
-            let stack = try SharedStack.current
+            let client = try SharedStack.current.client()
             let url = gallery.url("/pipeline.jpg")
-            let resize = ["--resize", "40x40", "--mode", "stretch"]
-            let answer = try stack.answer(url, resize + ["--crop", "0,0,10,20"])
-            #expect(answer["width"]?.integer == 10 && answer["height"]?.integer == 20)
-            let keys = [
-                "SDImageResizingTransformer({40.000000,40.000000},0)",
-                "SDImageCroppingTransformer({0.000000,0.000000,10.000000,20.000000})",
+            let steps: [TransformStep] = [
+                .resize(PixelSize(width: 40, height: 40), .stretch),
+                .round(radius: 12), .rotate(Rotation(radians: .pi / 2, fitsSize: true)),
+                .flip(horizontal: true, vertical: false),
+                .tint(Colour(argb: 0x80FF_0000), .multiply),
+                .blur(radius: 3), .invert,
+                .crop(PixelRect(x: 0, y: 0, size: PixelSize(width: 30, height: 20))),
             ]
-            #expect(answer["key"]?.text == url.dropLast(4) + "-\(keys.joined(separator: "-")).jpg")
+            func load(_ steps: [TransformStep]) async throws -> (key: String, pixels: Pixels) {
+                var request = ImageRequest(url: url)
+                (request.steps, request.output.format) = (steps, .png)
+                let image = try await client.load(request).response
+                return (image.key, try Pixels(decoding: #require(image.bytes).array))
+            }
+            let whole = try await load(steps)
+            #expect(whole.pixels.size == "30x20")
+            let keys = steps.map(\.key).joined(separator: "-")
+            #expect(whole.key == url.dropLast(4) + "-\(keys)-Imagebus(png).jpg")
+            for left in steps.indices {
+                var others = steps
+                let step = others.remove(at: left)
+                #expect(try await load(others).pixels != whole.pixels, "\(step.key) does nothing")
+            }
         }
 
         /// Keys of later versions, and words that are none of SDWebImage's, are refused by name

@@ -107,9 +107,83 @@ import Testing
 
     private static let headings = ["Calls", "Options", "Context", "Configuration", "Errors"]
 
+    // MARK: - Against the product
+
+    /// Keys of rules in the configuration, as its reader has them.
+    private static var ruleKeys: Set<String> {
+        get throws {
+            let path = "Sources/Runtime/ConfigurationFile/KeyTable+File.swift"
+            let text = try #require(FileBytes.text(RepositoryRoot.file(path)))
+            let table = try #require(text.split(separator: "where Target == Rule").last)
+            let rows = table.prefix { $0 != "]" }.split(separator: "\n")
+            return Set(
+                rows.filter { $0.contains("Row(\"") }.compactMap {
+                    $0.split(separator: "\"", omittingEmptySubsequences: false).dropFirst().first
+                        .map(String.init)
+                })
+        }
+    }
+
+    /// What rules do is said: no row denies it, and none promises a key that rules do not have.
+    @Test func everyKeyOfARuleIsNamedByARow() throws {
+        let keys = try Self.ruleKeys
+        #expect(keys.isSuperset(of: ["match", "block", "decrypt", "cookies", "tls-verify"]))
+        let said = Self.headings.flatMap { rows($0) }.filter { $0.ours.hasPrefix("a rule: ") }
+            .map { DocumentTable.names(in: String($0.ours.prefix { $0 != ";" })) }
+        #expect(said.allSatisfy { !$0.isEmpty })
+        let named = Set(said.flatMap(\.self))
+        #expect(named.subtracting(keys).isEmpty, "no keys of a rule")
+        // These are of HTTP caching, damaged files and the address itself, which upstream has no
+        // hooks for.
+        let own: Set = [
+            "match", "ignore-cache-control", "respect-cache-control", "origin-tags", "damaged",
+        ]
+        #expect(keys.subtracting(named) == own, "keys that no row names")
+    }
+
+    /// What a request may not say is not promised as an option of it, and what it may say is
+    /// neither denied nor left to rules.
+    @Test func optionsAndContextAreWhatARequestMaySay() throws {
+        for row in rows("Options") {
+            let name = try #require(row.theirs.first)
+            let bit = try #require(Self.options.firstIndex(of: name))
+            let option = RequestOptions(rawValue: 1 << UInt32(bit))
+            let isNamed = row.ours.hasPrefix("`RequestOptions.\(name)`")
+            let isRefused = RequestOptions.notSupported.contains(option)
+            #expect(!isRefused || row.ours.hasPrefix("a rule: "), "\(name)")
+            if RequestOptions.effective.contains(option) { #expect(isNamed, "\(name)") }
+            let hasNoEffect = RequestOptions.withoutEffect.contains(option)
+            #expect(isNamed || isRefused || hasNoEffect, "\(name)")
+        }
+        for row in rows("Context") {
+            for name in row.theirs {
+                let key = ContextKey.allCases.first {
+                    $0.rawValue.replacing("-", with: "") == name.lowercased()
+                }
+                let isRefused = key.map(ContextKey.notSupported.contains) ?? false
+                let hasNoEffect = key.map(ContextKey.withoutEffect.contains) ?? false
+                #expect(isRefused == row.ours.hasPrefix("a rule: "), "\(name)")
+                #expect(hasNoEffect == row.ours.hasPrefix("always: "), "\(name)")
+                #expect((key == nil) == row.ours.hasPrefix("none"), "\(name)")
+            }
+        }
+    }
+
+    /// A field that `CONFIGURATION.md` has a setting for is not denied here.
+    @Test func noFieldThatHasASettingIsNone() {
+        let denied = rows("Configuration").filter { $0.ours.hasPrefix("none") }.flatMap(\.theirs)
+        let absent = ConfigurationTableTests.fields.keys
+            .flatMap { DocumentTable.rows(of: "CONFIGURATION.md", below: $0) }
+            .filter { $0.count > 2 && $0[2].hasPrefix("none: ") }
+            .flatMap { DocumentTable.names(in: $0[0]) }
+        #expect(!denied.isEmpty)
+        #expect(Set(denied).subtracting(absent) == [], "there is a setting")
+    }
+
     /// A row says what is here, or why nothing is; what it names is in the sources or an option.
     @Test func whatTheRowsNameIsThere() throws {
         let words = try SourceWords()
+        let declared = DeclaredMembers(below: "Sources")
         let options = Set(
             (Command.serve.definitions + Command.prefetch.definitions).map { "--\($0.name)" })
         for heading in Self.headings {
@@ -119,10 +193,13 @@ import Testing
                 #expect(!isAbsent || row.ours.hasPrefix("none, because "), "\(row)")
                 let isSaid =
                     isAbsent || !names.isEmpty || row.ours.hasPrefix("always: ")
-                    || row.ours.hasPrefix("in the URL")
                 #expect(isSaid, "\(row)")
                 for name in names where name.hasPrefix("--") {
                     #expect(options.contains(name), "no option \(name)")
+                }
+                for name in names where name.first?.isUppercase == true {
+                    let path = name.split(separator: ".").map(String.init)
+                    #expect(declared.declares(path: path), "\(row.theirs): no \(name)")
                 }
                 for name in names where !name.hasPrefix("--") {
                     let missing = SourceWords.words(of: name).filter { !words.all.contains($0) }

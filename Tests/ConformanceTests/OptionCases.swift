@@ -175,5 +175,33 @@ extension Conformance {
             #expect(results[0].key == results[1].key)
             #expect(results[1].isHit)
         }
+
+        /// The same if nothing else is asked for: the animation becomes its first frame, and a
+        /// still file comes as it is.
+        @Test(arguments: [
+            ["--option", "decode-first-frame-only"],
+            ["--context", "image-decode-options=first-frame-only=yes"],
+            ["--context", "image-encode-options=first-frame-only=yes"],
+            ["--context", "animated-image-class=still"],
+        ])
+        func theFirstFrameComesAlsoWhereNothingElseIsAsked(option: [String]) async throws {
+            let jpeg = try Images.quadrants().jpeg(quality: 60)
+            gallery.origin.route("/alone.gif", .bytes(Images.animatedGIF))
+            gallery.origin.route("/as-it-is.jpg", .bytes(jpeg))
+            let stack = try SharedStack.current
+            let folder = TemporaryDirectory()
+            let path = folder.file("out")
+            let still = try stack.answer(gallery.url("/alone.gif"), ["-o", path] + option)
+            #expect(still["pages"]?.integer == 1 && still["stillOf"]?.integer == 2)
+            #expect(still["format"]?.text == "gif")
+            let pixels = try Pixels(decoding: #require(FileBytes.read(path)))
+            #expect(pixels.size == "2x2" && isClose(pixels.at(0, 0), Images.red))
+            _ = try stack.answer(gallery.url("/as-it-is.jpg"), ["-o", path] + option)
+            #expect(FileBytes.read(path) == jpeg)
+            // The original is what it was.
+            let plain = try stack.answer(gallery.url("/alone.gif"), ["-o", path])
+            #expect(plain["pages"]?.integer == 2)
+            #expect(FileBytes.read(path) == Images.animatedGIF)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import ImageModel
+import TestKit
 import Testing
 
 /// `OPTIONS.md` has every option, once, with the test of what it does or of its refusal.

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 /// `PEERS.md` has ten bugs of other libraries, each with tests that are named after it.

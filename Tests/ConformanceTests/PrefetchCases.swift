@@ -82,15 +82,26 @@ extension Conformance {
         }
 
         /// All downloads are cancelled while it runs: the completion comes, and says of three that
-        /// they did not make it. (Counted as cancelled here, since an operator did it.)
+        /// they did not make it. (Counted as cancelled here, since an operator did it.) The
+        /// transfers themselves end at the origin, and that of another load goes on.
         @Test func case111_whoseDownloadsAreAllCancelledCompletes() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
+            let gate = Gate()
+            let other = client.load(gallery.hold("/case111-other.jpg", until: gate))
             let task = client.prefetch(held(111, Gate()), template: template)
-            #expect(await gallery.origin.waitForRequest("/case111-2.jpg"))
+            for number in 0..<3 {
+                #expect(await gallery.origin.waitForRequest("/case111-\(number).jpg"))
+            }
+            #expect(await gallery.origin.waitForRequest("/case111-other.jpg"))
             let end = try stack.run(["cancel", "--group", task.token.value.hex])
             #expect(end.exitStatus == 0, "\(end)")
             #expect(try await task.result == PrefetchCounts(total: 3, cancelled: 3))
+            for number in 0..<3 {
+                #expect(await gallery.origin.waitForConnectionClosed("/case111-\(number).jpg"))
+            }
+            gate.open()
+            #expect(try await other.response.bytes?.array == gallery.image)
             try await stack.awaitNoTransfers()
         }
     }

@@ -17,11 +17,11 @@ extension Conformance {
             Arrival(of: bytes, at: path, from: origin)
         }
 
-        /// Loads it until there are so many partial images, and then the rest. More bytes come
-        /// with each partial image.
+        /// Loads it until there are so many partial images, and it was told of so many numbers of
+        /// frames, and then the rest. More bytes come with each partial image.
         private func load(
-            _ request: ImageRequest, showing count: Int, of arrival: Arrival,
-            after percent: Int = 28
+            _ request: ImageRequest, showing count: Int, pageCounts: Int = 0,
+            of arrival: Arrival, after percent: Int = 28
         ) async throws -> Story {
             var request = request
             request.options.insert(.progressiveLoad)
@@ -32,7 +32,7 @@ extension Conformance {
             for await event in task.events {
                 let shown = story.partials.count
                 story.take(event)
-                if story.partials.count >= count {
+                if story.partials.count >= count, story.pageCounts.count >= pageCounts {
                     arrival.letCome(percent: 100)
                 } else if story.partials.count > shown {
                     arrival.letCome(percent: 12)
@@ -141,9 +141,15 @@ extension Conformance {
             let file = try AnimatedFile(made: name)
             let arrival = serve("/\(name)", file.bytes)
             let request = ImageRequest(url: arrival.url)
-            let story = try await load(request, showing: 20, of: arrival, after: 50)
+            // Half of the file comes; the rest waits until that half has been shown, and until more
+            // frames have been told of than at first.
+            let story = try await load(
+                request, showing: 1, pageCounts: 2, of: arrival, after: 50)
+            let early = try #require(story.partials.first?.arrivedBytes)
+            #expect(early < UInt64(file.bytes.count) * 3 / 4)
             let pages = story.infos.map(\.pages)
-            #expect(pages == pages.sorted() && Set(pages).count > 1, "\(pages)")
+            #expect((1..<file.frames.count).contains(try #require(pages.first)), "\(pages)")
+            #expect(pages == pages.sorted() && story.pageCounts.count > 1, "\(pages)")
             #expect(pages.allSatisfy { $0 <= file.frames.count })
             #expect(try story.end?.get().info?.pages == file.frames.count)
             #expect(!story.partials.isEmpty)
@@ -257,6 +263,8 @@ private struct Story {
     var infoArrived: UInt64 = 0
     var partials: [ImageResponse] = []
     var end: Result<ImageResponse, ImageError>?
+    /// How many pages there were, each number once.
+    var pageCounts: Set<Int> { Set(infos.map(\.pages)) }
 
     mutating func take(_ event: LoadEvent) {
         switch event {

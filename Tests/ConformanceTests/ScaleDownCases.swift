@@ -106,7 +106,26 @@ extension Conformance {
             let one = try await load("/odd.png", ["image-scale-down-limit-bytes=1"])
             #expect(one.size == "1x1")
             let small = try await load("/odd.png", ["image-scale-down-limit-bytes=\(60 << 20)"])
-            #expect(small.size == "1029x1029")
+            #expect(small == odd)
+        }
+
+        /// Beyond upstream's limit by itself: the whole picture is still there.
+        @Test func scaleDownLargeImagesShowsAllOfTheImage() async throws {
+            let large = Images.quadrants(width: 5_000, height: 4_000)
+            origin.route("/beyond.png", .bytes(try large.png()))
+            var request = ImageRequest(url: origin.url("/beyond.png"))
+            request.options = .scaleDownLargeImages
+            let image = try await SharedStack.current.client().load(request).response
+            let pixels = try Pixels(decoding: #require(image.bytes).array)
+            #expect(pixels.width * pixels.height * 4 <= 60 << 20 && pixels.width < 5_000)
+            let (right, bottom) = (pixels.width - 1, pixels.height - 1)
+            #expect(isClose(pixels.at(0, 0), Images.red))
+            #expect(isClose(pixels.at(right, 0), Images.green))
+            #expect(isClose(pixels.at(0, bottom), Images.blue))
+            #expect(isClose(pixels.at(right, bottom), Images.yellow))
+            let (x, y) = (pixels.width / 2, pixels.height / 2)
+            #expect(isClose(pixels.at(x - 3, y - 3), Images.red))
+            #expect(isClose(pixels.at(x + 3, y + 3), Images.yellow))
         }
 
         @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
@@ -127,6 +146,95 @@ extension Conformance {
             #expect(answer["key"]?.text == origin.url("/huge") + suffix)
             let small = try stack.answer(origin.url("/small.png"), option)
             #expect(small["width"]?.integer == 400 && small["height"]?.integer == 300)
+        }
+
+        /// Within the limit, or in a box that is larger than the image, nothing is encoded.
+        @Test(arguments: [
+            ["--option", "scale-down-large-images"],
+            ["--context", "image-scale-down-limit-bytes=480000"],
+            ["--thumbnail", "400x300"], ["--thumbnail", "5000x5000"],
+        ])
+        func aFileThatIsNotReducedComesAsItIs(option: [String]) async throws {
+            let image = Images.quadrants()
+            let files = [
+                "/kept.jpg": try image.jpeg(quality: 60).withEXIF(orientation: 3),
+                "/kept.png": try image.png(), "/kept.webp": try image.webp(quality: 60),
+                "/kept.gif": Images.animatedGIF,
+            ]
+            let folder = TemporaryDirectory()
+            for (path, bytes) in files {
+                origin.route(path, .bytes(bytes))
+                let out = folder.file("out")
+                let answer = try SharedStack.current.answer(
+                    origin.url(path), ["-o", out] + option)
+                #expect(answer["stillOf"] == .null, "\(path)")
+                #expect(FileBytes.read(out) == bytes, "\(path)")
+            }
+            let reduced = try SharedStack.current.answer(
+                origin.url("/kept.jpg"), ["--thumbnail", "399x300"])
+            #expect(reduced["width"]?.integer == 399)
+        }
+
+        /// As a rule for all images: what is small enough, moves or is a drawing comes as it is.
+        @Test func aRuleForAllImagesChangesOnlyLargeOnes() async throws {
+            let large = Images.quadrants(width: 5_000, height: 4_000)
+            let drawing = Array(
+                #"<svg xmlns="http://www.w3.org/2000/svg" width="9000" height="9000"/>"#.utf8)
+            let files = [
+                "/rule.jpg": try Images.quadrants().jpeg(quality: 60),
+                "/rule.gif": Images.animatedGIF, "/rule.svg": drawing,
+            ]
+            for (path, bytes) in files { origin.route(path, .bytes(bytes)) }
+            origin.route("/rule.png", .bytes(try large.png()))
+            let text = """
+                profiles:
+                  default:
+                    rules: [{match: "http://*/rule*", options: {scale-down-large-images: yes}}]
+                """
+            let folder = TemporaryDirectory()
+            let file = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            try await withStack(
+                ["--allow-private-networks", "--config", file], decoders: 1
+            ) { stack in
+                let client = try stack.client()
+                for (path, bytes) in files {
+                    let image = try await client.load(origin.url(path)).response
+                    #expect(image.bytes?.array == bytes, "\(path)")
+                }
+                let reduced = try await client.load(origin.url("/rule.png")).response
+                let size = try #require(reduced.info?.size)
+                #expect(size.width < 5_000 && size.width * size.height * 4 <= 60 << 20)
+            }
+        }
+
+        /// An animation that is only reduced keeps its frames, durations and plays. The frames are
+        /// compared with those that Pillow-made files hold, each reduced alone.
+        @Test(arguments: [
+            ["--context", "image-scale-down-limit-bytes=400"], ["--thumbnail", "10x10"],
+        ])
+        func anAnimationThatIsReducedKeepsItsFrames(option: [String]) async throws {
+            let file = try AnimatedFile(made: "mixed.apng")
+            origin.route("/mixed.apng", .bytes(file.bytes))
+            let stack = try SharedStack.current
+            let folder = TemporaryDirectory()
+            let out = folder.file("out.apng")
+            let url = origin.url("/mixed.apng")
+            let answer = try stack.answer(url, ["--format", "png", "-o", out] + option)
+            let width = try #require(answer["width"]?.integer)
+            #expect(width <= 10 && answer["stillOf"] == .null)
+            let found = try AnimatedFile(at: out, in: folder)
+            #expect(found.plays == file.plays)
+            let shown = file.stated.map { $0 < 11_000 ? 100_000 : $0 }
+            #expect(found.stated.reduce(0, +) == shown.reduce(0, +))
+            #expect(answer["pages"]?.integer == found.frames.count && found.frames.count > 1)
+            // One frame alone is asked for, or no format holds frames: a still image.
+            let first = ["--option", "decode-first-frame-only"]
+            for still in [first, ["--format", "jpeg"]] {
+                let answer = try stack.answer(url, option + still)
+                #expect(answer["pages"]?.integer == 1)
+                #expect(answer["stillOf"]?.integer == file.frames.count)
+                #expect(answer["width"]?.integer == width)
+            }
         }
     }
 }

@@ -2,6 +2,7 @@ import ImageModel
 import Imagebus
 import Messages
 import StackKit
+import Synchronization
 import TestKit
 import Testing
 
@@ -99,5 +100,56 @@ extension Conformance {
             #expect(await isOnLine(.dispatch(client.executor)) == true)
             #expect(await isOnLine(.safe(client.executor)) == true)
         }
+
+        /// On the executor already, *safe* calls back before the call returns, and *dispatch* later
+        /// in a task of its own, although both are on the same executor.
+        @Test func safeCallsAtOnceWhereDispatchCallsLater() async throws {
+            let client = try SharedStack.current.client()
+            let request = ImageRequest(gallery.url("/at-hand.jpg"), fit: 20)
+            // Only an image that the client has itself ends a load within its call.
+            let deadline = ContinuousClock.now + .seconds(20)
+            while client.answerAtHand(to: request) == nil {
+                try #require(ContinuousClock.now < deadline)
+                _ = try await client.load(request).response
+            }
+            let elsewhere = HeldExecutor()
+            func isCalledAtOnce(_ executor: CallbackExecutor) async -> Bool {
+                let (ends, sink) = AsyncStream<Void>.makeStream()
+                let isCalled = Mutex(false)
+                let isAtOnce = await Task(executorPreference: client.executor) {
+                    client.load(request, on: executor) { _ in
+                        isCalled.withLock { $0 = true }
+                        sink.finish()
+                    }
+                    return isCalled.withLock(\.self)
+                }.value
+                elsewhere.release()
+                for await _ in ends {}
+                return isAtOnce
+            }
+            #expect(await isCalledAtOnce(.inline))
+            #expect(await isCalledAtOnce(.safe(client.executor)))
+            #expect(await !isCalledAtOnce(.dispatch(client.executor)))
+            #expect(await !isCalledAtOnce(.safe(elsewhere)))
+        }
+    }
+}
+
+/// An executor that runs nothing until it is told to.
+private final class HeldExecutor: TaskExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    /// Runs what was held up to now, on the caller's thread.
+    func release() {
+        let held = jobs.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        for job in held { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

@@ -14,6 +14,19 @@ import Testing
         PixelSize(width: width, height: height)
     }
 
+    /// SEMANTICS §11.19 names it: what browsers fill with the value, or the fallback, is black.
+    @Test func customPropertiesAreNotResolved() throws {
+        let svg = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="4" height="2">
+            <style>:root{--c:#0ff} .a{fill:#f0f}</style>
+            <rect class="a" width="2" height="2"/>
+            <rect x="2" width="2" height="2" fill="var(--c,#0ff)"/></svg>
+            """
+        let decoded = try decode(Array(svg.utf8), by: .vector)
+        #expect(try decoded.pixel(0, 0) == [255, 0, 255, 255])
+        #expect(try decoded.pixel(3, 0) == [0, 0, 0, 255])
+    }
+
     /// Cairo joins nothing at edges that lie between pixels.
     @Test(
         arguments: [

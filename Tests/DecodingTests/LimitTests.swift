@@ -1,6 +1,7 @@
 import ImageModel
 import Messages
 import StageKit
+import TestKit
 import Testing
 import Vips
 
@@ -39,6 +40,18 @@ import Vips
             ])
         let said = "the image has 320000 pixels (800x400), and pixel-limit permits 319999"
         #expect(error?.message == said)
+    }
+
+    /// libjxl would take 2 GB for these 4 KB, and ends the process where it gets less.
+    @Test func anImageWhoseDecoderTakesTooMuchMemoryIsRefused() throws {
+        guard let bytes = Fixtures.bytes("hostile/jxl-2GB.jxl") else { return }
+        let error = failure(bytes)
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.details["limit"] == "decoderMemory")
+        #expect(error?.details["permitted"] == "\(ImageLimits.decoderBytesMax)")
+        #expect(error?.message.contains("use a smaller source") == true)
+        let size = try decode(bytes, .header).image.info.size
+        #expect(size == PixelSize(width: 9_990, height: 9_990))
     }
 
     @Test func metadataCounts() throws {

@@ -50,7 +50,7 @@ import Vips
         let need = DecodeNeed.cover(PixelSize(width: 10, height: 10), .fit)
         let jpeg = try Sources.encoded(.jpeg(quality: 90), 200, rows) { x, _, _ in x }
         let webp = try Sources.encoded(.webp(quality: 90), 200, rows) { x, _, _ in x }
-        for bytes in [jpeg, jpeg.withProfile("GBR display"), webp] {
+        for bytes in [jpeg, jpeg.withProfile(TestProfile.rotatedRGB), webp] {
             let decoded = try decode(bytes, need)
             let plane = try #require(decoded.plane)
             #expect(plane.size.height >= 1)

@@ -33,6 +33,27 @@ import Testing
                 + "-SDImageFlippingTransformer(1,1)-Imagebus(webp,q75)-Auth(d1).png")
     }
 
+    /// Frames are named in a key only if they are not those that come unasked.
+    @Test func framesAreInTheKeyOnlyWhereTheyAreAskedFor() throws {
+        let box = PixelSize(width: 50, height: 60)
+        let thumbnail = "Thumbnail({50.000000,60.000000},1)"
+        let still = RequestOptions.decodeFirstFrameOnly
+        #expect(try key { $0.options = still } == "https://h/a-Frames(first).png")
+        for options in [RequestOptions(), .transformAnimatedImage] {
+            let made = try key { ($0.thumbnail, $0.options) = (Thumbnail(box: box), options) }
+            #expect(made == "https://h/a-\(thumbnail).png")
+        }
+        let first = try key { ($0.thumbnail, $0.options) = (Thumbnail(box: box), still) }
+        #expect(first == "https://h/a-Frames(first)-\(thumbnail).png")
+        // A format without frames, and steps of the request, leave them out anyway.
+        let plain = try key { $0.output.format = .jpeg }
+        #expect(try key { ($0.output.format, $0.options) = (.jpeg, still) } == plain)
+        let grey = try key { $0.steps = [.grayscale] }
+        #expect(try key { ($0.steps, $0.options) = ([.grayscale], still) } == grey)
+        let all = try key { ($0.steps, $0.options) = ([.grayscale], .transformAnimatedImage) }
+        #expect(all.contains("a-Frames(all)-"))
+    }
+
     @Test(arguments: [
         (OutputOptions(format: .jpeg), "Imagebus(jpeg)"),
         (OutputOptions(format: .jpeg, quality: 0), "Imagebus(jpeg,q0)"),

@@ -257,6 +257,18 @@ struct FreshnessTests {
         #expect(FreshnessDecision(nil, at: 0) == .revalidate)
     }
 
+    /// The clock was set back by a day: nothing says how old the answer is.
+    @Test func theAgeOfAnAnswerFromAFastClockIsNotKnown() {
+        let expiry = HTTPExpiry(
+            born: Self.answered * 1_000, freshFor: 60_000, staleFor: 60_000, errorFor: 60_000)
+        let now = (Self.answered - 86_400) * 1_000
+        #expect(FreshnessDecision(expiry, at: now) == .revalidate)
+        #expect(!expiry.mayServe(afterErrorAt: now))
+        #expect(expiry.remaining(at: now) == 0)
+        // Two processes look at one clock one after the other.
+        #expect(FreshnessDecision(expiry, at: Self.answered * 1_000 - 20) == .fresh)
+    }
+
     /// Also within quotes that do not end, to be safe.
     @Test(arguments: [
         ("no-store", false, false), ("No-Store, max-age=60", false, false),
@@ -281,6 +293,14 @@ struct FreshnessTests {
         #expect(expiry.age(at: answered) == 12)
         #expect(expiry.remaining(at: answered) == 47)
         #expect(expiry.remaining(at: answered + 48_000) == 0)
+    }
+
+    /// An answer that was born in the year 9999 is used no longer than that.
+    @Test func theLastUseIsADateThatTravels() {
+        let latest = HTTPExpiry.bornRange.upperBound
+        let expiry = HTTPExpiry(born: latest, freshFor: 60_000, errorFor: 60_000)
+        #expect(expiry.lastUse == latest)
+        #expect(HTTPExpiry(born: 1_000, freshFor: 60_000, errorFor: 500).lastUse == 61_500)
     }
 
     /// RFC 9111 §4.2.2: a lifetime is assumed where nothing is said of one, and nothing forbids it.

@@ -13,7 +13,8 @@ import Testing
 
     @Test(
         arguments: [
-            ([0xFF, 0xD8, 0xFF, 0xE0], .jpeg), ([0xFF], .jpeg), ([0xFF, 0x0A, 0x00], .jxl),
+            ([0xFF, 0xD8, 0xFF, 0xE0], .jpeg), ([0xFF, 0xD8], .jpeg), ([0xFF, 0x0A, 0x00], .jxl),
+            ([0xFF], .undefined), ([0xFF, 0xFE, 0x3C, 0x00, 0x73, 0x00], .undefined),
             ([0x89, 0x50, 0x4E, 0x47], .png), (Array("GIF89a".utf8), .gif),
             (Array("II*\0".utf8), .tiff), (Array("MM\0*".utf8), .tiff), (Array("BM".utf8), .bmp),
             (Array("RIFF\u{1}\u{2}\u{3}\u{4}WEBPVP8 ".utf8), .webp),

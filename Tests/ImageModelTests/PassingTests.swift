@@ -9,17 +9,75 @@ import Testing
         return Passing(request)
     }
 
+    private func file(
+        _ format: ImageFormat, _ width: Int = 64, _ height: Int = 48, frames: Int = 1
+    ) -> ImageInfo {
+        ImageInfo(format: format, size: PixelSize(width: width, height: height), pages: frames)
+    }
+
+    /// The first frame alone changes nothing but animations.
+    @Test func theFirstFrameOfAnAnimationIsNoFile() throws {
+        let made = try #require(passing { $0.options = .decodeFirstFrameOnly })
+        #expect(made == Passing(isUnchanged: true, metadata: .all))
+        for format in [ImageFormat.jpeg, .heic, .bmp] {
+            #expect(made.passes(file(format), for: .full, keepsFrames: false))
+        }
+        #expect(made.passes(file(.tiff, frames: 3), for: .full, keepsFrames: false), "pages")
+        #expect(!made.passes(file(.gif, frames: 3), for: .full, keepsFrames: false))
+        #expect(made.passesDrawings(for: .full))
+    }
+
+    /// A limit of bytes, or a box, passes the files that it leaves as they are.
+    @Test func whatIsNotReducedPasses() throws {
+        var request = ImageRequest(url: "http://h/a.jpg")
+        request.options = .scaleDownLargeImages
+        request.context.scaleDownLimit = 64 * 48 * 4
+        request.applyScaleDownLimit()
+        let limited = try #require(Passing(request))
+        let need = DecodeNeed(request)
+        #expect(limited.passes(file(.jpeg), for: need, keepsFrames: false))
+        #expect(!limited.passes(file(.jpeg, 65), for: need, keepsFrames: false))
+        #expect(limited.passes(file(.gif, frames: 9), for: need, keepsFrames: true))
+        #expect(limited.passes(file(.svg), for: need, keepsFrames: false))
+        #expect(limited.passesDrawings(for: need), "it has no pixels")
+        #expect(limited.passes(file(.pdf, 5_000, 5_000), for: need, keepsFrames: false))
+
+        let box = PixelSize(width: 100, height: 50)
+        let thumbnail = try #require(passing { $0.thumbnail = Thumbnail(box: box) })
+        #expect(thumbnail.passes(file(.jpeg), for: .cover(box, .fit), keepsFrames: false))
+        let high = file(.jpeg, 64, 51)
+        #expect(!thumbnail.passes(high, for: .cover(box, .fit), keepsFrames: false))
+        // A drawing is drawn as large as the box, and a shape of its own is made.
+        #expect(!thumbnail.passes(file(.svg), for: .cover(box, .fit), keepsFrames: false))
+        #expect(!thumbnail.passesDrawings(for: .cover(box, .fit)))
+        #expect(!thumbnail.passes(file(.jpeg), for: .cover(box, .stretch), keepsFrames: false))
+
+        // More than one reduction, other steps, or an output: nothing passes.
+        let changes: [(inout ImageRequest) -> Void] = [
+            { $0.steps = [.scaleDown(bytes: 400)] }, { $0.steps = [.grayscale] },
+            { $0.output.format = .webp }, { $0.output.accepted = [.webp] },
+        ]
+        for change in changes {
+            let made = passing {
+                $0.thumbnail = Thumbnail(box: box)
+                change(&$0)
+            }
+            #expect(made == nil)
+        }
+    }
+
     @Test func anUnchangedImagePassesWithoutItsMetadata() throws {
         #expect(passing { _ in } == nil, "it is delivered as it came")
         for choice in [MetadataChoice.nothing, .copyright] {
             let made = try #require(passing { $0.output.metadata = choice })
             #expect(made == Passing(isUnchanged: true, metadata: choice))
             for format in [ImageFormat.jpeg, .png, .webp, .gif, .svg] {
-                #expect(made.passes(format, isAnimation: false, keepsFrames: false))
-                #expect(!made.passes(format, isAnimation: true, keepsFrames: false))
-                #expect(made.passes(format, isAnimation: true, keepsFrames: true))
+                #expect(made.passes(file(format), for: .full, keepsFrames: false))
+                let moving = file(format, frames: 3)
+                #expect(!made.passes(moving, for: .full, keepsFrames: false))
+                #expect(made.passes(moving, for: .full, keepsFrames: true))
             }
-            #expect(!made.passes(.heic, isAnimation: false, keepsFrames: false))
+            #expect(!made.passes(file(.heic), for: .full, keepsFrames: false))
         }
         // What keeps all is upright, so that it is encoded.
         #expect(passing { $0.output.metadata = .all } == nil)
@@ -49,12 +107,12 @@ import Testing
                 $0.steps = [.grayscale]
             })
         #expect(made == Passing(formats: [.gif, .svg], isUnchanged: false, metadata: .copyright))
-        #expect(made.passes(.gif, isAnimation: true, keepsFrames: false))
-        #expect(made.passesDrawings)
-        #expect(!made.passes(.jpeg, isAnimation: false, keepsFrames: true))
+        #expect(made.passes(file(.gif, frames: 3), for: .full, keepsFrames: false))
+        #expect(made.passesDrawings(for: .header))
+        #expect(!made.passes(file(.jpeg), for: .full, keepsFrames: true))
         let all = try #require(passing { $0.output.passed = [.heic] })
         #expect(all.metadata == .all && all.isUnchanged)
-        #expect(all.passes(.heic, isAnimation: false, keepsFrames: false))
+        #expect(all.passes(file(.heic), for: .full, keepsFrames: false))
         // A frame that is named is no file.
         #expect(passing { ($0.output.passed, $0.frame) = ([.gif], 2) } == nil)
     }

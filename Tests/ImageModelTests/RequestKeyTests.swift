@@ -17,7 +17,7 @@ import Testing
         let plain = ResultKey(request())
         let changes: [(inout ImageRequest) -> Void] = [
             { $0.options = [.highPriority, .fromLoaderOnly, .retryFailed, .waitStoreCache] },
-            { $0.options = [.lowPriority, .fromCacheOnly, .decodeFirstFrameOnly] },
+            { $0.options = [.lowPriority, .fromCacheOnly, .preloadAllFrames] },
             { $0.queryCacheTypes = .none },
             { $0.storeCacheTypes = .disk },
             { $0.originalQueryCacheTypes = .all },
@@ -146,6 +146,9 @@ import Testing
         #expect(!request { $0.thumbnail = Thumbnail(box: box) }.wantsOriginal)
         #expect(!request { $0.steps = [.resize(box, .fit)] }.wantsOriginal)
         #expect(!request { $0.output.quality = 80 }.wantsOriginal)
+        #expect(!request { $0.options = .decodeFirstFrameOnly }.wantsOriginal)
+        let facts = request { ($0.options, $0.infoOnly) = (.decodeFirstFrameOnly, true) }
+        #expect(facts.wantsOriginal)
         let both = request {
             $0.thumbnail = Thumbnail(box: box, preservesAspectRatio: false)
             $0.steps = [.flip(horizontal: true, vertical: false)]

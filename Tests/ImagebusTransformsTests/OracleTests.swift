@@ -10,7 +10,20 @@ import Testing
 
     init() throws {
         transforms = try ImageTransforms()
-        image = try transforms.image(of: #require(Fixtures.bytes("images/TestImage.png")))
+        let file = try #require(Fixtures.bytes("images/TestImage.png"))
+        image = try transforms.image(of: Self.withoutGamma(file))
+    }
+
+    /// SDWebImage's values are samples as the file has them, not in sRGB.
+    private static func withoutGamma(_ png: [UInt8]) -> [UInt8] {
+        var (file, place) = (Array(png.prefix(8)), 8)
+        while place + 12 <= png.count {
+            let end = place + 12 + png[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
+            let name = png[(place + 4)..<(place + 8)]
+            if !name.elementsEqual("gAMA".utf8) { file += png[place..<min(end, png.count)] }
+            place = end
+        }
+        return file
     }
 
     private static let black = Colour(argb: 0xFF00_0000)

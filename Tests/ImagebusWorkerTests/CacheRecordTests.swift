@@ -21,6 +21,8 @@ import Testing
                 ResponseAge(bornMilliseconds: 1_000, expiresInSeconds: 5),
                 variesOnEverything: true))
         metadata.tags = ["red", "b:1"]
+        // Whatever the revision of this version is.
+        metadata.revision = 1
         return metadata
     }
 

@@ -192,7 +192,7 @@ extension RealProcesses {
                     for request in requests {
                         group.addTask(executorPreference: client.executor) {
                             let image = try await client.load(request).response
-                            let start = try #require(image.bytes?.lastingBytes?.baseAddress)
+                            let start = try #require(image.bytes?.lastingBytes.baseAddress)
                             return UInt(bitPattern: start)
                         }
                     }

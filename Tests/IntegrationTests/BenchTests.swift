@@ -8,7 +8,7 @@ extension RealProcesses {
             let run = try CommandLineRun([
                 "bench", "cancel", "--private", "--seconds", "1", "--json",
             ])
-            let end = try run.end(timeout: .seconds(120))
+            let end = try run.end(timeout: .seconds(300))
             #expect(end.exitStatus == 0, "\(end)")
             let report = try end.json()
             #expect(report["name"]?.text == "cancel")

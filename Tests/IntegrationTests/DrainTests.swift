@@ -122,6 +122,29 @@ extension RealProcesses {
             }
         }
 
+        /// One worker is away when the coordinator dismisses the others, of which one stays.
+        @Test func aWorkerThatComesBackToAnEndingCoordinatorIsDismissed() async throws {
+            try await withStack { stack in
+                let decoder = try #require(stack.processes("decode").first)
+                let transformer = try #require(stack.processes("transform").first)
+                let cache = try #require(stack.processes("cache").first)
+                try decoder.halt()
+                #expect(try stack.run(["drain", "coordinator"]).exitStatus == 0)
+                _ = try await stack.awaitStatus("the other workers") { report in
+                    WorkerKind.allCases.allSatisfy {
+                        $0 == .decode || !report.processes($0).isEmpty
+                    }
+                }
+                try transformer.halt()
+                try stack.send(.terminate)
+                #expect(try cache.ends(within: .seconds(5)), "the others are dismissed")
+                try decoder.resume()
+                #expect(try decoder.ends(within: .seconds(5)), "and so is whoever comes then")
+                try transformer.resume()
+                #expect(try stack.awaitEnd() == "exit 0")
+            }
+        }
+
         @Test func whatIsNoKindIsAUsageError() throws {
             #expect(try CommandLineRun(["drain", "origin"]).end().exitStatus == 64)
             #expect(try CommandLineRun(["drain"]).end().exitStatus == 64)

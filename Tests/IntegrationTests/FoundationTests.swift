@@ -27,7 +27,7 @@ extension RealProcesses {
             let source = try PieceStack.image(3 << 20)
             var (data, kept, place) = try await loaded(source, delivery: .mapped) { response in
                 let bytes = try #require(response.bytes)
-                let place = try #require(bytes.lastingBytes?.baseAddress)
+                let place = try #require(bytes.lastingBytes.baseAddress)
                 #expect(response.data?.withUnsafeBytes { $0.baseAddress } != place)
                 return (Data(sharing: bytes), Kept(bytes), place)
             }

@@ -12,19 +12,8 @@ extension RealProcesses {
         ]
         private let origin = OriginServer()
 
-        private func port(_ stack: StackHarness) throws -> UInt16 {
-            let url = try #require(try stack.gatewayURL())
-            return try #require(UInt16(url.split(separator: ":")[2].dropLast()))
-        }
-
         private func gateway(_ stack: StackHarness) throws -> ObservedProcess {
             try #require(stack.children.first { $0.name == "imagebus-gatewa" })
-        }
-
-        private func get(_ target: String, _ port: UInt16) throws -> RawClient.Response {
-            let client = try RawClient(port: port)
-            client.get(target)
-            return client.whole()
         }
 
         @Test func itIsListedAndAnswersAndComesBack() async throws {
@@ -32,15 +21,15 @@ extension RealProcesses {
                 "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
             let target = "/unsafe/rs:fit:40:40/plain/\(origin.url("/a.jpg"))"
             try await withStack(Self.arguments, decoders: 1) { stack in
-                let port = try port(stack)
-                #expect(try get(target, port).status == 200)
+                let port = try stack.gatewayPort()
+                #expect(try RawClient.get(target, port).status == 200)
                 let first = try gateway(stack)
                 let listed = try await stack.awaitStatus("a gateway") { !$0.fronts.isEmpty }
                 #expect(listed.fronts.map(\.process.name) == ["gateway"])
                 #expect(listed.fronts.map(\.pid) == [UInt32(first.processID)])
                 try first.kill()
                 // Whoever connects now waits for the next one.
-                #expect(try get(target, port).status == 200)
+                #expect(try RawClient.get(target, port).status == 200)
                 let again = try await stack.awaitStatus("the next gateway") {
                     $0.fronts.map(\.process.restarts) == [1]
                 }
@@ -53,7 +42,7 @@ extension RealProcesses {
             let gate = Gate()
             origin.route("/a.jpg", .hangBody(until: gate, then: image))
             try await withStack(Self.arguments, decoders: 1) { stack in
-                let port = try port(stack)
+                let port = try stack.gatewayPort()
                 let waits = try RawClient(port: port)
                 let asks = try RawClient(port: port)
                 waits.get("/unsafe/rs:fit:40:40/plain/\(origin.url("/a.jpg"))")
@@ -74,7 +63,7 @@ extension RealProcesses {
 
         @Test func anAddressThatIsTakenEndsServe() async throws {
             try await withStack(Self.arguments, decoders: 1) { stack in
-                let taken = "127.0.0.1:\(try port(stack))"
+                let taken = "127.0.0.1:\(try stack.gatewayPort())"
                 let other = try StackHarness(["--gateway", taken, "--gateway-unsigned"])
                 let failure = #expect(throws: StackFailure.self) { try other.start() }
                 #expect("\(failure as Any)".contains("exit 78"), "\(failure as Any)")

@@ -18,7 +18,7 @@ extension RealProcesses {
                 let client = try stack.client()
                 let kept = try #require(
                     try await client.load(origin.url("/0")).response.bytes)
-                #expect(kept.lastingBytes != nil, "it is mapped")
+                #expect(kept.isMapped)
                 let end = ContinuousClock.now.advanced(by: .seconds(Effort.isLong ? 60 : 2))
                 var rounds = 0
                 repeat {

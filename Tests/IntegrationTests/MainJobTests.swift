@@ -49,9 +49,10 @@ extension RealProcesses {
             #expect(answer["digest"]?.text?.isEmpty == false)
             #expect(
                 answer.names == [
-                    "bits", "bytes", "cacheType", "digest", "error", "explanation", "extendedData",
-                    "facts", "fallbackFor", "format", "freshness", "hdr", "height", "key",
-                    "notes", "pages", "partials", "refreshed", "scale", "status", "stillOf",
+                    "bits", "bytes", "cacheType", "damaged", "digest", "error", "explanation",
+                    "extendedData", "facts", "fallbackFor", "format", "freshness", "hdr",
+                    "height", "key", "notes", "pages", "partials", "refreshed", "scale", "status",
+                    "stillOf",
                     "timings",
                     "token", "width",
                 ])

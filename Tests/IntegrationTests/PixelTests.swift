@@ -67,7 +67,7 @@ extension RealProcesses {
                 }
                 // Where they lie, a processor reads them in whole words.
                 if name == "large" {
-                    let address = try #require(pixels.lastingBytes?.baseAddress)
+                    let address = try #require(pixels.lastingBytes.baseAddress)
                     #expect(Int(bitPattern: address) % 64 == 0)
                 }
                 // Others read the same bytes.

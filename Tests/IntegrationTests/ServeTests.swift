@@ -22,6 +22,26 @@ extension RealProcesses {
             }
         }
 
+        /// Whatever the shell allows.
+        @Test func noProcessMayWriteACoreFile() async throws {
+            let raise = "ulimit -S -c \"$(ulimit -H -c)\"; exec \"$@\""
+            try await withStack(
+                ["--gateway", "127.0.0.1:0", "--gateway-unsigned"],
+                launcher: ["/bin/sh", "-c", raise, "sh"]
+            ) { stack in
+                let processes = [stack.processID] + stack.children.map(\.processID)
+                #expect(processes.count == 9)
+                for process in processes {
+                    let limits = try #require(FileBytes.text("/proc/\(process)/limits"))
+                    let line =
+                        limits.split(separator: "\n")
+                        .first { $0.hasPrefix("Max core file size") } ?? ""
+                    let words = line.split(separator: " ").dropFirst(4).prefix(2)
+                    #expect(words == ["0", "0"], "process \(process): \(line)")
+                }
+            }
+        }
+
         @Test func aSecondSigtermEndsAllNow() async throws {
             let slow = try SlowImage()
             try await withStack { stack in

@@ -8,9 +8,16 @@ public struct RawClient: ~Copyable {
     private static let secondsMax = 60
 
     /// Connects; throws where nobody listens. `lastByte` is that of the address 127.0.0.N that it
-    /// comes from: others are other peers.
-    public init(port: UInt16, from lastByte: UInt8 = 1) throws(ConnectionRefused) {
+    /// comes from: others are other peers. With `receiving` the system keeps about so many bytes
+    /// that were not read.
+    public init(
+        port: UInt16, from lastByte: UInt8 = 1, receiving bytes: Int32? = nil
+    ) throws(ConnectionRefused) {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var bytes {
+            setsockopt(
+                socket, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+        }
         var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
         setsockopt(
             socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -137,6 +144,15 @@ public struct RawClient: ~Copyable {
             if more.isEmpty { return bytes }
             bytes += more
         }
+    }
+
+    /// The answer to a GET on a connection of its own, to a port of 127.0.0.1.
+    public static func get(
+        _ target: String, _ port: UInt16, _ more: String = ""
+    ) throws -> Response {
+        let client = try RawClient(port: port)
+        client.get(target, more)
+        return client.whole()
     }
 
     /// Asks for a target; `more` are further header lines, each with its end.

@@ -2,12 +2,13 @@ import Linux
 
 /// A program of the system, run to its end.
 public enum Tool {
-    /// Its standard output; throws where it does not end with 0.
+    /// Its standard output; throws if it does not end with 0. An encoder that others keep from the
+    /// processors may take minutes; the limit ends what hangs.
     @discardableResult
     public static func run(_ line: [String], input: [UInt8]? = nil) throws -> [UInt8] {
         let end = try CommandLineRun(
             line: [path(of: line[0])] + line.dropFirst(), environment: [:], input: input
-        ).end()
+        ).end(timeout: .seconds(600))
         guard end.exitStatus == 0 else { throw StackFailure("\(line[0]): \(end)") }
         return end.output
     }

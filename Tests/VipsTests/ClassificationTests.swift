@@ -25,6 +25,15 @@ import Testing
         #expect(VipsError.kind(of: text, otherwise: .corrupt) == .corrupt)
     }
 
+    /// libvips 8.14 says so of files that are sound.
+    @Test(arguments: [
+        "tiff2vips: samples_per_pixel not a whole number of bytes",
+        "jxlload_buffer: error JxlDecoderImageOutBufferSize",
+    ])
+    func whatADecoderLacksIsUnsupported(text: String) {
+        #expect(VipsError.kind(of: text, otherwise: .corrupt) == .unsupported)
+    }
+
     /// Each loader brings what it is known by, such as the first letters of its functions.
     @Test func aLoaderThatIsPermittedLaterIsHeardAsWell() throws {
         let text = "source: bad seek to 9\nArgusReadTable: no table"

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-SECONDS = 60  # until what should happen counts as not happening
+SECONDS = 300  # until what should happen counts as not happening
 
 
 class BrowserError(AssertionError):

@@ -110,7 +110,8 @@ struct RandomValues {
             bands: .rgba, size: size, stride: 4 * size.width + number(0...64))
         layout.orientation = Orientation(exif: number(1...8))
         layout.animation = AnimationFacts(
-            durations: list(2...20) { $0.number(1...9_000_000) }, loops: number(0...70_000))
+            durations: list(2...20) { $0.number(1...9_000_000) }, loops: number(0...70_000),
+            plays: number(0...70_000))
         return layout
     }
 

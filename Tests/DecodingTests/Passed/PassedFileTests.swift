@@ -16,12 +16,12 @@ import Vips
     /// are pixels.
     private func passed(
         _ bytes: [UInt8], _ passing: Passing = unchanged, allFrames: Bool = false,
-        by family: FormatFamily = .raster
+        need: DecodeNeed = .full, by family: FormatFamily = .raster
     ) throws -> (file: [UInt8]?, info: ImageInfo) {
         let space = HeapSpace()
         let source = BlockReference(
             segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-        var work = DecodeWork(source: source, need: .full, limits: ImageLimits())
+        var work = DecodeWork(source: source, need: need, limits: ImageLimits())
         (work.passing, work.wantsAllFrames) = (passing, allFrames)
         let image = try bytes.withUnsafeBytes { input in
             try DecodeStage(family).perform(
@@ -224,6 +224,23 @@ import Vips
         for bytes in [other, bomb, damaged, Array(file.dropLast(9))] {
             #expect(throws: ImageError.self) { try passed(bytes, Self.drawings) }
         }
+    }
+
+    // MARK: - Reductions
+
+    /// A file passes only if the reduction leaves its size; one that is turned counts as displayed.
+    @Test func whatIsReducedIsDecoded() throws {
+        let file = try Self.jpeg()
+        let turned = file.withEXIF(orientation: 6)
+        func passes(_ file: [UInt8], _ need: DecodeNeed) throws -> Bool {
+            try passed(file, Passing(isUnchanged: true, metadata: .all), need: need).file == file
+        }
+        #expect(try passes(file, .area(64 * 48)))
+        #expect(try !passes(file, .area(64 * 48 - 1)))
+        #expect(try passes(file, .cover(PixelSize(width: 64, height: 48), .fit)))
+        #expect(try !passes(file, .cover(PixelSize(width: 63, height: 48), .fit)))
+        #expect(try passes(turned, .cover(PixelSize(width: 48, height: 64), .fit)))
+        #expect(try !passes(turned, .cover(PixelSize(width: 64, height: 48), .fit)))
     }
 
     // MARK: - Damage

@@ -16,6 +16,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case animations
     /// First bytes of files that still arrive, through the codecs.
     case beginnings
+    /// Bitmaps and icons, which are read without a library.
+    case bitmaps
     /// Paths of URLs in the grammars of others.
     case grammars
     /// Fields of requests that say what a client accepts, has and wants, and names in answers.
@@ -32,6 +34,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .headers: try HeaderTarget.run(bytes)
         case .animations: try AnimationTarget.run(bytes)
         case .beginnings: try BeginningTarget.run(bytes)
+        case .bitmaps: try BitmapTarget.run(bytes)
         case .grammars: try GrammarTarget.run(bytes)
         case .webheaders: try WebHeaderTarget.run(bytes)
         }

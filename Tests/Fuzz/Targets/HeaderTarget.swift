@@ -7,8 +7,9 @@ enum HeaderTarget {
             ImageFormat(file: bytes.span), ImageFormat.sniff(bytes, tail: bytes)
         )
         try expect(
-            format == sniffed || (sniffed == .tiff && format == .raw),
-            "a file is what its signature says, or camera RAW in a TIFF")
+            format == sniffed || (sniffed == .tiff && format == .raw)
+                || (sniffed == .ico && format == .undefined),
+            "a file is what its signature says, or camera RAW in a TIFF, or no icon")
         try checkReaders(bytes)
         guard let header = ImageHeader(bytes.span) else { return }
         try expect(header.size.isPositive, "an image has pixels")
@@ -28,7 +29,12 @@ enum HeaderTarget {
         let reader = HeaderBytes(bytes.span)
         for traits in FormatTraits.rows {
             _ = traits.storedSize?(reader)
-            _ = traits.storedHDR?(reader)
+            if let colors = traits.statedColors?(reader) {
+                _ = HDRColours(colors)
+                if let profile = SampleProfile(colors, for: .rgb) {
+                    try expect(ProfileSpace(profile.bytes) == .rgb, "a made profile is whole")
+                }
+            }
             if let frames = traits.storedFrames?(reader) {
                 try expect(frames >= 0, "frames are counted")
             }
@@ -38,6 +44,15 @@ enum HeaderTarget {
             }
             _ = traits.guest?(reader)
         }
+        _ = reader.jxlAlphaIsPremultiplied
+        for tracks in [true, false] {
+            for patch in AVIFPatches(reader, ofTracks: tracks).all {
+                try expect(
+                    patch.offset >= 0 && patch.offset + patch.bytes.count <= bytes.count,
+                    "bytes that are replaced are there")
+            }
+        }
+        _ = reader.tiffYCbCr
         if let bitmap = reader.bitmap { try checkSize(bitmap.size) }
         if let icon = reader.largestIcon {
             try checkSize(icon.size)

@@ -21,7 +21,7 @@ extension RealProcesses {
 
         @Test func badInputEndsWithItsErrorAndNoProcess() async throws {
             let programs = AlteredPrograms(
-                "imagebus-coordinator", ["--body-limit", "\(Self.bodyLimit)"])
+                "imagebus-coordinator", arguments: ["--body-limit", "\(Self.bodyLimit)"])
             let (origin, closed) = (OriginServer(), OriginServer())
             closed.stop()
             let rows = try Self.rows(origin, closed) + Self.brokenFiles(origin)

@@ -109,7 +109,7 @@ extension RealProcesses {
             _ body: (StackHarness, ImagebusClient) async throws -> Void
         ) async throws {
             let programs = AlteredPrograms(
-                "imagebus-coordinator", arguments, descriptors: Self.descriptors)
+                "imagebus-coordinator", arguments: arguments, descriptors: Self.descriptors)
             try await withStack(environment: programs.environment) { stack in
                 let client = try stack.client()
                 try await expectServes(stack, client)

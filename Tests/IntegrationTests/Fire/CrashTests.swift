@@ -5,7 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What crashes workers is not tried again; what is killed from outside is (SEMANTICS §7.5).
+    /// What crashes decoders is not tried again; what is lost with a download process is
+    /// (SEMANTICS §7.5).
     @Suite struct CrashTests {
         /// An image whose decode takes so long that a signal finds it there.
         private static let slow = Result { try Images.noise(width: 4_000, height: 3_000).png() }
@@ -46,13 +47,19 @@ extension RealProcesses {
             }
         }
 
-        @Test func whatIsKilledFromOutsideIsNeverQuarantined() async throws {
+        @Test func aDownloadProcessThatIsKilledIsNoEvidence() async throws {
+            let slow = try SlowImage()
             try await withStack { stack in
                 let client = try stack.client()
-                let task = client.load(request(100))
-                for _ in 0..<5 { _ = try await fell(stack) { try $0.kill() } }
-                let size = try await task.response.info?.size
-                #expect(size == PixelSize(width: 100, height: 75))
+                let task = client.load(ImageRequest(slow.origin.url("/slow.jpg"), fit: 100))
+                for number in 1...5 {
+                    #expect(await slow.origin.waitForRequest("/slow.jpg", count: number))
+                    let download = try #require(stack.processes("download").first)
+                    try download.kill()
+                    #expect(try download.ends(within: defaultTimeout))
+                }
+                slow.gate.open()
+                #expect(try await task.response.info?.size == PixelSize(width: 100, height: 75))
                 let report = try await stack.awaitIdle()
                 #expect(report.counter("quarantined") == 0)
                 #expect(report.counter("crashes") == 0)

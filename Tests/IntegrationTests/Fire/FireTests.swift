@@ -30,7 +30,7 @@ extension RealProcesses {
                 let isOver = Gate()
                 let ended = Expectation()
                 let running = Task {
-                    let ends = await Self.run(lanes, until: isOver)
+                    let ends = await MixedLoads.run(lanes, until: isOver)
                     ended.fulfil()
                     return ends
                 }
@@ -44,28 +44,12 @@ extension RealProcesses {
                 print("fire: \(seconds) s, killed \(killer.killed); \(ends)")
                 let others = ends.filter { $0.key != .right }
                 #expect(others.isEmpty, "of \(ends.values.reduce(0, +)): \(others)")
-                #expect(ends[.right] ?? 0 > seconds * 10)
+                #expect(ends[.right] ?? 0 > lanes.count * MixedLoads.requestsAfterwards)
                 try await expectWhole(stack, report.processes.count)
                 let after = try await ProcessFigures.settled(stack.processID)
                 print("fire: serve had \(serve), then \(after)")
                 #expect(after.descriptors == serve.descriptors)
                 #expect(after.bytes <= serve.bytesLimit)
-            }
-        }
-
-        /// Requests on all lanes until it is over; those under way then are waited for.
-        private static func run(_ lanes: [MixedLoads], until isOver: Gate) async -> [ImageEnd: Int]
-        {
-            await withTaskGroup(of: [ImageEnd: Int].self) { group in
-                for lane in lanes {
-                    group.addTask {
-                        var lane = lane
-                        var ends: [ImageEnd: Int] = [:]
-                        while !isOver.isOpen { ends[await lane.next(), default: 0] += 1 }
-                        return ends
-                    }
-                }
-                return await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
             }
         }
 

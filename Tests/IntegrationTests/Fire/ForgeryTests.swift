@@ -187,8 +187,8 @@ extension WireWorker {
     }
 
     /// Whether the coordinator says within the time that the block is free.
-    func isReleased(_ block: BlockID) throws -> Bool {
-        let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+    func isReleased(_ block: BlockID, within limit: Duration = defaultTimeout) throws -> Bool {
+        let deadline = ContinuousClock.now.advanced(by: limit)
         while ContinuousClock.now < deadline {
             if case .release(let blocks) = try receive(within: .milliseconds(50)) {
                 return blocks == [block]

@@ -17,6 +17,8 @@ struct MixedLoads {
     private var number = 0
     /// URLs of which each belongs to many requests.
     static let workingSet = 400
+    /// How many a lane makes when all is over: however slow a machine is, these are answered.
+    static let requestsAfterwards = 10
 
     init(
         _ client: ImagebusClient, _ gallery: Gallery, _ moving: MovingGallery, lane: Int,
@@ -25,6 +27,23 @@ struct MixedLoads {
         (self.client, self.gallery, self.moving, self.lane) = (client, gallery, moving, lane)
         missing = gallery.origin.url("/missing")
         random = SeededGenerator(seed: seed)
+    }
+
+    /// Requests on all lanes until it is over, and then `requestsAfterwards` more on each. Returns
+    /// how many ended in each way.
+    static func run(_ lanes: [MixedLoads], until isOver: Gate) async -> [ImageEnd: Int] {
+        await withTaskGroup(of: [ImageEnd: Int].self) { group in
+            for lane in lanes {
+                group.addTask {
+                    var lane = lane
+                    var ends: [ImageEnd: Int] = [:]
+                    while !isOver.isOpen { ends[await lane.next(), default: 0] += 1 }
+                    for _ in 0..<requestsAfterwards { ends[await lane.next(), default: 0] += 1 }
+                    return ends
+                }
+            }
+            return await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        }
     }
 
     /// Makes one request and returns how it ended: `right` where that is how it should.

@@ -29,18 +29,6 @@ extension RealProcesses {
 
         private var listening: [String] { ["--gateway-operator-listen", "unix:\(socket)"] }
 
-        private func port(_ url: String?) throws -> UInt16 {
-            try #require(url.flatMap { UInt16($0.split(separator: ":")[2].dropLast()) })
-        }
-
-        private func get(
-            _ target: String, _ port: UInt16, _ fields: String = ""
-        ) throws -> RawClient.Response {
-            let client = try RawClient(port: port)
-            client.get(target, fields)
-            return client.whole()
-        }
-
         /// One request to the listener of operators.
         private func ask(
             _ method: String, _ target: String, _ body: String = "",
@@ -65,35 +53,36 @@ extension RealProcesses {
         @Test func noCacheOfOperatorsHasTheOriginAsked() async throws {
             photo.answer(photo.old, "max-age=3600")
             try await withStack(arguments(), decoders: 1) { stack in
-                let port = try port(try stack.gatewayURL())
-                let first = try get(path(), port)
+                let port = try stack.gatewayPort()
+                let first = try RawClient.get(path(), port)
                 _ = try await stack.awaitIdle()
                 // Until the gateway gives it by itself.
-                for _ in 0..<20 { _ = try get(path(), port) }
+                for _ in 0..<20 { _ = try RawClient.get(path(), port) }
                 for fields in [
                     Self.noCache, "Pragma: no-cache\r\n", Self.authorization,
                     "\(Self.noCache)Authorization: Bearer \(Self.token)x\r\n",
                 ] {
-                    let answer = try get(path(), port, fields)
+                    let answer = try RawClient.get(path(), port, fields)
                     #expect(answer.status == 200 && answer.body == first.body)
                 }
                 #expect(photo.requestCount == 1, "strangers ask nobody")
-                let same = try get(path(), port, Self.noCache + Self.authorization)
+                let same = try RawClient.get(path(), port, Self.noCache + Self.authorization)
                 #expect(same.status == 200 && same.body == first.body, "\(same.head)")
                 #expect(photo.conditions == [nil, "\"1\""])
                 photo.answer(photo.new, etag: "\"2\"", "max-age=3600")
-                #expect(try get(path(), port, Self.noCache).body == first.body)
-                let new = try get(path(), port, "Pragma: no-cache\r\n\(Self.authorization)")
+                #expect(try RawClient.get(path(), port, Self.noCache).body == first.body)
+                let new = try RawClient.get(
+                    path(), port, "Pragma: no-cache\r\n\(Self.authorization)")
                 #expect(new.status == 200 && new.body != first.body)
                 #expect(photo.requestCount == 3)
                 _ = try await stack.awaitIdle()
                 for _ in 0..<20 {
-                    #expect(try get(path(), port, Self.noCache).body == new.body)
+                    #expect(try RawClient.get(path(), port, Self.noCache).body == new.body)
                 }
                 #expect(photo.requestCount == 3)
                 // Each time, whatever was answered before.
                 for count in 4...6 {
-                    _ = try get(path(), port, Self.noCache + Self.authorization)
+                    _ = try RawClient.get(path(), port, Self.noCache + Self.authorization)
                     #expect(photo.requestCount == count)
                 }
             }
@@ -103,9 +92,9 @@ extension RealProcesses {
         @Test func anAnswerThatWasAskedForIsNoMoreCacheable() async throws {
             photo.answer(photo.old, "private, max-age=3600")
             try await withStack(arguments(), decoders: 1) { stack in
-                let port = try port(try stack.gatewayURL())
+                let port = try stack.gatewayPort()
                 for fields in ["", Self.noCache + Self.authorization] {
-                    let answer = try get(path(), port, fields)
+                    let answer = try RawClient.get(path(), port, fields)
                     let said = answer.field("Cache-Control") ?? "none"
                     #expect(said == "no-store" || said.hasPrefix("private, "), "\(said)")
                 }
@@ -118,14 +107,15 @@ extension RealProcesses {
         @Test func whatWasPurgedIsNotGivenAgain() async throws {
             photo.answerPlainly(photo.old)
             try await withStack(arguments(listening), decoders: 1) { stack in
-                let port = try port(try stack.gatewayURL())
-                var last = try get(path(), port)
-                _ = try get(path("raw:1"), port)
+                let port = try stack.gatewayPort()
+                var last = try RawClient.get(path(), port)
+                _ = try RawClient.get(path("raw:1"), port)
                 for round in 1...20 {
                     _ = try await stack.awaitIdle()
-                    for _ in 0..<20 { #expect(try get(path(), port).body == last.body) }
+                    for _ in 0..<20 { #expect(try RawClient.get(path(), port).body == last.body) }
                     photo.answerPlainly(round.isMultiple(of: 2) ? photo.old : photo.new)
-                    #expect(try get(path(), port).body == last.body, "nobody has purged it")
+                    let again = try RawClient.get(path(), port)
+                    #expect(again.body == last.body, "nobody has purged it")
                     let answer =
                         round.isMultiple(of: 2)
                         ? try ask("PURGE", "/any/w:10/plain/\(photo.url)")
@@ -134,7 +124,7 @@ extension RealProcesses {
                     let said = String(decoding: answer.body, as: UTF8.self)
                     #expect(said.hasPrefix("{\"disk\":2,\"memory\":"), "\(said)")
                     #expect(said.hasSuffix(",\"url\":\"\(photo.url)\"}\n"), "\(said)")
-                    let next = try get(path(), port)
+                    let next = try RawClient.get(path(), port)
                     #expect(next.status == 200 && next.body != last.body, "round \(round)")
                     last = next
                 }
@@ -163,11 +153,12 @@ extension RealProcesses {
                     """.utf8), to: "a.yaml")
             try await withStack(["--allow-private-networks", "--config", file], decoders: 1) {
                 stack in
-                let port = try port(try stack.gatewayURLs(1).first)
+                let port = try #require(
+                    stack.gatewayURLs(1).first.flatMap(StackHarness.port(ofGateway:)))
                 func counts() throws -> [Int] {
                     for name in names {
                         let target = "/_/w:40/plain/\(photo.origin.url(name))"
-                        #expect(try get(target, port).status == 200)
+                        #expect(try RawClient.get(target, port).status == 200)
                     }
                     return names.map { photo.origin.requestCount($0) }
                 }
@@ -195,8 +186,8 @@ extension RealProcesses {
         @Test func strangersRemoveNothing() async throws {
             photo.answerPlainly(photo.old)
             try await withStack(arguments(listening), decoders: 1) { stack in
-                let port = try port(try stack.gatewayURL())
-                _ = try get(path(), port)
+                let port = try stack.gatewayPort()
+                _ = try RawClient.get(path(), port)
                 _ = try await stack.awaitIdle()
                 for fields in ["", "Authorization: Bearer \(Self.token)x\r\n"] {
                     let body = "{\"url\": \"\(photo.url)\"}"
@@ -221,7 +212,7 @@ extension RealProcesses {
                 let bad = try ask("POST", "/-/purge", "{\"uri\": \"a\"}")
                 #expect(bad.status == 400 && bad.field("X-Imagebus-Error") == "invalidRequest")
                 #expect(bad.field("Content-Type") == "application/json")
-                _ = try get(path(), port)
+                _ = try RawClient.get(path(), port)
                 #expect(photo.requestCount == 1)
             }
         }
@@ -252,17 +243,17 @@ extension RealProcesses {
             }
         }
 
-        /// One that takes images connects elsewhere, and removes them all the same; SIGHUP reads
-        /// the tokens anew.
+        /// One that takes images connects elsewhere, and removes them all the same; SIGHUP reloads
+        /// the tokens.
         @Test func aGatewayThatTakesImagesRemovesThemToo() async throws {
             photo.answerPlainly(photo.old)
             let more = listening + ["--gateway-post-tokens", tokens]
             try await withStack(arguments(more), decoders: 1) { stack in
-                let port = try port(try stack.gatewayURL())
-                #expect(try get(path(), port).status == 200)
+                let port = try stack.gatewayPort()
+                #expect(try RawClient.get(path(), port).status == 200)
                 _ = try await stack.awaitIdle()
                 #expect(try ask("PURGE", path()).status == 200)
-                #expect(try get(path(), port).status == 200)
+                #expect(try RawClient.get(path(), port).status == 200)
                 #expect(photo.requestCount == 2)
                 folder.write(Array("another-token-of-ours\n".utf8), to: "tokens")
                 try stack.send(.hangUp)

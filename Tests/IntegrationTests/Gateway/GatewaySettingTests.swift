@@ -11,19 +11,6 @@ extension RealProcesses {
         private let bench = GatewayBench()
         private let folder = TestKit.TemporaryDirectory()
 
-        private func port(_ stack: StackHarness) throws -> UInt16 {
-            let url = try #require(try stack.gatewayURL())
-            return try #require(UInt16(url.split(separator: ":")[2].dropLast()))
-        }
-
-        private func get(
-            _ target: String, _ port: UInt16, _ fields: String = ""
-        ) throws -> RawClient.Response {
-            let client = try RawClient(port: port)
-            client.get(target, fields)
-            return client.whole()
-        }
-
         private func routeWaves(_ path: String = "/a.jpg") throws {
             bench.origin.route(
                 path, .bytes(try Images.waves(width: 120, height: 60).jpeg(quality: 90)))
@@ -93,13 +80,19 @@ extension RealProcesses {
                     "--gateway-watermark", place,
                 ], decoders: 1
             ) { stack in
-                let answer = try get(
-                    "/_/wm:1:ce/plain/\(bench.origin.url("/a.jpg"))@png", port(stack))
+                let answer = try RawClient.get(
+                    "/_/wm:1:ce/plain/\(bench.origin.url("/a.jpg"))@png", stack.gatewayPort())
                 #expect(answer.status == 200, "\(answer.head)")
                 let pixels = try Pixels(decoding: answer.body)
                 #expect(pixels.size == "120x60")
                 #expect(isClose(pixels.at(60, 30), [255, 0, 0]), "\(pixels.at(60, 30))")
                 #expect(!isClose(pixels.at(10, 10), [255, 0, 0]))
+                // Its copy is for nobody who names it.
+                for name in DirectoryEntries.names("\(stack.runtimeDirectory)/watermark") {
+                    let stranger = try RawClient.get(
+                        "/_/plain/watermark:///\(name)@png", stack.gatewayPort())
+                    #expect(stranger.status >= 400, "\(stranger.head)")
+                }
             }
         }
 
@@ -117,10 +110,10 @@ extension RealProcesses {
                 ["--allow-private-networks", "--gateway", "127.0.0.1:0"], decoders: 1,
                 environment: environment
             ) { stack in
-                let port = try port(stack)
-                let unsigned = try get("/unsafe/plain/a.jpg", port)
+                let port = try stack.gatewayPort()
+                let unsigned = try RawClient.get("/unsafe/plain/a.jpg", port)
                 #expect(unsigned.status == 403)
-                let answer = try get(
+                let answer = try RawClient.get(
                     "/\(Self.signature)/plain/a.jpg", port, "Accept: image/avif,image/webp\r\n")
                 #expect(answer.status == 200, "\(answer.head)")
                 #expect(answer.field("Content-Type") == "image/webp")
@@ -169,7 +162,7 @@ extension RealProcesses {
                 ["--allow-private-networks", "--config", path], decoders: 1
             ) { stack in
                 let urls = try stack.gatewayURLs(2)
-                let ports = urls.compactMap { UInt16($0.split(separator: ":")[2].dropLast()) }
+                let ports = urls.compactMap(StackHarness.port(ofGateway:))
                 #expect(ports.count == 2)
                 guard ports.count == 2 else { return }
                 func width() throws -> Int {
@@ -182,9 +175,10 @@ extension RealProcesses {
                 }
                 let first = try width()
                 #expect(first == 40)
-                let wrongHost = try get("/img/_/plain/a.jpg", ports[0])
+                let wrongHost = try RawClient.get("/img/_/plain/a.jpg", ports[0])
                 #expect(wrongHost.status == 421)
-                let other = try get("/unsafe/30x/a.jpg", ports[1], "Accept: image/webp\r\n")
+                let other = try RawClient.get(
+                    "/unsafe/30x/a.jpg", ports[1], "Accept: image/webp\r\n")
                 #expect(other.field("Content-Type") == "image/jpeg" && other.field("Vary") == nil)
                 _ = folder.write(yaml(20), to: "imagebus.yaml")
                 try stack.send(.hangUp)

@@ -30,22 +30,21 @@ extension RealProcesses {
                 "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
         }
 
-        /// Its file has the mode that proxies need, the ready line says where it is, and curl and
-        /// nginx reach it.
-        @Test func curlAndNginxReachIt() async throws {
+        /// Its file has the mode that proxies need, the ready line says where it is, and both
+        /// clients and nginx reach it.
+        @Test func clientsAndNginxReachIt() async throws {
             try routeImage()
             try await withStack(arguments(), decoders: 1) { stack in
                 #expect(try stack.gatewayURL() == "unix:\(socket)")
                 let status = try FileDescriptor.status(path: socket)
                 #expect(status.type == .socket && status.mode & 0o7777 == 0o660)
                 let target = bench.path("/a.jpg")
-                let bytes = try Tool.run([
-                    "curl", "-sSf", "--unix-socket", socket, "http://localhost\(target)",
-                ])
-                #expect(try Pixels(decoding: bytes).size == "40x40")
-                let proxy = try NginxProxy(beforePlaces: ["unix:\(socket)"])
+                let direct = try get(target)
+                #expect(direct.status == 200, "\(direct.head)")
+                #expect(try Pixels(decoding: direct.body).size == "40x40")
+                let proxy = try NginxServer(beforePlaces: ["unix:\(socket)"])
                 let answer = try proxy.get(target)
-                #expect(answer.status == 200 && answer.body == bytes)
+                #expect(answer.status == 200 && answer.body == direct.body)
                 #expect(try proxy.complaints() == [])
                 let log = FileBytes.text(stack.logFile) ?? ""
                 #expect(log.contains(#""peer":"unix""#), "\(log.suffix(400))")

@@ -24,7 +24,9 @@ final class ThumborServer {
             ])
         command.descriptors[2] = .null
         child = try ChildProcess.launch(command)
-        try awaitListening()
+        try child.awaitListening(as: "thumbor") { () throws(RawClient.ConnectionRefused) in
+            _ = try RawClient(port: port)
+        }
     }
 
     deinit {
@@ -32,33 +34,8 @@ final class ThumborServer {
         _ = try? child.wait()
     }
 
-    private var isListening: Bool {
-        do {
-            _ = try RawClient(port: port)
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    private func awaitListening() throws {
-        let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-        var pause = PollingPause()
-        while !isListening {
-            if let status = try child.poll() {
-                throw StackFailure("thumbor ended before it listened (\(status))")
-            }
-            guard ContinuousClock.now < deadline else {
-                throw StackFailure("thumbor did not listen within \(defaultTimeout)")
-            }
-            pause.wait()
-        }
-    }
-
     /// One request on a connection of its own.
     func get(_ target: String) throws -> RawClient.Response {
-        let client = try RawClient(port: port)
-        client.get(target, "Connection: close\r\n")
-        return client.whole()
+        try RawClient.get(target, port, "Connection: close\r\n")
     }
 }

@@ -20,7 +20,7 @@ extension RealProcesses {
             let rounds = Effort.count("ROLLING_ROUNDS", short: 1, long: 20)
             try await withStack(["--allow-private-networks"], decoders: 1) { stack in
                 var gateways = [try gateway(stack), try gateway(stack)]
-                let proxy = try NginxProxy(before: gateways.map(\.port))
+                let proxy = try NginxServer(before: gateways.map(\.port))
                 let load = try GatewayLoad(
                     at: proxy.socket, "/unsafe/rs:fit:{n}:{n}/plain/\(origin.url("/a.jpg"))@jpg")
                 try load.awaitRequests(50)

@@ -6,7 +6,7 @@ public struct MigrationPage {
         public let names: [String]
         /// Where the table has three columns.
         public let example: String?
-        /// What is said of ours.
+        /// Our counterpart, or why there is none.
         public let ours: String
 
         /// Whether nothing is in its place; then the row says why.

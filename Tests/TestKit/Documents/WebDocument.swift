@@ -38,7 +38,8 @@ public struct WebDocument {
         return Set(spans(in: paragraph.joined(separator: " ")))
     }
 
-    static func spans(in text: String) -> [String] {
+    /// What stands between backticks.
+    public static func spans(in text: String) -> [String] {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
     }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A folder with the programs under test, in which one of them gets more arguments or variables
-/// than `serve` gives it.
+/// A folder with the programs under test, in which some of them get more arguments or variables
+/// than `serve` gives them.
 public final class AlteredPrograms {
     private let folder = TemporaryDirectory()
 
-    /// Alters `name`, which may have so many `descriptors`; the others are links.
+    /// Alters `names`, which may have so many `descriptors`; the others are links.
     public init(
-        _ name: String, _ arguments: [String] = [], variables: [String: String] = [:],
+        _ names: String..., arguments: [String] = [], variables: [String: String] = [:],
         descriptors: Int? = nil
     ) {
         for program: TestedProgram in [.coordinator, .download, .cache, .decode, .transform] {
             let (file, path) = (program.rawValue, Programs.place(of: program))
-            if file == name {
+            if names.contains(file) {
                 let words = arguments.map { "'\($0)'" }.joined(separator: " ")
                 let limit = descriptors.map { "ulimit -n \($0)\n" } ?? ""
                 let sets = variables.map { "export \($0)='\($1)'\n" }.joined()

@@ -57,7 +57,8 @@ public final class Container {
     /// Runs something in it, as its user, to its end.
     public func enter(_ words: [String]) throws -> CommandLineEnd {
         let supervisor = try supervisor().processID
-        let line = ["/usr/bin/nsenter", "--target", "\(supervisor)", "--mount", "--pid"]
+        // Its root, too: that of its mounts may be another one.
+        let line = ["/usr/bin/nsenter", "--target", "\(supervisor)", "--mount", "--pid", "--root"]
         let file = FileBytes.text("/proc/\(supervisor)/environ") ?? ""
         var environment: [String: String] = [:]
         for entry in file.split(separator: "\0") where entry.hasPrefix("IMAGEBUS_") {

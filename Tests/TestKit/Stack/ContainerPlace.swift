@@ -93,7 +93,7 @@ public final class ContainerPlace {
         mount --bind "$programs" "$base/programs"
         mount -t tmpfs -o "uid=$user,gid=$user,mode=755,size=1m" tmpfs "$base/run"
         while [ "$1" != -- ]; do
-            mkdir -p "$base/run/$1"
+            (umask 022; mkdir -p "$base/run/$1")
             mount --bind "$base/volumes/$1" "$base/run/$1"
             [ "$2" = rw ] || mount -o remount,bind,ro "$base/run/$1"
             shift 2

@@ -42,9 +42,7 @@ public final class GatewayProcess {
 
     /// One request on a connection of its own.
     public func get(_ target: String, _ more: String = "") throws -> RawClient.Response {
-        let client = try connect()
-        client.get(target, more)
-        return client.whole()
+        try RawClient.get(target, port, more)
     }
 
     /// Sends it a signal.

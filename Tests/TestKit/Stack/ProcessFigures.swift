@@ -21,6 +21,13 @@ public struct ProcessFigures: Sendable, CustomStringConvertible {
         descriptors = DirectoryEntries.names("/proc/\(process)/fd").count
     }
 
+    /// How many threads a process has at the moment; 0 once it has ended.
+    public static func threadCount(of process: Int32) -> Int {
+        let lines = (FileBytes.text("/proc/\(process)/status") ?? "").split(separator: "\n")
+        let line = lines.first { $0.hasPrefix("Threads:") }
+        return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
+    }
+
     /// For tables and failed expectations.
     public var description: String {
         "\(bytes >> 10) KB, shared \(sharedBytes >> 10) KB, \(descriptors) descriptors"

@@ -88,6 +88,19 @@ public final class StackHarness {
         return String(output.lines[1].dropFirst("gateway ".count))
     }
 
+    /// The port of the gateway; throws where there is none at TCP.
+    public func gatewayPort() throws -> UInt16 {
+        guard let port = try gatewayURL().flatMap(Self.port(ofGateway:)) else {
+            throw StackFailure("there is no gateway at TCP", log: logFile)
+        }
+        return port
+    }
+
+    /// The port in the URL of a gateway, such as `http://127.0.0.1:8080/`.
+    public static func port(ofGateway url: String) -> UInt16? {
+        url.split(separator: ":").last.flatMap { UInt16($0.dropLast()) }
+    }
+
     /// The addresses of so many gateways, from the lines behind the ready line.
     public func gatewayURLs(_ count: Int) throws -> [String] {
         guard let output = serve?.output else { return [] }

@@ -17,7 +17,9 @@ import Testing
     /// Swift tests can only start what `TestedProgram` names; Python tests name programs by path.
     @Test func pythonTestsStartOnlyNamedPrograms() throws {
         let files = RepositoryFiles()
-        let folders = ["Examples/Python", "Tests/Web", "Tests/Outsider", "Tests/IIIF"]
+        let folders = [
+            "Examples/Python", "Tests/Web", "Tests/Outsider", "Tests/IIIF", "Tests/Sweep",
+        ]
         var started: Set<String> = []
         for path in folders.flatMap({ files.paths(below: $0) }) where path.hasSuffix(".py") {
             let parts = try #require(files.text(of: path)).split(separator: "PROGRAMS / \"")

@@ -230,6 +230,8 @@ enum ImgproxyRows {
         GoodRow("skip_processing:gif/skp:png") { $0.skippedFormats = [.png] },
         GoodRow("maf:9") { $0.framesMax = 9 },
         GoodRow("max_animation_frames:1") { $0.framesMax = 1 },
+        GoodRow("damaged:refuse") { $0.image.context.damaged = .refuse },
+        GoodRow("dmg:show") { $0.image.context.damaged = .show },
     ]
 
     private static let answers = [
@@ -321,6 +323,7 @@ enum ImgproxyRows {
         BadRow("scp:2", 400, "scp"), BadRow("strip_color_profile:", 400, "strip_color_profile"),
         BadRow("ph:2", 400, "ph"), BadRow("preserve_hdr:", 400, "preserve_hdr"),
         BadRow("skp:blob", 400, "skp"), BadRow("skip_processing:psd", 501, "skip_processing"),
+        BadRow("damaged:hide", 400, "damaged"), BadRow("dmg:", 400, "dmg"),
         BadRow("maf:0", 400, "maf"), BadRow("max_animation_frames:x", 400, "max_animation_frames"),
     ]
 

@@ -1,15 +1,17 @@
 import Linux
 import TestKit
 
-/// An nginx before gateways, at a socket of its own: what its upstream refuses it tries at the next
-/// one, and says so in its log.
-final class NginxProxy {
+/// An nginx at a socket of its own.
+final class NginxServer {
     private let folder = TestKit.TemporaryDirectory()
     private let child: ChildProcess
 
     /// Where it listens.
     var socket: String { folder.file("proxy.sock") }
 
+    /// One before gateways: what its upstream refuses it tries at the next one, and says so in its
+    /// log.
+    ///
     /// - Parameter keeps: whether it keeps answers as they permit it, and says in `X-Proxy-Cache`
     ///   whether it had one.
     convenience init(before ports: [UInt16], keeps: Bool = false) throws {
@@ -17,30 +19,44 @@ final class NginxProxy {
     }
 
     /// The same before places as nginx writes them, such as `unix:/PATH`.
-    init(beforePlaces places: [String], keeps: Bool = false) throws {
-        let folder = folder
+    convenience init(beforePlaces places: [String], keeps: Bool = false) throws {
         let servers = places.map { "server \($0) max_fails=0;" }.joined(separator: " ")
+        let said = "add_header X-Proxy-Cache $upstream_cache_status always;"
+        try self.init(
+            http: """
+                \(keeps ? "proxy_cache_path kept keys_zone=kept:1m;" : "")
+                upstream gateways { \(servers) }
+                """,
+            location: """
+                proxy_pass http://gateways;
+                \(keeps ? "proxy_cache kept; \(said)" : "")
+                proxy_next_upstream error;
+                proxy_connect_timeout 60s;
+                proxy_read_timeout 120s;
+                """)
+    }
+
+    /// One that answers requests with a text of its variables, such as `$uri`.
+    convenience init(answering text: String) throws {
+        try self.init(http: "", location: "return 200 \"\(text)\";")
+    }
+
+    /// `http` and `location`: what its configuration says within these.
+    private init(http: String, location: String) throws {
+        let folder = folder
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(folder.file($0));"
         }
-        let said = "add_header X-Proxy-Cache $upstream_cache_status always;"
         let text = """
             daemon off; master_process off; error_log \(folder.file("errors")) warn;
             pid \(folder.file("pid"));
             events { worker_connections 1024; }
             http {
-                access_log off; \(temporary.joined(separator: " "))
-                \(keeps ? "proxy_cache_path \(folder.file("kept")) keys_zone=kept:1m;" : "")
-                upstream gateways { \(servers) }
+                access_log off; keepalive_requests 100000; \(temporary.joined(separator: " "))
+                \(http)
                 server {
                     listen unix:\(folder.file("proxy.sock"));
-                    location / {
-                        proxy_pass http://gateways;
-                        \(keeps ? "proxy_cache kept; \(said)" : "")
-                        proxy_next_upstream error;
-                        proxy_connect_timeout 60s;
-                        proxy_read_timeout 120s;
-                    }
+                    location / { \(location) }
                 }
             }
 
@@ -49,7 +65,9 @@ final class NginxProxy {
         var command = ChildCommand("/usr/sbin/nginx", ["-c", file, "-p", folder.path])
         command.descriptors[2] = .null
         child = try ChildProcess.launch(command)
-        try awaitListening()
+        try child.awaitListening(as: "nginx", said: { errors.last ?? "it logged nothing" }) {
+            () throws(RawClient.ConnectionRefused) in _ = try RawClient(path: socket)
+        }
     }
 
     deinit {
@@ -71,30 +89,5 @@ final class NginxProxy {
 
     private var errors: [String] {
         (FileBytes.text(folder.file("errors")) ?? "").split(separator: "\n").map(String.init)
-    }
-
-    /// Its socket is there before anybody listens at it.
-    private var isListening: Bool {
-        do {
-            _ = try RawClient(path: socket)
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    private func awaitListening() throws {
-        let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-        var pause = PollingPause()
-        while !isListening {
-            let reason = errors.last ?? "it logged nothing"
-            if let status = try child.poll() {
-                throw StackFailure("nginx ended before it listened (\(status)): \(reason)")
-            }
-            guard ContinuousClock.now < deadline else {
-                throw StackFailure("nginx did not listen within \(defaultTimeout): \(reason)")
-            }
-            pause.wait()
-        }
     }
 }

@@ -1,0 +1,94 @@
+import Glibc
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Somebody fills the file system of the segments: loads end with typed errors, nothing ends,
+    /// and the stack recovers by itself.
+    @Suite(.enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"))
+    struct FullSharedMemoryTests {
+        private let origin = OriginServer()
+        private let image: [UInt8]
+
+        init() throws {
+            image = try Images.waves(width: 400, height: 300).png()
+            origin.route("/*", .bytes(image))
+        }
+
+        /// Takes all that is left of the file system.
+        private func fill(_ stack: StackHarness) throws -> String {
+            let path = "\(stack.runtimeDirectory)/filler"
+            let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            guard file >= 0 else { throw StackFailure("no filler: \(errno)") }
+            defer { close(file) }
+            let page = [UInt8](repeating: 1, count: 4_096)
+            while write(file, page, page.count) == page.count {}
+            return path
+        }
+
+        private func ends(
+            _ count: Int, _ name: String, _ client: ImagebusClient
+        ) async -> [ErrorCode?] {
+            var ends: [ErrorCode?] = []
+            for number in 0..<count {
+                let url = origin.url("/\(name)\(number).png")
+                ends.append(await client.load(ImageRequest(url, fit: 50)).errorCode)
+            }
+            return ends
+        }
+
+        private func isServed(_ client: ImagebusClient) async throws -> Bool {
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while ContinuousClock.now < deadline {
+                if await ends(3, "again", client) == [nil, nil, nil] { return true }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            return false
+        }
+
+        @Test func loadsAreBusyAndGoOnOnceThereIsSpace() async throws {
+            let mount = try PrivateMount(bytes: 16 << 20)
+            let gateway = ["--gateway", "127.0.0.1:0", "--gateway-unsigned"]
+            try await withStack(["--allow-private-networks"] + gateway, mount: mount) { stack in
+                let client = try stack.client()
+                #expect(await ends(1, "first", client) == [nil])
+                let processes = Set(stack.children.map(\.processID))
+                let filler = try fill(stack)
+                let full = await ends(20, "full", client)
+                #expect(Set(full).isSubset(of: [nil, .busy, .limitExceeded]), "\(full)")
+                #expect(full.contains(.busy))
+                let path = "/_/rs:fit:50:50/plain/\(origin.url("/visitor.png"))@png"
+                let port = try stack.gatewayPort()
+                #expect([200, 429, 503].contains(try RawClient.get(path, port).status))
+                #expect(try stack.run(["status"]).exitStatus == 0, "operators see why")
+                #expect(unlink(filler) == 0)
+                #expect(try await isServed(client))
+                #expect(try RawClient.get(path, port).status == 200)
+                #expect(Set(stack.children.map(\.processID)) == processes)
+            }
+        }
+
+        /// What is started meanwhile finds no space for anything of its own.
+        @Test func whatEndsMeanwhileIsBack() async throws {
+            let mount = try PrivateMount(bytes: 16 << 20)
+            try await withStack(mount: mount) { stack in
+                let client = try stack.client()
+                #expect(await ends(1, "first", client) == [nil])
+                let filler = try fill(stack)
+                let before = stack.children
+                for process in before { try process.kill() }
+                for process in before { _ = try process.ends(within: defaultTimeout) }
+                let full = await ends(3, "full", client)
+                #expect(
+                    Set(full).isSubset(of: [nil, .busy, .unavailable, .limitExceeded]), "\(full)")
+                #expect(unlink(filler) == 0)
+                #expect(try await isServed(client))
+                _ = try await stack.awaitStatus("all processes") { $0.processes.count == 7 }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import ImageModel
+import Imagebus
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// What is shown before an image is there: previews of hostile data, and parts of damaged
+    /// images. Nothing of them is kept, or shown to others.
+    @Suite struct HostilePreviewTests {
+        private let folder = TestKit.TemporaryDirectory()
+        private let origin = OriginServer()
+
+        private func request(_ url: String) -> ImageRequest {
+            var request = ImageRequest(url, fit: 40, format: .png)
+            request.options = .progressiveLoad
+            request.timeoutMilliseconds = 60_000
+            return request
+        }
+
+        private func kept(
+            _ url: String, _ client: ImagebusClient, _ headers: [HTTPHeader] = []
+        ) async -> [UInt8]? {
+            var request = ImageRequest(url, fit: 40, format: .png)
+            request.options = .fromCacheOnly
+            request.headers = headers
+            return try? await client.load(request).response.bytes?.array
+        }
+
+        private func pixel(of image: ImageResponse) throws -> [UInt8] {
+            try Pixels(decoding: #require(image.bytes).array).at(6, 6)
+        }
+
+        /// A preview that no decoder takes, or that is larger than an image may be.
+        @Test func aHostilePreviewIsNotShownAndNotKept() async throws {
+            let image = try Images.quadrants(width: 80, height: 60).png()
+            var huge = image
+            huge.replaceSubrange(16..<24, with: [0, 0, 0x40, 0, 0, 0, 0x40, 0])
+            let previews: [(name: String, bytes: [UInt8], said: ImageFormat)] = [
+                ("noise", (0..<4_000).map { UInt8(truncatingIfNeeded: $0 &* 131) }, .png),
+                ("huge", huge, .png),
+                ("another", try Images.waves(width: 9, height: 9).png(), .jpeg),
+                ("svg", Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8), .webp),
+            ]
+            let path = folder.write(Array(ExternalLoader.configuration.utf8), to: "imagebus.yaml")
+            try await withStack(["--config", path], decoders: 1) { stack in
+                let client = try stack.client()
+                let processes = Set(stack.children.map(\.processID))
+                for preview in previews {
+                    let loader = try ExternalLoader(stack, image + preview.bytes)
+                    let url = "photos://album/\(preview.name).png"
+                    let task = client.load(request(url), wantsInfo: true)
+                    let job = try loader.job()
+                    let arrived = BlockReference(
+                        segment: Forgery.segment, offset: 64 + UInt64(image.count),
+                        length: UInt64(preview.bytes.count), block: BlockID(2))
+                    try loader.worker.send(
+                        .progress(
+                            JobProgress(
+                                id: job.id, attempt: job.attempt, received: 10, expected: 1_000,
+                                arrived: arrived, format: preview.said, isPreview: true)))
+                    // Once it was given back, or looked at for a while.
+                    _ = try? loader.worker.isReleased(BlockID(2), within: .seconds(1))
+                    #expect(await kept(url, client) == nil)
+                    try loader.answer(job, image.count)
+                    let last = try await task.response.bytes?.array
+                    for await event in task.events {
+                        if case .partial = event, preview.name != "another" {
+                            Issue.record("\(preview.name) was shown")
+                        }
+                    }
+                    #expect(try isClose(Pixels(decoding: #require(last)).at(5, 5), Self.corner))
+                    #expect(await kept(url, client) == last)
+                }
+                #expect(Set(stack.children.map(\.processID)) == processes)
+            }
+        }
+
+        private static let corner = Images.quadrants(width: 80, height: 60).at(10, 10)
+
+        /// Parts that were shown do not make an image of it.
+        @Test(arguments: [true, false])
+        func aDamagedImageIsNotKeptAlthoughPartsWereShown(isCut: Bool) async throws {
+            let whole = try Images.waves(width: 640, height: 480)
+                .jpeg(quality: 90, progressive: true)
+            var bytes = whole
+            for place in whole.count / 2..<whole.count { bytes[place] = isCut ? 0xFF : 0xD8 }
+            let turnstile = Turnstile()
+            let chunk = bytes.count / 20
+            if isCut {
+                origin.route(
+                    "/cut.jpg",
+                    .stepped(Array(bytes[..<(whole.count / 2)]), chunk: chunk, by: turnstile)
+                        .changed { $0.length = .declared(whole.count) })
+            } else {
+                origin.route("/cut.jpg", .stepped(bytes, chunk: chunk, by: turnstile))
+            }
+            let url = origin.url("/cut.jpg")
+            let options = ["--allow-private-networks", "--fetch-retries", "0"]
+            try await withStack(options) { stack in
+                let client = try stack.client()
+                let processes = Set(stack.children.map(\.processID))
+                let task = client.load(request(url), wantsInfo: true)
+                turnstile.admit(6)
+                var partials = 0
+                for await event in task.events {
+                    switch event {
+                    case .partial:
+                        partials += 1
+                        turnstile.admit(20)
+                    case .progress(let told) where told.received >= UInt64(chunk * 6):
+                        // Where nothing can be shown of so little.
+                        turnstile.admit(1)
+                    default: break
+                    }
+                    turnstile.admit(2)
+                }
+                #expect(await task.errorCode != nil)
+                #expect(await kept(url, client) == nil)
+                #expect(Set(stack.children.map(\.processID)) == processes)
+            }
+        }
+
+        /// Two visitors with headers of their own load one URL at the same time.
+        @Test func partsAreNotSharedByVisitorsWithOtherHeaders() async throws {
+            let colors: [String: [UInt8]] = ["ann": [254, 0, 0], "bob": [0, 0, 254]]
+            let images = try colors.mapValues { color in
+                try Pixels(
+                    width: 640, height: 480, bands: 3,
+                    samples: (0..<640 * 480).flatMap { _ in color }
+                ).jpeg(quality: 90, progressive: true)
+            }
+            let turnstile = Turnstile()
+            origin.route(
+                "/mine.jpg",
+                OriginBehaviour { request in
+                    let bytes = images[request.header("x-visitor") ?? ""] ?? []
+                    var response = OriginResponse(bytes, contentType: "image/jpeg")
+                    response.pace = .stepped(bytes: bytes.count / 20 + 1, turnstile)
+                    return response
+                })
+            let url = origin.url("/mine.jpg")
+            try await withStack { stack in
+                let client = try stack.client()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (visitor, color) in colors {
+                        group.addTask {
+                            var request = request(url)
+                            request.headers = [HTTPHeader(name: "X-Visitor", value: visitor)]
+                            for await event in client.load(request).events {
+                                turnstile.admit(21)
+                                switch event {
+                                case .partial(let partial):
+                                    // Grey where nothing has arrived, and between the two.
+                                    let shown = try pixel(of: partial)
+                                    let own = Int(shown[visitor == "ann" ? 0 : 2])
+                                    let other = Int(shown[visitor == "ann" ? 2 : 0])
+                                    #expect(other <= own + 30, "\(visitor): \(shown)")
+                                case .end(let result):
+                                    let shown = try pixel(of: result.get())
+                                    #expect(isClose(shown, color, by: 10), "\(visitor): \(shown)")
+                                default: break
+                                }
+                            }
+                        }
+                    }
+                    turnstile.admit(20)
+                    try await group.waitForAll()
+                }
+                #expect(origin.requestCount("/mine.jpg") == 2)
+                #expect(await kept(url, client) == nil, "nobody else finds either")
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// The clock of coordinator, download and cache is set forwards and back while they run.
+    /// Nothing is taken for fresh longer than its origin said, and nothing ends or hangs.
+    @Suite struct SetClockTests {
+        private let origin = OriginServer()
+        private let folder = TestKit.TemporaryDirectory()
+
+        private func set(_ offset: String) { folder.write(Array(offset.utf8), to: "offset") }
+
+        /// They look at the file once a second.
+        private func clock() -> AlteredPrograms {
+            AlteredPrograms(
+                "imagebus-coordinator", "imagebus-download", "imagebus-cache",
+                variables: [
+                    "LD_PRELOAD": "/usr/$LIB/faketime/libfaketime.so.1",
+                    "FAKETIME_TIMESTAMP_FILE": folder.file("offset"),
+                    "FAKETIME_CACHE_DURATION": "1",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
+                ])
+        }
+
+        private func withClock(
+            _ arguments: [String] = [], _ body: (StackHarness, ImagebusClient) async throws -> Void
+        ) async throws {
+            set("+0")
+            let programs = clock()
+            let line = ["--allow-private-networks"] + arguments
+            try await withStack(line, decoders: 1, environment: programs.environment) { stack in
+                let before = workers(stack)
+                try await body(stack, try stack.client(repeatsAnswers: false))
+                #expect(workers(stack) == before, "a process ended")
+            }
+        }
+
+        private func workers(_ stack: StackHarness) -> Set<Int32> {
+            Set(
+                stack.children.filter { !$0.name.hasPrefix("imagebus-coordi") }
+                    .map(\.processID))
+        }
+
+        /// An image of a minute, which says whether it changed.
+        private func route(_ path: String) throws -> [UInt8] {
+            let image = try Images.waves(width: 40, height: 30).png()
+            origin.route(
+                path,
+                .revalidated(image, etag: "\"1\"")
+                    .with(header: "Cache-Control", "max-age=60, stale-if-error=60"))
+            return image
+        }
+
+        private func load(_ path: String, _ client: ImagebusClient) async throws -> [UInt8]? {
+            var request = ImageRequest(url: origin.url(path))
+            request.options = .respectCacheControl
+            return try await client.load(request).response.bytes?.array
+        }
+
+        /// Loads until the origin was asked so often; false where that does not happen.
+        private func isAsked(
+            _ path: String, count: Int, _ client: ImagebusClient
+        ) async throws -> Bool {
+            let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+            while ContinuousClock.now < deadline {
+                _ = try await load(path, client)
+                if origin.requestCount(path) >= count { return true }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            return false
+        }
+
+        /// Loads until the origin is not asked; false where it always is.
+        private func isFresh(_ path: String, _ client: ImagebusClient) async throws -> Bool {
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            while ContinuousClock.now < deadline {
+                let asked = origin.requestCount(path)
+                _ = try await load(path, client)
+                if origin.requestCount(path) == asked { return true }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            return false
+        }
+
+        /// Loads images until one was born half a day later than now.
+        private func isAhead(_ client: ImagebusClient) async throws -> Bool {
+            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+            var number = 0
+            while ContinuousClock.now < deadline {
+                number += 1
+                var request = ImageRequest(url: origin.url("/probe.png?\(number)"))
+                request.options = .respectCacheControl
+                let born = try await client.load(request).response.validity?.expiry?.born
+                if let born, born > WallClock.nanoseconds() / 1_000_000 + 43_200_000 { return true }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            return false
+        }
+
+        /// It would be fresh for the whole day.
+        @Test func anImageOfAFastClockIsAskedAboutOnceTheClockIsRight() async throws {
+            let image = try route("/b.png")
+            _ = try route("/probe.png")
+            try await withClock { stack, client in
+                set("+1d")
+                let isAhead = try await isAhead(client)
+                var seen = [try await load("/b.png", client)]
+                set("+0")
+                // The next coordinator goes by what the cache has of it.
+                #expect(try stack.run(["drain", "coordinator"]).exitStatus == 0)
+                let isAskedAgain = try await isAsked("/b.png", count: 2, client)
+                #expect(isAhead && isAskedAgain)
+                // Once all clocks are right, a confirmation makes it fresh.
+                let isFresh = try await isFresh("/b.png", client)
+                #expect(isFresh)
+                seen.append(try await load("/b.png", client))
+                #expect(seen == [image, image])
+            }
+        }
+
+        /// Failures count by time that passed.
+        @Test(arguments: ["+1d", "-1d"])
+        func whatFailedIsRefusedForItsTime(offset: String) async throws {
+            origin.route("/none.png", .bytes(Array("no image".utf8)))
+            let probe = try route("/probe.png")
+            try await withClock(["--blacklist-seconds", "4"]) { _, client in
+                let request = ImageRequest(url: origin.url("/none.png"))
+                #expect(await client.load(request).errorCode == .badImageData)
+                set(offset)
+                #expect(await client.load(request).errorCode == .blacklisted)
+                let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+                while origin.requestCount("/none.png") == 1, ContinuousClock.now < deadline {
+                    _ = await client.load(request).errorCode
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                #expect(origin.requestCount("/none.png") == 2)
+                let seen = try await load("/probe.png", client)
+                #expect(seen == probe)
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Processes are killed, halted and run out of memory, the disk is full or hangs, and shared
+    /// memory is full, also together, while several clients ask for all kinds of things.
+    @Suite(.enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"))
+    struct TroubleTests {
+        private static let clients = 3
+        private static let lanesPerClient = 2
+        private static let bytes = 64 << 20
+        /// Milliseconds: a disk is left alone after five seconds.
+        private static let hangsLongAtMost = 8_000
+        /// What the table of failures in ARCHITECTURE.md says that a client may see of these: an
+        /// image is poisoned that loses two decoders, each halted with it for a while.
+        private static let permitted: Set<ImageEnd> = [
+            .right, .failed(.busy), .failed(.poisoned),
+        ]
+
+        @Test func noAnswerIsWrongWhateverFails() async throws {
+            let seconds = Effort.count("TROUBLE_SECONDS", short: 8, long: 600)
+            var random = Effort.generator("trouble")
+            let (memory, folder) = (
+                try PrivateMount(bytes: Self.bytes), TestKit.TemporaryDirectory()
+            )
+            let disk =
+                PrivateMount.canFreeze
+                ? try PrivateMount(image: folder.file("disk"), bytes: Self.bytes) : memory
+            try await withStack(mount: memory, cacheMount: disk) { stack in
+                let gallery = try await Gallery(learnedBy: stack.client())
+                let moving = try await MovingGallery(beside: gallery, learnedBy: stack.client())
+                let before = try await stack.awaitIdle()
+                let clients = try (0..<Self.clients).map { _ in try stack.client() }
+                let lanes = (0..<Self.clients * Self.lanesPerClient).map {
+                    MixedLoads(
+                        clients[$0 % Self.clients], gallery, moving, lane: $0,
+                        seed: random.next())
+                }
+                let isOver = Gate()
+                async let running = MixedLoads.run(lanes, until: isOver)
+                var troublemaker = Troublemaker(
+                    stack, random,
+                    hangsAtMost: seconds < 60 ? 900 : Self.hangsLongAtMost)
+                try await troublemaker.run(seconds: seconds)
+                isOver.open()
+                let ends = await running
+                let kills = troublemaker.memoryKills
+                print("trouble: \(seconds) s, \(troublemaker.done), \(kills) for memory; \(ends)")
+                #expect(kills > 0 || seconds < 60 || !MemoryGroup.isPossible)
+                let others = ends.filter { !Self.permitted.contains($0.key) }
+                #expect(others.isEmpty, "of \(ends.values.reduce(0, +)): \(others)")
+                #expect(ends[.right] ?? 0 > lanes.count)
+                try await expectWhole(stack, before.processes.count, clients[0], gallery)
+            }
+        }
+
+        /// All processes serve, the disk too, and nothing is held.
+        private func expectWhole(
+            _ stack: StackHarness, _ count: Int, _ client: ImagebusClient, _ gallery: Gallery
+        ) async throws {
+            _ = try await stack.awaitStatus("a whole and idle stack") {
+                $0.processes.count == count && $0.isIdle
+                    && $0.processes.allSatisfy { $0.state == "ready" }
+                    && $0.caches.first?.disk == .healthy
+            }
+            for choice in Gallery.choices {
+                let load = client.load(gallery.request(choice, "after"))
+                #expect(await ImageEnd(of: load, expected: gallery.expected(choice)) == .right)
+            }
+        }
+    }
+}
