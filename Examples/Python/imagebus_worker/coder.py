@@ -197,7 +197,7 @@ def check(header: Header, decode: pb.Decode) -> None:
     for name, value, most in (
         ("side", max(header.width, header.height), limits.side_max),
         ("pages", header.frames, limits.pages_max),
-        ("pixels", area * header.frames, limits.pixels_max),
+        ("pixels", area, limits.pixels_max),
         ("bytes", area * (header.bands if made == 1 else 4 * made), limits.pixel_bytes_max),
         ("frames", made, FRAMES_MAX),
     ):
