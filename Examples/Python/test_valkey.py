@@ -196,7 +196,7 @@ class ServerTests(unittest.TestCase):
     def cache(self, **more: object) -> Valkey:
         options = {
             "server": self.storage.place, "prefix": "a*[b]:", "timeout": SECONDS,
-            "max_age": 100, "bytes_max": 1000, "heed_expiry": False,
+            "max_age": 100, "bytes_max": 1000, "heed_expiry": False, "password_file": None,
         }  # fmt: skip
         cache = Valkey(Namespace(**{**options, **more}))
         self.addCleanup(cache.server.close)
@@ -273,6 +273,15 @@ class ServerTests(unittest.TestCase):
             else:
                 with self.assertRaises(redis.AuthenticationError):
                     cache.put("new", b"1", None)
+
+    def test_a_password_is_read_from_a_file(self) -> None:
+        file = Path(self.storage.place).with_name("password")
+        file.write_text("secret\n")
+        self.storage.tell("CONFIG", "SET", "requirepass", "secret")
+        self.assertIs(self.cache(password_file=str(file)).put("new", b"1", None), True)
+        file.write_text("wrong\n")
+        with self.assertRaises(redis.AuthenticationError):
+            self.cache(password_file=str(file)).put("new", b"1", None)
 
     def test_after_a_restart_no_call_fails(self) -> None:
         cache = self.cache()

@@ -14,6 +14,7 @@ import re
 import sys
 import time
 from contextlib import nullcontext
+from pathlib import Path
 from urllib.parse import quote
 
 import redis
@@ -35,7 +36,7 @@ class Valkey(Cache):
         self._prefix = options.prefix
         self._max_age, self._heeds_expiry = options.max_age, options.heed_expiry
         self._bytes_max = options.bytes_max
-        self._password = os.environ.get("VALKEY_PASSWORD")
+        self._password = _password(options.password_file)
         self.server = self._client(options.timeout)
 
     def get(self, key: str) -> bytes | None:
@@ -92,9 +93,17 @@ class Valkey(Cache):
         )
 
 
+def _password(file: str | None) -> str | None:
+    """The first line of a file; `serve` passes no variable such as VALKEY_PASSWORD on."""
+    if file is None:
+        return os.environ.get("VALKEY_PASSWORD")
+    return Path(file).read_text().split("\n", 1)[0]
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--server", default="127.0.0.1:6379")  # or the path of a socket
+    parser.add_argument("--password-file")  # in place of VALKEY_PASSWORD
     parser.add_argument("--prefix", default="imagebus:")
     parser.add_argument("--max-age", type=int, default=7 * 86_400)  # seconds
     parser.add_argument("--bytes-max", type=int, default=64 << 20)  # of one image
