@@ -6,7 +6,9 @@ import Testing
     @Test func aBuildAndTheDemoNeedNoToolsOfTests() throws {
         let build = try Self.packages("--build")
         #expect(build.isSuperset(of: ["libvips-dev", "libzmq3-dev", "libvips-tools", "python3"]))
-        let tools = ["chromium", "nginx", "apache2-bin", "redis-server", "zsh", "dpkg-dev", "wrk"]
+        let tools = [
+            "chromium", "nginx", "haproxy", "apache2-bin", "redis-server", "zsh", "dpkg-dev", "wrk",
+        ]
         #expect(build.isDisjoint(with: tools), "\(build.intersection(tools))")
     }
 
@@ -16,7 +18,7 @@ import Testing
             #expect(try Self.packages(purpose).isStrictSuperset(of: build), "\(purpose)")
         }
         let test = try Self.packages("--test")
-        #expect(test.isSuperset(of: ["chromium", "nginx", "redis-server"]))
+        #expect(test.isSuperset(of: ["chromium", "nginx", "haproxy", "redis-server"]))
         #expect(try Self.packages() == test, "the default")
     }
 
