@@ -4,7 +4,7 @@
 prepare() {
     say "preparing"
     scripts/setup --bench
-    scripts/build >&2
+    [[ -n ${IMAGEBUS_PROGRAMS:-} ]] || scripts/build >&2
     mkdir -p "$kept"
     make_places
     compile_references

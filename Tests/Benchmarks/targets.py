@@ -1,71 +1,7 @@
 """The rows of the table: what is compared with what, and what was promised of it."""
 
-from dataclasses import dataclass, field
-
-
-@dataclass
-class Row:
-    title: str
-    unit: str
-    ours: float | None
-    reference: float | None = None
-    reference_name: str = ""
-    # The ratio that is promised; at least where more is better, at most where less is.
-    target: float | None = None
-    # A promise without a reference: ours has to be at most, or exactly, so much.
-    limit: float | None = None
-    exactly: bool = False
-    less_is_better: bool = False
-    note: str = ""
-    spread: str = ""
-    command: str = ""
-    ratio_digits: int = 2
-    ratio: float | None = field(init=False, default=None)
-
-    def __post_init__(self):
-        # Of decibels the difference counts.
-        if self.ours is not None and self.reference and self.unit != "dB":
-            self.ratio = self.ours / self.reference
-
-    @property
-    def ratio_text(self):
-        if self.ratio is None:
-            return "-"
-        # What is a small part of the other keeps a digit that says something.
-        return f"{self.ratio:.{self.ratio_digits}f}" if self.ratio >= 0.01 else f"{self.ratio:.1g}"
-
-    @property
-    def target_text(self):
-        if self.target is not None:
-            return f"{'≤' if self.less_is_better else '≥'} {self.target:g} ×"
-        if self.limit is not None:
-            sign = "=" if self.exactly else "≤" if self.less_is_better else "≥"
-            return f"{sign} {self.limit:,g} {self.unit}".strip()
-        return "-"
-
-    @property
-    def verdict(self):
-        if self.command:
-            return f"not run here: {self.command}"
-        if self.ours is None:
-            return "not measured"
-        if self.target is None and self.limit is None:
-            return "-"
-        value, wanted = self.ratio, self.target
-        if wanted is None:
-            value, wanted = self.ours, self.limit
-        if value is None:
-            return "no reference"
-        if self.exactly:
-            return "met" if value == wanted else "short"
-        return "met" if (value <= wanted if self.less_is_better else value >= wanted) else "short"
-
-    def facts(self):
-        return {
-            "what": self.title, "unit": self.unit, "ours": self.ours, "spread": self.spread,
-            "reference": self.reference, "reference_name": self.reference_name,
-            "ratio": self.ratio, "target": self.target_text, "verdict": self.verdict,
-        }
+import machine_rows
+from row import Row
 
 
 def hit(samples):
@@ -352,6 +288,7 @@ def elsewhere(samples):
     for title, test in LONG:
         yield Row(title, "", None, command=f"IMAGEBUS_LONG=1 scripts/test --filter {test}")
     yield Row("scaling of workers", "", None, command="scripts/bench scaling")
+    yield Row("several machines", "", None, command="scripts/bench machines")
 
 
 BY_NAME = {
@@ -380,13 +317,14 @@ BY_NAME = {
     "ext-hop": ext_hop,
     "ext-valkey": ext_valkey,
     "scaling": scaling,
+    "machines": machine_rows.rows,
 }
 
 
 def rows_for(samples, asked):
     """The rows that were asked for, and lines of text below the table."""
     rows = [row for name in asked for row in BY_NAME[name](samples)]
-    if "scaling" not in asked:
+    if "scaling" not in asked and "machines" not in asked:
         rows += elsewhere(samples)
     return rows, list(notes(samples))
 

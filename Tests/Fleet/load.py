@@ -33,14 +33,21 @@ class Answers:
     """What several clients were answered."""
 
     def __init__(self) -> None:
-        self.count, self.failures = 0, []
-        self.slowest = 0.0  # seconds
+        self.seconds: list[float] = []
+        self.failures: list[str] = []
         self._lock = threading.Lock()
+
+    @property
+    def count(self) -> int:
+        return len(self.seconds)
+
+    @property
+    def slowest(self) -> float:
+        return max(self.seconds)
 
     def add(self, path: str, seconds: float, failure: str | None) -> None:
         with self._lock:
-            self.count += 1
-            self.slowest = max(self.slowest, seconds)
+            self.seconds.append(seconds)
             if failure is not None:
                 self.failures.append(f"{path}: {failure}")
 

@@ -5,7 +5,9 @@ enum DocumentRules {
         "README.md", "CHANGELOG.md", "LICENSE", "SECURITY.md", "Sources/ARCHITECTURE.md",
         "Sources/DECISIONS.md", "Proto/PROTOCOL.md", "Proto/SEMANTICS.md",
     ]
-    private static let tops = ["Sources/", "Tests/", "Proto/", "scripts/", "docker/", "Examples/"]
+    private static let tops = [
+        "Sources/", "Tests/", "Proto/", "scripts/", "docker/", "Examples/", "deploy/", "docs/",
+    ]
 
     static func tooLong(_ source: SourceText) -> [Finding] {
         guard source.path == "README.md", source.lines.count > readmeLinesMax else { return [] }

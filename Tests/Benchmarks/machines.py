@@ -1,0 +1,231 @@
+"""Three machines on this one: what routing and a shared cache save, and what the loss of a machine
+costs.
+
+    machines.py PHOTO [--quick]
+
+The programs are those of $IMAGEBUS_PROGRAMS. The last line is one JSON object.
+"""
+
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from fleet import HAProxy, Machine, Network, Nginx, programs
+from load import Client, ask_all, ask_during
+from origin import Origin
+from processes import Process, cpu_seconds
+
+EXAMPLES = Path(__file__).parents[2] / "Examples/Python"
+CONFIGURATION = """
+pools:
+  shared: {{kind: cache, trust: foreign, credit: 16, command: [{command}]}}
+caches:
+  local:
+  shared: {{pool: shared, patience: 250}}
+  tiers: {{of: [shared, local], store: serial}}
+profiles:
+  default: {{cache: tiers, original-cache: tiers}}
+"""
+STORED = 1.0  # seconds after which what was answered is in the shared cache
+WIDTHS = (512, 384, 256)
+
+
+class Scale:
+    """How much is measured."""
+
+    def __init__(self, is_quick):
+        self.urls = 4 if is_quick else 30
+        self.first_hits = 20 if is_quick else 200
+        self.hit_seconds = 1 if is_quick else 4
+        self.refresh_seconds = 5 if is_quick else 20
+        self.known = 30 if is_quick else 300
+
+
+class Bench:
+    """Three machines with an origin, and with a server that they share, if there is one."""
+
+    def __init__(self, held, photo, is_shared):
+        self.network = Network()
+        self.origin = Origin(photo)
+        held.callback(self.origin.stop)
+        options = ["--allow-address", self.origin.place]
+        if is_shared:
+            options += ["--config", self._start_server(held)]
+        self.machines = [Machine(self.network, number, *options) for number in (1, 2, 3)]
+        for machine in self.machines:
+            held.callback(machine.remove)
+            machine.start()
+
+    def _start_server(self, held):
+        folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
+        held.callback(shutil.rmtree, folder)
+        address = self.network.address(9)
+        server = Process(
+            shutil.which("valkey-server") or "redis-server", "--bind", address, "--port", "6379",
+            "--protected-mode", "no", "--save", "", "--appendonly", "no", "--dir", folder,
+            said="Ready to accept connections")
+        held.callback(server.stop)
+        words = [sys.executable, EXAMPLES / "valkey_cache.py", "--server", f"{address}:6379"]
+        file = folder / "imagebus.yaml"
+        file.write_text(CONFIGURATION.format(command=", ".join(f'"{word}"' for word in words)))
+        return file
+
+    def path(self, name, options="rs:fit:512:512/q:80"):
+        return f"/unsafe/{options}/plain/{self.origin.url(f'/{name}.jpg')}"
+
+    def addresses(self):
+        return [machine.address for machine in self.machines]
+
+    def gets(self):
+        return self.origin.gets.total()
+
+
+def percentile(times, percent):
+    return sorted(times)[min(len(times) - 1, len(times) * percent // 100)] * 1e3
+
+
+def burst(bench, name, addresses, urls):
+    """Thirty requests at once for each URL, in three sizes, from an origin that takes 150 ms."""
+    before, seconds, failed = bench.gets(), [], 0
+    bench.origin.seconds = 0.15
+    for number in range(urls):
+        paths = [bench.path(f"{name}-{number}", f"w:{width}") for width in WIDTHS]
+        answers = ask_all(addresses, [path for path in paths for _ in range(10)], clients=30)
+        seconds += answers.seconds
+        failed += len(answers.failures)
+    bench.origin.seconds = 0.0
+    return {
+        "gets_per_url": (bench.gets() - before) / urls, "failed": failed,
+        "p50_ms": percentile(seconds, 50), "p99_ms": percentile(seconds, 99)}
+
+
+def lost(bench, name, proxy, known):
+    """A machine is killed while known images are asked for; then each is asked for once more."""
+    paths = [bench.path(f"{name}-{number}", "w:128") for number in range(known)]
+    failures = ask_all([proxy.address], paths).failures
+    time.sleep(STORED)
+    before, victim = bench.gets(), bench.machines[1]
+    answers = ask_during(proxy.address, itertools.cycle(paths), victim.kill, known)
+    failures += answers.failures + ask_all([proxy.address], paths).failures
+    found = {
+        "requests": answers.count, "failed": len(failures), "further_gets": bench.gets() - before,
+        "slowest_ms": answers.slowest * 1e3, "failures": failures[:3]}
+    victim.start()
+    return found
+
+
+def behind(bench, kind, measure):
+    """A measurement with one of the proxies, once it sends requests to all machines."""
+    proxy = kind(bench.network)
+    try:
+        time.sleep(3)  # rise of HAProxy, fail_timeout of nginx
+        return measure(proxy)
+    finally:
+        proxy.remove()
+
+
+def hits(bench, machine, way, seconds):
+    """64 hot images of 37 KB, loaded by programs on the machine itself."""
+    session, spent, began = machine.process.session, None, time.monotonic()
+    spent = cpu_seconds(session)
+    words = [] if way == "voucher" else ["--by-message", "--concurrency", "64"]
+    said = subprocess.run(
+        [programs() / "imagebus", "bench", "hit", bench.origin.url("/hot.jpg?{n}"),
+         "--resize", "512x512", "--mode", "fit", "--quality", "80", "--format", "jpeg",
+         "--hot", "64", *words, "--seconds", str(seconds), "--json"],
+        env={**os.environ, "IMAGEBUS_RUNTIME_DIR": str(machine.runtime_dir)},
+        check=True, capture_output=True, text=True).stdout
+    report = json.loads(said.strip().splitlines()[-1])
+    took = time.monotonic() - began
+    requests = report["rps"] * seconds
+    return {
+        "rps": report["rps"], "p50_ms": report.get("p50_ms"), "errors": report.get("errors", 0),
+        "seconds": took, "cpu_us": (cpu_seconds(session) - spent) / requests * 1e6}
+
+
+def second_hits(bench, seconds):
+    """On the machine that made the images, then on another one."""
+    maker, other = bench.machines[:2]
+    found = {}
+    for way in ("voucher", "message"):
+        own = hits(bench, maker, way, seconds)
+        time.sleep(STORED)
+        found[way] = {"own": own, "other": hits(bench, other, way, seconds)}
+    return found
+
+
+def one_by_one(machine, paths):
+    """The time of each request, and the CPU of the machine for one."""
+    client, times, failed = Client(machine.address), [], 0
+    before = cpu_seconds(machine.process.session)
+    for path in paths:
+        began = time.perf_counter()
+        status, _ = client.get(path)
+        times.append(time.perf_counter() - began)
+        failed += status != 200
+    client.close()
+    spent = cpu_seconds(machine.process.session) - before
+    return {
+        "p50_ms": percentile(times, 50), "p99_ms": percentile(times, 99), "failed": failed,
+        "cpu_us": spent / len(paths) * 1e6}
+
+
+def first_hits(bench, count):
+    """Images that one machine made, asked for on another, one at a time: first, and again."""
+    maker, other = bench.machines[:2]
+    paths = [bench.path(f"first-{number}") for number in range(count)]
+    made = one_by_one(maker, paths)
+    time.sleep(STORED)
+    gets = bench.gets()
+    found = {"made": made, "first": one_by_one(other, paths), "again": one_by_one(other, paths)}
+    return {**found, "gets": bench.gets() - gets}
+
+
+def confirmations(bench, seconds):
+    """304s of an origin that permits two seconds: one machine is asked every second, or three."""
+    bench.origin.max_age = 2
+    found = {}
+    for name, machines in (("one", bench.machines[:1]), ("three", bench.machines)):
+        paths = [bench.path(f"fresh-{name}-{number}", "w:64") for number in range(10)]
+        before = bench.origin.confirmations.total()
+        for _ in range(seconds):
+            began = time.monotonic()
+            for machine in machines:
+                ask_all([machine.address], paths)
+            time.sleep(max(0, began + 1 - time.monotonic()))
+        found[name] = (bench.origin.confirmations.total() - before) / len(paths)
+    bench.origin.max_age = 3_600
+    return found
+
+
+def run(photo, scale):
+    found = {"burst": {}, "lost": {}}
+    for is_shared in (False, True):
+        tier = "shared" if is_shared else "alone"
+        with ExitStack() as held:
+            bench = Bench(held, photo, is_shared)
+            found["burst"][f"direct.{tier}"] = burst(
+                bench, "direct", bench.addresses(), scale.urls)
+            for kind in (HAProxy, Nginx):
+                name = f"{kind.name}.{tier}"
+                found["burst"][name] = behind(
+                    bench, kind,
+                    lambda proxy: burst(bench, proxy.name, [proxy.address], scale.urls))
+                found["lost"][name] = behind(
+                    bench, kind, lambda proxy: lost(bench, f"{proxy.name}-lost", proxy, scale.known))
+            if is_shared:
+                found["first"] = first_hits(bench, scale.first_hits)
+                found["second"] = second_hits(bench, scale.hit_seconds)
+                found["confirmations"] = confirmations(bench, scale.refresh_seconds)
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(Path(sys.argv[1]).read_bytes(), Scale("--quick" in sys.argv))))
