@@ -133,8 +133,8 @@ def behind(bench, kind, measure):
 
 def hits(bench, machine, way, seconds):
     """64 hot images of 37 KB, loaded by programs on the machine itself."""
-    session, spent, began = machine.process.session, None, time.monotonic()
-    spent = cpu_seconds(session)
+    session, began = machine.process.session, time.monotonic()
+    before = cpu_seconds(session)
     words = [] if way == "voucher" else ["--by-message", "--concurrency", "64"]
     said = subprocess.run(
         [programs() / "imagebus", "bench", "hit", bench.origin.url("/hot.jpg?{n}"),
@@ -147,7 +147,7 @@ def hits(bench, machine, way, seconds):
     requests = report["rps"] * seconds
     return {
         "rps": report["rps"], "p50_ms": report.get("p50_ms"), "errors": report.get("errors", 0),
-        "seconds": took, "cpu_us": (cpu_seconds(session) - spent) / requests * 1e6}
+        "seconds": took, "cpu_us": (cpu_seconds(session) - before) / requests * 1e6}
 
 
 def second_hits(bench, seconds):
@@ -219,7 +219,8 @@ def run(photo, scale):
                     bench, kind,
                     lambda proxy: burst(bench, proxy.name, [proxy.address], scale.urls))
                 found["lost"][name] = behind(
-                    bench, kind, lambda proxy: lost(bench, f"{proxy.name}-lost", proxy, scale.known))
+                    bench, kind,
+                    lambda proxy: lost(bench, f"{proxy.name}-lost", proxy, scale.known))
             if is_shared:
                 found["first"] = first_hits(bench, scale.first_hits)
                 found["second"] = second_hits(bench, scale.hit_seconds)

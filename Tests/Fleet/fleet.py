@@ -135,20 +135,23 @@ class Nginx(Proxy):
             field = f"        proxy_set_header {source_field} ${grammar}_source;\n"
             text = replaced(text, line, line + field)
         (self.folder / "imagebus.conf").write_text(text)
-        (self.folder / "nginx.conf").write_text(f"""
-            daemon off; worker_processes 1; pid {self.folder}/pid; error_log stderr notice;
-            events {{ worker_connections 1024; }}
-            http {{
-                access_log off; client_body_temp_path {self.folder}/1;
-                proxy_temp_path {self.folder}/2; fastcgi_temp_path {self.folder}/3;
-                uwsgi_temp_path {self.folder}/4; scgi_temp_path {self.folder}/5;
-                include {self.folder}/imagebus.conf;
-            }}
-        """)
+        (self.folder / "nginx.conf").write_text(
+            nginx_text(self.folder, f"{self.folder}/imagebus.conf"))
         return Process(
             found("nginx"), "-p", self.folder, "-c", self.folder / "nginx.conf",
             said="start worker process ",
         )  # fmt: skip
+
+
+def nginx_text(folder: Path, included: str) -> str:
+    """A configuration of nginx that keeps all of its files in a folder."""
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    places = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+    return f"""
+        daemon off; worker_processes 1; pid {folder}/pid; error_log stderr notice;
+        events {{ worker_connections 1024; }}
+        http {{ access_log off; {places} include {included}; }}
+    """
 
 
 def haproxy_text(network: Network, address: str) -> str:

@@ -12,7 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fleet import DOCUMENTED, PATH, PORT, REPOSITORY, Network, found, listens, programs, until
+from fleet import (
+    DOCUMENTED, PATH, PORT, REPOSITORY, Network, found, listens, nginx_text, programs, until,
+)
 from processes import SECONDS, Process
 
 DOCUMENT = REPOSITORY / "docs/fleet.md"
@@ -31,7 +33,7 @@ STAND_INS = {
             case $1 in -o | -g) shift 2 ;; *) words+=("$1"); shift ;; esac
         done
         case ${words[@]: -1} in */) mkdir -p "${words[@]: -1}" ;; esac
-        exec /usr/bin/install -D "${words[@]}" """,
+        exec /usr/bin/install "${words[@]}" """,
 }
 
 
@@ -47,19 +49,20 @@ class Host:
         examples = self.checkout / "Examples/Python"
         examples.mkdir(parents=True)
         shutil.copy(REPOSITORY / "Examples/Python/valkey_cache.py", examples)
-        for name in ("etc/redis", "etc/haproxy", "etc/systemd/system", "etc/imagebus", "srv"):
-            (self.folder / name).mkdir(parents=True)
+        for name in ("redis", "haproxy", "nginx/conf.d", "systemd/system", "imagebus"):
+            (self.folder / "etc" / name).mkdir(parents=True)
         self._make_stand_ins()
 
     def change_network(self, command: str) -> None:
         """By the document's own command; then what else differs on one machine."""
-        self.run(command.replace(OTHER_NETWORK, self._network.start))
+        self._bash(command.replace(OTHER_NETWORK, self._network.start))
         for file in self.checkout.glob("deploy/*/*"):
             text = file.read_text()
             assert DOCUMENTED not in text, file
             text = self._with_folders(text).replace("bind :80\n", f"bind {self.address}:{PORT}\n")
             text = text.replace("127.0.0.1:8404", f"{self.address}:8404")
-            file.write_text(text.replace('listen: ":8080"', f'listen: "{self.address}:{PORT}"'))
+            text = text.replace('listen: ":8080"', f'listen: "{self.address}:{PORT}"')
+            file.write_text(text.replace("listen 80;", f"listen {self.address}:{PORT};"))
 
     def follow(self, block: str) -> str:
         """Runs the commands of a block; returns what they print."""
@@ -75,8 +78,11 @@ class Host:
         return printed
 
     def run(self, script: str) -> str:
+        return self._bash(self._placed(script))
+
+    def _bash(self, script: str) -> str:
         ended = subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", self._placed(script)],
+            ["bash", "-e", "-o", "pipefail", "-c", script],
             cwd=self.checkout, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=SECONDS, env={"PATH": f"{self.folder}/bin:{programs()}:{PATH}"},
         )  # fmt: skip
@@ -114,6 +120,8 @@ class Host:
             case [("restart", "haproxy")]:
                 self._start("haproxy", ["haproxy.cfg"], "polling mechanism")
                 until(lambda: listens(self.address, 8404), "HAProxy listens")
+            case [("reload", "nginx")]:
+                self._start_nginx()
             case [("enable", "imagebus")]:
                 self.start_stack()
             case [("kill", "imagebus")]:
@@ -128,6 +136,14 @@ class Host:
         words = ["-db", "-V", "-f"] if name == "haproxy" else []
         self.services[name] = Process(
             found(name), *words, *(folder / file for file in files), said=said)
+
+    def _start_nginx(self) -> None:
+        """With a file that includes what Debian's includes."""
+        folder = self.folder / "etc/nginx"
+        (folder / "nginx.conf").write_text(nginx_text(folder, f"{folder}/conf.d/*.conf"))
+        self.services["nginx"] = Process(
+            found("nginx"), "-p", folder, "-c", folder / "nginx.conf",
+            said="start worker process ")
 
     def start_stack(self) -> None:
         """As its unit says."""

@@ -46,7 +46,7 @@ class GuideTests(unittest.TestCase):
         return self.origin.gets["/icon.jpg"]
 
     def test_the_commands_do_what_the_text_says(self) -> None:
-        (first, stacks, proxy, look, kill, ask, remove) = guide.blocks()
+        first, stacks, proxy, look, kill, ask, nginx, remove = guide.blocks()
         self.follow(*first)
         self.copy_secrets()
         for said in self.follow(*stacks):
@@ -64,6 +64,10 @@ class GuideTests(unittest.TestCase):
         self.follow(*kill)
         self.assertEqual(self.follow(*ask)[0].split(), ["51", "200"])
         self.assertEqual(self.gets(), 1, "its sources come from the shared cache")
+
+        self.hosts[10].services["haproxy"].stop()
+        self.follow(*nginx)
+        self.assertEqual(self.follow(*ask)[0].split(), ["51", "200"])
 
         self.hosts[12].start_stack()
         self.follow(*remove)
