@@ -6,6 +6,7 @@ address in 127.0.0.0/8. Packages and users are not made; services are started as
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -158,6 +159,10 @@ class Host:
             programs() / "imagebus", *command[1:], "--decode", "1", "--transform", "1",
             said="^gateway http", environment=environment,
         )  # fmt: skip
+
+    def has_shared_cache(self) -> bool:
+        said = self.run("imagebus status --json --runtime-dir /run/imagebus")
+        return any(process["pool"] == "shared" for process in json.loads(said)["processes"])
 
     def _make_stand_ins(self) -> None:
         (self.folder / "bin").mkdir()

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import guide
-from fleet import Network, REPOSITORY
+from fleet import REPOSITORY, Network, until
 from origin import Origin
 from pictures import jpeg
 
@@ -51,8 +51,9 @@ class GuideTests(unittest.TestCase):
         self.copy_secrets()
         for said in self.follow(*stacks):
             self.assertTrue(said.endswith("ready\n"), said)
-        states = self.follow(*proxy)[0].split()
-        self.assertEqual(states, [f"machine{n},UP" for n in (1, 2, 3)] + ["BACKEND,UP"])
+        states = self.follow(*proxy)[0].split("\n")[:-1]
+        self.assertEqual(states[0], "Configuration file is valid")
+        self.assertEqual(states[1:], [f"machine{n},UP" for n in (1, 2, 3)] + ["BACKEND,UP"])
 
         said = self.follow(*look)[0].split("\n")
         self.assertRegex(said[0], "^HTTP/1.1 200")
@@ -70,6 +71,7 @@ class GuideTests(unittest.TestCase):
         self.assertEqual(self.follow(*ask)[0].split(), ["51", "200"])
 
         self.hosts[12].start_stack()
+        until(self.hosts[12].has_shared_cache, "the worker of the shared cache is connected")
         self.follow(*remove)
         look_again = look[1].replace("rs:fit:300:300", "rs:fit:301:301")
         self.follow(look[0], look_again)

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 import subprocess
+import tempfile
 import threading
 import unittest
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from fleet import PORT, HAProxy, Network, Nginx, Proxy, programs
 from processes import SECONDS
 from sources import Row, rows
 
 FIELD = "X-Source"
+
+
+# In the form of --gateway-keys.
+KEYS = {"imgproxy": "736563726574 68656C6C6F\n", "thumbor": "MY_SECURE_KEY\n"}
+
+
+def is_signed(row: Row) -> bool:
+    return row.grammar in KEYS and not row.url.startswith(("/unsafe/", "/info/unsafe/"))
 
 
 class Echo(BaseHTTPRequestHandler):
@@ -65,8 +76,15 @@ class SourceTests(unittest.TestCase):
         cls.addClassCleanup(cls.machines.stop)
 
     def test_the_gateway_reads_these_sources(self) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, folder)
         for row in rows():
-            options = ["--gateway-unsigned", "--gateway-grammar", row.grammar]
+            options = ["--gateway-grammar", row.grammar]
+            if row.grammar in KEYS:
+                (folder / row.grammar).write_text(KEYS[row.grammar])
+                options += ["--gateway-keys", str(folder / row.grammar)]
+            if not is_signed(row):
+                options.append("--gateway-unsigned")
             if row.grammar == "iiif":
                 options += ["--gateway-iiif-source", "https://example.com/scans/{id}"]
             said = subprocess.run(
