@@ -8,7 +8,6 @@ The programs are those of $IMAGEBUS_PROGRAMS. The last line is one JSON object.
 
 import itertools
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from fleet import HAProxy, Machine, Network, Nginx, programs
+from fleet import PORT, HAProxy, Machine, Network, Nginx
 from load import Client, ask_all, ask_during
 from origin import Origin
 from processes import Process, cpu_seconds
@@ -34,6 +33,7 @@ profiles:
   default: {{cache: tiers, original-cache: tiers}}
 """
 STORED = 1.0  # seconds after which what was answered is in the shared cache
+HOT = 64  # images, as in wrk-hot.lua
 WIDTHS = (512, 384, 256)
 
 
@@ -121,43 +121,36 @@ def lost(bench, name, proxy, known):
     return found
 
 
-def behind(bench, kind, measure):
+def behind(bench, kind, work):
     """A measurement with one of the proxies, once it sends requests to all machines."""
     proxy = kind(bench.network)
     try:
         time.sleep(3)  # rise of HAProxy, fail_timeout of nginx
-        return measure(proxy)
+        return work(proxy)
     finally:
         proxy.remove()
 
 
-def hits(bench, machine, way, seconds):
-    """64 hot images of 37 KB, loaded by programs on the machine itself."""
-    session, began = machine.process.session, time.monotonic()
+def hits(machine, path, seconds):
+    """64 hot images by HTTP at 64 connections, each asked for before."""
+    session = machine.process.session
+    ask_all([machine.address], [path.replace("{n}", str(number)) for number in range(HOT)])
     before = cpu_seconds(session)
-    words = [] if way == "voucher" else ["--by-message", "--concurrency", "64"]
     said = subprocess.run(
-        [programs() / "imagebus", "bench", "hit", bench.origin.url("/hot.jpg?{n}"),
-         "--resize", "512x512", "--mode", "fit", "--quality", "80", "--format", "jpeg",
-         "--hot", "64", *words, "--seconds", str(seconds), "--json"],
-        env={**os.environ, "IMAGEBUS_RUNTIME_DIR": str(machine.runtime_dir)},
+        ["wrk", "--threads", "1", "--connections", "64", "--duration", f"{seconds}s",
+         "--script", "Tests/Benchmarks/wrk-hot.lua", f"http://{machine.address}:{PORT}{path}"],
         check=True, capture_output=True, text=True).stdout
     report = json.loads(said.strip().splitlines()[-1])
-    took = time.monotonic() - began
-    requests = report["rps"] * seconds
-    return {
-        "rps": report["rps"], "p50_ms": report.get("p50_ms"), "errors": report.get("errors", 0),
-        "seconds": took, "cpu_us": (cpu_seconds(session) - before) / requests * 1e6}
+    report["cpu_us"] = (cpu_seconds(session) - before) / (report["rps"] * seconds) * 1e6
+    return report
 
 
 def second_hits(bench, seconds):
-    """On the machine that made the images, then on another one."""
-    maker, other = bench.machines[:2]
-    found = {}
-    for way in ("voucher", "message"):
-        own = hits(bench, maker, way, seconds)
+    """On the machine that made the images, then on another one, which found them."""
+    found, path = {}, bench.path("hot-{n}")
+    for name, machine in zip(("own", "other"), bench.machines):
+        found[name] = hits(machine, path, seconds)
         time.sleep(STORED)
-        found[way] = {"own": own, "other": hits(bench, other, way, seconds)}
     return found
 
 
@@ -205,7 +198,7 @@ def confirmations(bench, seconds):
     return found
 
 
-def run(photo, scale):
+def measure(photo, scale):
     found = {"burst": {}, "lost": {}}
     for is_shared in (False, True):
         tier = "shared" if is_shared else "alone"
@@ -229,4 +222,4 @@ def run(photo, scale):
 
 
 if __name__ == "__main__":
-    print(json.dumps(run(Path(sys.argv[1]).read_bytes(), Scale("--quick" in sys.argv))))
+    print(json.dumps(measure(Path(sys.argv[1]).read_bytes(), Scale("--quick" in sys.argv))))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -86,12 +87,22 @@ class Proxy:
     name: str
     number: int  # of its address
 
-    def __init__(self, network: Network, grammar: str = "imgproxy", source_field: str = "") -> None:
-        """`source_field`: a field in which machines are told what was hashed."""
+    def __init__(
+        self, network: Network, grammar: str = "imgproxy", source_field: str = "",
+        without: int | None = None,
+    ) -> None:  # fmt: skip
+        """`source_field`: a field in which machines are told what was hashed. `without`: the
+        number of a machine that the file does not name."""
         self.address = network.address(self.number)
+        self._without = None if without is None else network.address(10 + without)
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
         os.chmod(self.folder, 0o755)  # its workers are another user
         self.process = self._start(network, grammar, source_field)
+
+    def _servers(self, text: str) -> str:
+        if self._without is None:
+            return text
+        return re.sub(rf"^ +server .*{re.escape(self._without)}:.*\n", "", text, flags=re.M)
 
     def _start(self, network: Network, grammar: str, source_field: str) -> Process:
         raise NotImplementedError
@@ -105,7 +116,7 @@ class HAProxy(Proxy):
     name, number = "HAProxy", 9
 
     def _start(self, network: Network, grammar: str, source_field: str) -> Process:
-        text = haproxy_text(network, self.address)
+        text = self._servers(haproxy_text(network, self.address))
         if source_field:
             line = "    balance hash var(txn.source)\n"
             field = f"    http-request set-header {source_field} %[var(txn.source)]\n"
@@ -128,8 +139,9 @@ class Nginx(Proxy):
 
     def _start(self, network: Network, grammar: str, source_field: str) -> Process:
         text = network.placed((REPOSITORY / "deploy/nginx/imagebus.conf").read_text())
+        text = self._servers(text)
         text = replaced(text, "    listen 80;", f"    listen {self.address}:{PORT};")
-        text = replaced(text, "hash $imgproxy_source ", f"hash ${grammar}_source ")
+        text = replaced(text, "hash $imgproxy_source", f"hash ${grammar}_source")
         if source_field:
             line = '        proxy_set_header traceparent "";\n'
             field = f"        proxy_set_header {source_field} ${grammar}_source;\n"

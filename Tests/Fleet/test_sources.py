@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 import unittest
-from collections import defaultdict
+from collections import Counter, defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -32,6 +32,7 @@ class Echo(BaseHTTPRequestHandler):
     """Answers with the place of the machine and what the proxy hashed."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         hashed = self.headers.get(FIELD, "")
@@ -108,6 +109,20 @@ class SourceTests(unittest.TestCase):
                 found = self.hashed(kind, "imgproxy", [*paths, "/", "/unsafe"])
                 self.assertEqual(len({hashed for _, hashed in found.values()}), 5)
 
+    def test_a_machine_that_is_removed_moves_its_own_sources_only(self) -> None:
+        paths = [f"/unsafe/w:9/plain/https://example.com/{number}.jpg" for number in range(300)]
+        removed = self.network.address(12)
+        for kind in (HAProxy, Nginx):
+            with self.subTest(kind.name):
+                before = self.hashed(kind, "imgproxy", paths)
+                after = self.hashed(kind, "imgproxy", paths, without=2)
+                shares = Counter(machine for machine, _ in before.values())
+                self.assertGreater(min(shares.values()), len(paths) / 5, shares)
+                for path in paths:
+                    self.assertNotEqual(after[path][0], removed)
+                    if before[path][0] != removed:
+                        self.assertEqual(after[path][0], before[path][0], path)
+
     def check(self, kind: type[Proxy], group: object) -> None:
         """URLs of one group are hashed alike and reach one machine; those of different sources
         are not hashed alike."""
@@ -128,10 +143,10 @@ class SourceTests(unittest.TestCase):
             self.assertGreater(len(groups), 1)
 
     def hashed(
-        self, kind: type[Proxy], grammar: str, urls: list[str]
+        self, kind: type[Proxy], grammar: str, urls: list[str], without: int | None = None
     ) -> dict[str, tuple[str, str]]:
         """The machine that got each URL, and what the proxy hashed for it."""
-        proxy = kind(self.network, grammar, FIELD)
+        proxy = kind(self.network, grammar, FIELD, without)
         found = {}
         try:
             connection = http.client.HTTPConnection(proxy.address, PORT, timeout=SECONDS)

@@ -1,0 +1,9 @@
+-- 64 images in turn: {n} in the path is the number of one.
+dofile("Tests/Benchmarks/wrk-report.lua")
+
+local number = 0
+
+function request()
+    number = (number + 1) % 64
+    return wrk.format(nil, (wrk.path:gsub("{n}", number)))
+end
