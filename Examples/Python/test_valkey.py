@@ -339,7 +339,7 @@ class SilentServerTests(unittest.TestCase):
         cache = Valkey(
             Namespace(
                 server=place, prefix="", timeout=0.5, max_age=100, bytes_max=4 << 20,
-                heed_expiry=False,
+                heed_expiry=False, password_file=None,
             )
         )  # fmt: skip
         self.addCleanup(cache.server.close)
