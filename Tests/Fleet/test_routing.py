@@ -24,6 +24,8 @@ class RoutingTests:
     """The tests of one proxy."""
 
     kind: type[Proxy]
+    # Machines that a source may reach after the loss of its own one.
+    others: int
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -115,15 +117,17 @@ class RoutingTests:
             askers = self.askers(name)
             if owner == lost.name:
                 self.assertEqual(askers[0], lost.name)
-                self.assertLessEqual(len(askers), 2, f"{name}: {askers}")
+                self.assertLessEqual(len(askers), 1 + self.others, f"{name}: {askers}")
             else:
                 self.assertEqual(askers, [owner], name)
-        moved = [name for name in owners if len(self.askers(name)) == 2]
+        moved = [name for name in owners if len(self.askers(name)) > 1]
         self.assertTrue(moved, "the machine was lost")
 
 
 class HAProxyTests(RoutingTests, unittest.TestCase):
     kind = HAProxy
+    # Until it has noticed, it may choose another one than later.
+    others = 2
 
     def test_a_machine_that_hangs_gets_no_requests_once_its_checks_have_failed(self) -> None:
         self.ask_for_all_sizes()
@@ -151,6 +155,7 @@ class HAProxyTests(RoutingTests, unittest.TestCase):
 
 class NginxTests(RoutingTests, unittest.TestCase):
     kind = Nginx
+    others = 1
 
 
 if __name__ == "__main__":
