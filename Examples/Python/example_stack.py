@@ -65,10 +65,14 @@ class SlowPicture:
 
 
 class TaggedPicture:
-    """Has an entity tag: who has it already is told that it is the same (304)."""
+    """Has an entity tag: who has it already is told that it is the same (304). `headers` are of a
+    picture that is sent, `confirmed` of a 304."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    def __init__(
+        self, data: bytes, headers: dict[str, str] | None = None,
+        confirmed: dict[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        self.data, self.headers, self.confirmed = data, headers or {}, confirmed or {}
         self.tag = f'"{zlib.crc32(data):08x}"'
 
 
@@ -88,12 +92,14 @@ class Handler(BaseHTTPRequestHandler):
         data = picture if isinstance(picture, bytes) else picture.data
         tag = picture.tag if isinstance(picture, TaggedPicture) else None
         if tag is not None and self.headers["If-None-Match"] == tag:
+            with self.server.lock:
+                self.server.confirmations[self.path] += 1
             self.send_response(304)
-            self.send_header("ETag", tag)
+            self.send_all({"ETag": tag, **picture.confirmed})
             return self.end_headers()
         self.send_response(200)
         if tag is not None:
-            self.send_header("ETag", tag)
+            self.send_all({"ETag": tag, **picture.headers})
         self.send_header("Content-Type", "image/png")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -104,6 +110,10 @@ class Handler(BaseHTTPRequestHandler):
             if not picture.is_opened(self.connection):
                 return
         self.wfile.write(data[half:])
+
+    def send_all(self, headers: dict[str, str]) -> None:
+        for name, value in headers.items():
+            self.send_header(name, value)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -117,6 +127,7 @@ class Origin(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.pictures: dict[str, Picture] = {}
         self.gets: Counter[str] = Counter()
+        self.confirmations: Counter[str] = Counter()  # 304s
         self.headers: dict[str, dict[str, str]] = {}  # of the last request
         self.lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever)

@@ -25,6 +25,8 @@ from imagebus_worker import Cache, run
 
 BYTES_A_SECOND = 50e6  # that the server takes at least
 LARGE = 1 << 20  # bytes, from which on their own time counts
+STEP = 1000  # keys that the server looks at in one call, about
+STEP_SECONDS = 1.0  # that an answer about many keys may take at least
 
 
 class Valkey(Cache):
@@ -38,6 +40,8 @@ class Valkey(Cache):
         self._bytes_max = options.bytes_max
         self._password = _password(options.password_file)
         self.server = self._client(options.timeout)
+        self.many = self._client(max(options.timeout, STEP_SECONDS))
+        """For what no load waits for."""
 
     def get(self, key: str) -> bytes | None:
         # GET would be read to its end, however long it is: of this, one byte tells enough.
@@ -65,10 +69,35 @@ class Valkey(Cache):
     def contains(self, key: str) -> bool:
         return 0 < self.server.strlen(self._name(key)) <= self._bytes_max
 
-    def keys(self) -> list[str]:
+    def scan(self, after: int) -> tuple[list[str], int]:
         pattern = re.sub(r"([*?\[\]\\])", r"\\\1", self._prefix) + "*"
-        names = set(self.server.scan_iter(pattern, count=1000))
-        return [name.decode(errors="replace").removeprefix(self._prefix) for name in names]
+        following, names = self.many.scan(after, pattern, STEP)
+        keys = [name.decode(errors="replace").removeprefix(self._prefix) for name in names]
+        return keys, following
+
+    def count(self) -> int:
+        return self.many.dbsize()  # with what others keep there
+
+    def peek(self, keys: list[str], length: int) -> list[tuple[bytes, int] | None]:
+        server = self.server if len(keys) <= 2 else self.many
+        with server.pipeline(transaction=False) as calls:
+            for name in map(self._name, keys):
+                calls.getrange(name, 0, length - 1)
+                calls.strlen(name)
+            found = calls.execute()
+        return [
+            (data, size) if 0 < size <= self._bytes_max else None
+            for data, size in zip(found[::2], found[1::2])
+        ]
+
+    def remove_many(self, keys: list[str]) -> None:
+        server = self.server if len(keys) <= 2 else self.many
+        server.unlink(*map(self._name, keys))
+
+    def extend(self, key: str, expires: float | None) -> None:
+        if self._heeds_expiry and expires is not None:
+            left = min(self._max_age, expires - time.time())
+            self.server.pexpire(self._name(key), max(1, int(1000 * left)))
 
     def _name(self, key: str) -> str:
         return self._prefix + key

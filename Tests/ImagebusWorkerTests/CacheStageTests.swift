@@ -1,3 +1,4 @@
+import Glibc
 import ImageModel
 import Linux
 import Messages
@@ -29,14 +30,41 @@ import Testing
         func keys() throws -> [String]? { saysKeys ? entries.withLock { $0.keys.sorted() } : nil }
     }
 
-    private func stage(_ cache: Kept) -> CacheStage<Kept> {
+    /// Lists ten keys a call.
+    private final class Stepwise: Cache {
+        let kept = Kept()
+        let pause: Int
+        private let listed = Mutex<[String]>([])
+
+        init(pause: Int = 0) { self.pause = pause }
+
+        func get(_ key: String) throws -> [UInt8]? { try kept.get(key) }
+        func put(_ key: String, _ data: [UInt8], expires: Double?) throws -> Bool {
+            try kept.put(key, data, expires: expires)
+        }
+        func remove(_ key: String) throws { try kept.remove(key) }
+        func count() throws -> Int? { try kept.keys()?.count }
+        func scan(after: UInt64) throws -> (keys: [String], next: UInt64)? {
+            if after == 0 {
+                let keys = try kept.keys() ?? []
+                listed.withLock { $0 = keys }
+            }
+            usleep(UInt32(pause) * 1_000)
+            return listed.withLock { all in
+                let end = min(Int(after) + 10, all.count)
+                return (Array(all[Int(after)..<end]), end == all.count ? 0 : UInt64(end))
+            }
+        }
+    }
+
+    private func stage<Author: Cache>(_ cache: Author) -> CacheStage<Author> {
         CacheStage(cache: cache, log: bench.log) { (_, target) throws(ImageError) in
             target.copyBytes(from: Array("image".utf8))
         }
     }
 
     private func perform(
-        _ work: JobWork, _ stage: CacheStage<Kept>, isCancelled: Bool = false
+        _ work: JobWork, _ stage: CacheStage<some Cache>, isCancelled: Bool = false
     ) throws(ImageError) -> JobResult {
         let report = LoadReport(
             millisecondsLeft: 60_000, bytesMax: 10, wantsProgress: false, tell: { _, _ in })
@@ -44,9 +72,12 @@ import Testing
         return try stage.perform(work, stage.turn(for: work), output: bench.arena, report)
     }
 
-    private func store(_ key: String, tags: [String] = []) -> JobWork {
+    private func store(
+        _ key: String, tags: [String] = [], etag: String? = nil, born: Int64? = nil
+    ) -> JobWork {
         var metadata = StoredMetadata(
-            info: ImageInfo(format: .png, size: PixelSize(width: 3, height: 2)))
+            info: ImageInfo(format: .png, size: PixelSize(width: 3, height: 2)), etag: etag,
+            caching: born.map(caching))
         metadata.tags = tags
         return .store(
             StoreWork(
@@ -61,8 +92,17 @@ import Testing
         return .query(work)
     }
 
-    private func remove(_ selection: EntrySelection) -> JobWork {
-        .entry(EntryWork(action: .removeSelected, key: "", tiers: .disk, selection: selection))
+    private func remove(
+        _ selection: EntrySelection, after: UInt64 = 0, inSteps: Bool = false
+    ) -> JobWork {
+        var work = EntryWork(
+            action: .removeSelected, key: "", tiers: .disk, selection: selection, after: after)
+        work.inSteps = inSteps
+        return .entry(work)
+    }
+
+    private func caching(_ born: Int64) -> OriginCaching {
+        OriginCaching(CacheControl("max-age=60"), ResponseAge(bornMilliseconds: born))
     }
 
     @Test func whatIsStoredIsFoundWithinItsLimit() throws {
@@ -139,6 +179,74 @@ import Testing
             }
             #expect(error?.code == .notSupported)
         }
+    }
+
+    @Test func whatIsMeantIsRemovedInSteps() throws {
+        let cache = Stepwise(pause: 110)
+        let stage = stage(cache)
+        for number in 10..<35 {
+            _ = try perform(store("\(number)", tags: number % 2 == 0 ? ["red"] : []), stage)
+        }
+        var (after, pages) = (UInt64(0), [EntryPage]())
+        repeat {
+            let work = remove(EntrySelection(tag: "red"), after: after, inSteps: true)
+            guard case .entries(let page) = try perform(work, stage) else {
+                Issue.record("a page")
+                return
+            }
+            pages.append(page)
+            after = page.next
+        } while after != 0
+        #expect(pages.map(\.examined) == [10, 10, 5] && pages.map(\.total) == [20, 15, 12])
+        #expect(pages.map(\.disk.entries) == [5, 5, 3])
+        #expect(try cache.kept.keys()?.count == 12)
+        // A coordinator that asks for no steps is given none.
+        let rest = try perform(remove(EntrySelection(prefix: "")), stage)
+        guard case .entries(let page) = rest else {
+            Issue.record("\(rest)")
+            return
+        }
+        #expect(page.next == 0 && page.disk.entries == 12)
+        #expect(try cache.kept.keys() == [])
+    }
+
+    @Test func whatConfirmsAnEntryCountsBesideItAlone() throws {
+        let cache = Kept()
+        let stage = stage(cache)
+        func known() throws -> Validity? {
+            var work = EntryWork(action: .contains, key: "k", tiers: .disk)
+            work.wantsValidity = true
+            if case .validity(let known) = try perform(.entry(work), stage) { return known }
+            return nil
+        }
+        func renew(_ etag: String, _ born: Int64) throws -> JobResult {
+            var work = EntryWork(action: .renew, key: "k", tiers: .disk)
+            work.renewal = Validity(caching: caching(born), etag: etag)
+            return try perform(.entry(work), stage)
+        }
+        func says(_ etag: String, _ born: Int64) throws -> Bool {
+            try known() == Validity(caching: caching(born), etag: etag)
+        }
+        #expect(try renew("1", 5) == .entry([]) && cache.keys() == [] && known() == nil)
+        _ = try perform(store("k", etag: "1", born: 5), stage)
+        #expect(try says("1", 5) && renew("2", 9) == .entry([]) && says("1", 5))
+        #expect(try renew("1", 9) == .entry(.disk) && says("1", 9))
+        #expect(try renew("1", 7) == .entry(.disk) && says("1", 9), "the later word counts")
+        _ = try perform(store("k", etag: "2", born: 3), stage)
+        #expect(try says("2", 3), "of other bytes nothing is known")
+        _ = try perform(store("k", etag: "1", born: 12), stage)
+        #expect(try says("1", 12))
+        try cache.remove("k")
+        #expect(try known() == nil && cache.keys()?.count == 1, "what confirms is no entry")
+        _ = try perform(.entry(EntryWork(action: .remove, key: "k", tiers: .disk)), stage)
+        #expect(try cache.keys() == [])
+        _ = try cache.put("gone\u{1D}", [1], expires: nil)
+        guard case .entries(let page) = try perform(remove(EntrySelection(prefix: "go")), stage)
+        else {
+            Issue.record("a page")
+            return
+        }
+        #expect(try page.disk.entries == 0 && cache.keys() == [])
     }
 
     private final class Seen: Sendable {

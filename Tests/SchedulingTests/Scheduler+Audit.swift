@@ -101,7 +101,7 @@ extension Place {
     var isOfWatcher: Bool {
         switch node {
         case .original, .transcode: true
-        case .lookup, .overlays, .result: false
+        case .lookup, .validity, .overlays, .result: false
         }
     }
 }

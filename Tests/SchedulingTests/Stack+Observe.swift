@@ -52,6 +52,11 @@ extension Stack {
             self.progress[progress.token, default: []].append(progress)
         case .blacklist(_, let report): reports.append(report)
         case .cache(let client, let report):
+            if case .progress(let page) = report.outcome {
+                if questions[report.number] != client { fault("progress of an answered question") }
+                removals[report.number, default: []].append(page)
+                break
+            }
             if questions.removeValue(forKey: report.number) != client {
                 fault("question \(report.number) was answered twice, or to another")
             }

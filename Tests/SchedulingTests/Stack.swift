@@ -60,6 +60,8 @@ struct Stack {
     /// Questions about entries without an answer, and answers.
     var questions: [UInt64: ClientID] = [:]
     var answers: [UInt64: CacheReport.Outcome] = [:]
+    /// How far removals were said to be.
+    var removals: [UInt64: [EntryPage]] = [:]
     var reports: [BlacklistReport] = []
     /// Requests that have no terminal reply yet, by who made them.
     var waiting: [Token: ClientID] = [:]

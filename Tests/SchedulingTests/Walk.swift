@@ -183,6 +183,7 @@ struct Walk {
         if random.oneIn(2) { command.selection.url = "http://example.org/a.jpg" }
         if random.oneIn(4) { command.selection.prefix = "http://example.org/" }
         if random.oneIn(4) { command.selection.olderThanSeconds = UInt64(draw(0...1)) }
+        command.wantsProgress = command.number % 2 == 0
         mean(&command)
         stack.send(.cache(client, command))
     }
@@ -356,7 +357,7 @@ struct Walk {
                 held, tier: random.oneIn(2) ? .memory : .disk, length: length,
                 etag: random.oneIn(4) ? nil : "\"1\"", caching: caching())
         }
-        return frames(held) ?? stack.success(held, length: length)
+        return foreignAnswer(held) ?? frames(held) ?? stack.success(held, length: length)
     }
 
     /// Of what a cache has: fresh, stale or very old.

@@ -7,17 +7,18 @@ from collections.abc import Iterable
 import imagebus_pb2 as pb
 from imagebus.errors import ImagebusError
 from imagebus_worker.inputs import Inputs
-from imagebus_worker.records import pack, unpack
+from imagebus_worker.records import Record, pack, unpack
+from imagebus_worker.removal import PEEK, record_of, remove_selected
 from imagebus_worker.report import Report
-from imagebus_worker.selection import asks_record, means, means_all, means_record
 from imagebus_worker.turns import Turns
+from imagebus_worker.validity import are_same, is_later, key_of_validity, last_use, newest, renewed
 
 DISK = 1  # of tiers: what another program keeps counts as a disk
 
 
 class Cache:
     """What an author derives from. `credit` calls run at a time, each on a thread of its own. Keys
-    are texts of at most 12,288 bytes that differ between caches of one pool; what is kept under one
+    are texts of at most 12,289 bytes that differ between caches of one pool; what is kept under one
     is opaque. What raises is a failure: a miss, for a load."""
 
     credit = 16
@@ -49,8 +50,35 @@ class Cache:
 
     def keys(self) -> Iterable[str] | None:
         """All keys, where it can say them: then entries can be removed by URL, prefix, tag and
-        age. Keys that come and go meanwhile may be among them or not."""
+        age. Keys that come and go meanwhile may be among them or not. Not called if `scan` lists
+        them."""
         return None
+
+    def scan(self, after: int) -> tuple[Iterable[str], int] | None:
+        """Some keys, about a thousand, and where to go on (below 2^64; 0: these were the last
+        ones). `after` is 0 at first, then what the call before returned, maybe to another process
+        of the pool. A cache with many entries implements this instead of `keys`: others are
+        served between the calls."""
+        return None
+
+    def count(self) -> int | None:
+        """About how many keys there are; operators are told how far a removal is."""
+        return None
+
+    def peek(self, keys: list[str], length: int) -> list[tuple[bytes, int] | None]:
+        """The first `length` bytes of what is under each key, and how many there are in all. By
+        `get`, unless an author knows a faster way."""
+        found = [self.get(key) for key in keys]
+        return [data and (bytes(data[:length]), len(data)) or None for data in found]
+
+    def remove_many(self, keys: list[str]) -> None:
+        """`remove` of each, unless an author knows a faster way."""
+        for key in keys:
+            self.remove(key)
+
+    def extend(self, key: str, expires: float | None) -> None:
+        """The origin has confirmed what is under the key: `expires` is in place of that of `put`
+        from now on. It must not bring back what is gone."""
 
     # ---- For the session
 
@@ -97,35 +125,50 @@ class Cache:
         return pb.Outcome(stored=pb.StoreReport(tiers=DISK))
 
     def _entry(self, entry: pb.Entry, report: Report) -> pb.Outcome:
+        if entry.action == pb.ENTRY_ACTION_CONTAINS and entry.wants_validity:
+            return self._validity(entry.key)
         if entry.action == pb.ENTRY_ACTION_CONTAINS:
-            tiers = DISK if self.contains(entry.key) else 0
-            return pb.Outcome(entry=pb.EntryReport(tiers=tiers))
+            return _tiers(self.contains(entry.key))
         if entry.action == pb.ENTRY_ACTION_REMOVE:
             with self._turns.of(entry.key, report.check):
-                self.remove(entry.key)
-            return pb.Outcome(entry=pb.EntryReport(tiers=DISK))
+                self.remove_many([entry.key, key_of_validity(entry.key)])
+            return _tiers(True)
+        if entry.action == pb.ENTRY_ACTION_RENEW:
+            with self._turns.of(entry.key, report.check):
+                report.check()  # what was removed meanwhile is not confirmed
+                return _tiers(self._renew(entry.key, entry.renewal))
         if entry.action == pb.ENTRY_ACTION_REMOVE_SELECTED:
             with self._turns.of_all(report.check):
-                return pb.Outcome(entries=self._remove_selected(entry.selection))
+                return pb.Outcome(entries=remove_selected(self, entry, report.check))
         sentence = "this cache looks for entries and removes them, and nothing else"
         raise ImagebusError(pb.ERROR_CODE_NOT_SUPPORTED, sentence)
 
-    def _remove_selected(self, selection: pb.EntrySelection) -> pb.EntryPage:
-        page = pb.EntryPage(memory=pb.EntryCount(), disk=pb.EntryCount())
-        keys = self.keys()
-        if keys is None:
-            if not means_all(selection):
-                sentence = "this cache removes one key or all of them"
-                raise ImagebusError(pb.ERROR_CODE_NOT_SUPPORTED, sentence)
-            self.clear()
-            return page
-        for key in [key for key in keys if means(selection, key)]:
-            data = self.get(key) if asks_record(selection) else b""
-            if data is None:
-                continue
-            record = unpack(data) if data else None
-            if record is None or means_record(selection, record):
-                self.remove(key)
-                page.disk.entries += 1
-                page.disk.bytes += len(data)
-        return page
+    def _records(self, key: str) -> tuple[Record | None, Record | None]:
+        """Of an entry, and of what confirms it; at least their metadata."""
+        keys = [key, key_of_validity(key)]
+        entry, confirmation = (
+            data and record_of(self, name, *data) for name, data in zip(keys, self.peek(keys, PEEK))
+        )
+        return entry, confirmation
+
+    def _validity(self, key: str) -> pb.Outcome:
+        entry, confirmation = self._records(key)
+        if entry is None:
+            return _tiers(False)
+        return pb.Outcome(validity=newest(entry, confirmation))
+
+    def _renew(self, key: str, renewal: pb.Validity) -> bool:
+        """Whether there is an entry of those bytes. A later word of their origin stays."""
+        entry, known = self._records(key)
+        if entry is None or not are_same(entry.metadata, renewal):
+            return False
+        if known is not None and is_later(known.metadata, renewal):
+            return True
+        expires = last_use(renewal)
+        self.extend(key, expires)
+        confirmation = pack(renewed(entry.metadata, renewal), b"")
+        return self.put(key_of_validity(key), confirmation, expires) is not False
+
+
+def _tiers(has_it: bool) -> pb.Outcome:
+    return pb.Outcome(entry=pb.EntryReport(tiers=DISK if has_it else 0))

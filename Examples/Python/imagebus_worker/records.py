@@ -35,6 +35,23 @@ def digest(facts: bytes | memoryview, body: bytes | memoryview) -> bytes:
     return made.digest()
 
 
+def unpack_head(data: bytes, size: int) -> Record | None:
+    """The same of the first bytes of `size`: without a body, and without a look at the digest,
+    unless these are all. `None` also if they do not have the whole metadata."""
+    if len(data) == size:
+        return unpack(data)
+    if len(data) < HEAD.size:
+        return None
+    mark, length, stored, _ = HEAD.unpack_from(data)
+    if mark != MARK or length > len(data) - HEAD.size:
+        return None
+    try:
+        metadata = pb.Metadata.FromString(data[HEAD.size : HEAD.size + length])
+    except DecodeError:
+        return None
+    return Record(metadata, stored, memoryview(b""))
+
+
 def unpack(data: bytes | bytearray | memoryview) -> Record | None:
     """`None` for what no stack of this version has put there, or not as it is."""
     view = memoryview(data).cast("B")

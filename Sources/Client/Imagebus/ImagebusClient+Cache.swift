@@ -26,11 +26,16 @@ extension ImagebusClient {
 
     /// Removes the entries of a selection in the same way, and says how many there were. One that
     /// means all entries throws `invalidRequest`: `clear` removes these.
+    ///
+    /// External caches remove in steps, after each of which `progress` is called with what is gone
+    /// by then, on the client's thread. If one of them fails, the error says what is left
+    /// (`removed` and `left` in `details`, in entries; `left` only if that is known).
     public func remove(
-        _ selection: EntrySelection, from tiers: CacheTypes = .all
+        _ selection: EntrySelection, from tiers: CacheTypes = .all,
+        progress: (@Sendable (EntryPage) -> Void)? = nil
     ) async throws(ImageError) -> EntryPage {
         defer { memory?.removeAll() }
-        return try await page(.removeSelected, selection, tiers)
+        return try await page(.removeSelected, selection, tiers, progress: progress)
     }
 
     /// Removes every entry of every cache from the tiers in the same way. Returns the tiers that
@@ -96,22 +101,28 @@ extension ImagebusClient {
 
     private func page(
         _ action: EntryAction, _ selection: EntrySelection, _ tiers: CacheTypes,
-        after: UInt64 = 0, limit: UInt32 = 0
+        after: UInt64 = 0, limit: UInt32 = 0, progress: (@Sendable (EntryPage) -> Void)? = nil
     ) async throws(ImageError) -> EntryPage {
-        let command = CacheCommand(
+        var command = CacheCommand(
             number: tokens.next().value.low, action: action, key: "", tiers: tiers,
             selection: selection, after: after, limit: limit)
-        guard case .page(let page) = try await outcome(of: command) else { throw Self.nonsense }
+        command.wantsProgress = progress != nil
+        guard case .page(let page) = try await outcome(of: command, progress) else {
+            throw Self.nonsense
+        }
         return page
     }
 
     /// Of several entries it may take as long as the caches need, while the coordinator is there.
     private func outcome(
-        of command: CacheCommand
+        of command: CacheCommand, _ progress: (@Sendable (EntryPage) -> Void)? = nil
     ) async throws(ImageError) -> CacheReport.Outcome {
         let number = command.number
-        let report: CacheReport = try await ask(.cache(command)) {
-            if case .cache(let report) = $0, report.number == number { report } else { nil }
+        let report: CacheReport = try await ask(.cache(command)) { message in
+            guard case .cache(let report) = message, report.number == number else { return nil }
+            guard case .progress(let page) = report.outcome else { return report }
+            progress?(page)
+            return nil
         }
         if case .failure(let error) = report.outcome { throw error }
         return report.outcome

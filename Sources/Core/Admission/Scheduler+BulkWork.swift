@@ -44,7 +44,7 @@ extension Scheduler {
             tellProgress(id, progress, info, of: transfer)
         case .partial(let transfer, let image, let bytes):
             if let block = work.block { showPartial(id, image, block, of: bytes, from: transfer) }
-        case .found, .missed, .made, .pending, .onward, .disposed:
+        case .found, .missed, .validity, .made, .pending, .onward, .disposed:
             if isForsaken(id) { return forsake(id) }
             if isLost(work, for: id) { return loseAnswer(id) }
             move(id, by: work)
@@ -55,6 +55,7 @@ extension Scheduler {
         switch work.step {
         case .found(let hit, let timings): completeFound(id, hit, work.block, timings)
         case .made(let made): complete(id, made, work.block)
+        case .validity(let known, let timings): compare(id, with: known, timings)
         case .pending: answerPending(id)
         case .missed(let tiers, let timings):
             requests[id].timings += timings

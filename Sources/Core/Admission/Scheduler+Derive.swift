@@ -34,6 +34,7 @@ extension Scheduler {
             later(.found(hit, timings), ids, block: block)
         case .missed(let text, let tiers, let timings, let ids):
             later(.missed(tiers, timings), ids, missed: text)
+        case .validity(let known, let timings, let ids): later(.validity(known, timings), ids)
         case .gathered(let ids): later(.onward, ids)
         case .ungathered(let id, let error):
             requests[id].standing = .moving

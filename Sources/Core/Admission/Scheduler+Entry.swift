@@ -15,6 +15,7 @@ extension Scheduler {
             }
             let job = try deriver.inquire(work)
             clients[client]?.inquiries[job] = command.number
+            if command.wantsProgress { clients[client]?.wantsProgress.insert(job) }
             takeEvents()
         } catch {
             let report = CacheReport(number: command.number, outcome: .failure(error))
@@ -78,9 +79,15 @@ extension Scheduler {
     /// The answer to a question of an operator.
     mutating func answerInquiry(_ job: JobID, _ outcome: CacheReport.Outcome) {
         guard let client = clients.first(where: { $0.value.inquiries[job] != nil })?.key,
-            let number = clients[client]?.inquiries.removeValue(forKey: job)
+            let number = clients[client]?.inquiries[job]
         else { return }
         var outcome = outcome
+        if case .progress = outcome {
+            guard clients[client]?.wantsProgress.contains(job) == true else { return }
+        } else {
+            clients[client]?.inquiries[job] = nil
+            clients[client]?.wantsProgress.remove(job)
+        }
         if case .page(var page) = outcome {
             page.showKeys()
             outcome = .page(page)

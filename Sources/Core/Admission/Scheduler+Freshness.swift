@@ -8,7 +8,8 @@ import Tables
 //
 //     fresh ──► delivered
 //     stale, and the origin permits it ──► delivered; the origin is asked in the background
-//     stale ──► held until the origin was asked
+//     stale ──► held until external caches, then the origin were asked
+//                 ├──a cache has it confirmed──► delivered
 //                 ├──304, or the same bytes──► delivered
 //                 ├──other bytes──► these are delivered
 //                 └──failure──► delivered within `stale-if-error`, else the failure
@@ -38,7 +39,8 @@ extension Scheduler {
         switch FreshnessDecision(expiry, at: calendarNow) {
         case .fresh:
             if !cached.tiers.isEmpty, let caching, caching != cached.caching {
-                deriver.renew([requests[id].names.result], cached.mark, caching)
+                deriver.renew(
+                    [requests[id].names.result], cached.mark, caching, fromOrigin: false)
             }
             answer(id, image, block)
         case .staleWhileRevalidate:
@@ -103,11 +105,13 @@ extension Scheduler {
         let (names, terms) = (requests[id].names, requests[id].order.terms)
         let lastUse = [caching, refreshing.caching].compactMap { terms.expiry($0)?.lastUse }.max()
         guard caching.leavesLifetimeOpen || lastUse ?? 0 > calendarNow else { return }
-        deriver.renew([names.result, names.original], refreshing.mark, caching)
+        deriver.renew(
+            [names.result, names.original], refreshing.mark, caching,
+            fromOrigin: !refreshing.isConfirmedElsewhere)
     }
 
     /// What the origin says of caching the image that a request has at first.
-    private func confirmed(_ refreshing: Refreshing, _ id: LiveRequest.ID) -> OriginCaching? {
+    func confirmed(_ refreshing: Refreshing, _ id: LiveRequest.ID) -> OriginCaching? {
         hits.confirmations.caching(
             refreshing.caching, of: requests[id].names.plainOriginal, refreshing.mark,
             at: calendarNow)

@@ -96,6 +96,7 @@ extension Scheduler {
     private mutating func fetch(_ id: LiveRequest.ID) {
         let order = requests[id].order
         if let canvas = order.canvas { return join(id, .canvas(canvas)) }
+        if asksOthers(id), askOthers(id) { return }
         if let cached = requests[id].refreshing { return join(id, order.refresh(of: cached.mark)) }
         if requests[id].attempt == 1 { figures.counters.misses += 1 }
         join(id, order.network)

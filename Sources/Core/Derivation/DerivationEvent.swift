@@ -11,6 +11,9 @@ package indirect enum DerivationEvent: Sendable {
     case found(CacheHit, BlockHandle, StageTimings, [Waiter.ID])
     /// The cache does not have the result under that text, in those tiers.
     case missed(String, CacheTypes, StageTimings, [Waiter.ID])
+    /// What external caches know of the freshness of the waiters' images, after questions that took
+    /// so long; `nil`: nothing new.
+    case validity(Validity?, StageTimings, [Waiter.ID])
     /// What is laid over their images is there.
     case gathered([Waiter.ID])
     /// An overlay cannot be had; `nil`: no way to it is left.

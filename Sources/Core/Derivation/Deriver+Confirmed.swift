@@ -20,15 +20,19 @@ extension Deriver {
 
     /// Has the cache keep what the origin says now with the entries of these texts, as far as they
     /// are of the same bytes, so that nobody asks again after a restart. Nobody waits for it; where
-    /// the cache has no room for another job, a later question costs as much.
+    /// the cache has no room for another job, a later question costs as much. `fromOrigin`: whether
+    /// the origin has just said so; then external caches are told as well.
     package mutating func renew(
-        _ texts: Set<String>, _ mark: BodyMark, _ caching: OriginCaching
+        _ texts: Set<String>, _ mark: BodyMark, _ caching: OriginCaching, fromOrigin: Bool
     ) {
         guard mark != .none else { return }
         for text in texts.subtracting(renewing).sorted() where dispatcher.hasRoom(.cache) {
             var work = EntryWork(action: .renew, key: text, tiers: .all)
             work.renewal = Validity(
+                expiry: caching.leavesLifetimeOpen ? nil : caching.expiry(.shared),
                 caching: caching, etag: mark.etag, lastModified: mark.lastModified)
+            work.staysOwn = !fromOrigin
+            guard fromOrigin || layout.hasOwn(text) else { continue }
             renewing.insert(text)
             _ = submit(.entry(work), for: .renewal(text), reading: nil, .unbounded(.low))
         }

@@ -10,6 +10,7 @@ extension Deriver {
     package mutating func leave(_ place: Place) {
         switch place.node {
         case .lookup(let need): detach(from: need)
+        case .validity(let need): detach(from: need)
         case .overlays(let id): leaveOverlays(id)
         case .result(let need):
             detach(from: need)
@@ -26,6 +27,7 @@ extension Deriver {
     package mutating func reprioritise(_ place: Place, _ urgency: Urgency) {
         switch place.node {
         case .lookup(let need): update(need, urgency)
+        case .validity(let need): update(need, urgency)
         case .overlays(let id): reprioritiseOverlays(of: id, urgency)
         case .result(let need): update(need, urgency)
         // A store goes on in the class that it was begun in; it holds up only this reply.
@@ -53,6 +55,7 @@ extension Deriver {
         switch place.node {
         case .original, .transcode: return nil
         case .lookup(let need): return lookups[need.node].job
+        case .validity(let need): return validities[need.node].job
         case .overlays(let id): return awaitedOverlayJob(of: id)
         case .result(let need):
             return results[need.node].job

@@ -18,6 +18,8 @@ public struct CacheCommand: Hashable, Sendable {
     public var after: UInt64
     /// Entries of one page of a list; 0: as many as there may be.
     public var limit: UInt32
+    /// Of `removeSelected` and `clear`: whether reports of progress precede the answer.
+    public var wantsProgress = false
 
     /// Describes a command.
     public init(
@@ -49,6 +51,8 @@ public struct CacheReport: Hashable, Sendable {
         case tiers(CacheTypes)
         /// Entries that are listed, and how many are listed, counted, or gone.
         case page(EntryPage)
+        /// How far a removal is; the answer follows. Only for commands that want progress.
+        case progress(EntryPage)
         /// It could not be done.
         case failure(ImageError)
     }

@@ -110,12 +110,19 @@ public struct EntryDescription: Hashable, Sendable {
 public struct EntryPage: Hashable, Sendable {
     /// Of a list: the next entries, those of the disk first.
     public var entries: [EntryDescription]
-    /// Of a list: where the next page begins; 0: that was all.
+    /// Of a list: where the next page begins; 0: that was all. Of a removal in steps: where the
+    /// next step begins; 0: it is complete.
     public var next: UInt64
     /// Entries of memory that are in this page, that were counted, or that are gone.
     public var memory: EntryCount
     /// The same of the disk.
     public var disk: EntryCount
+    /// Of a removal in steps: entries of external caches that were examined so far; in the outcome
+    /// of one step, those of that step.
+    public var examined: UInt64 = 0
+    /// Of a removal in steps: about how many entries there are to examine in all; in the outcome of
+    /// one step, how many the cache holds after it. 0: not known.
+    public var total: UInt64 = 0
 
     /// A page.
     public init(

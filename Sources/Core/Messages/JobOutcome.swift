@@ -34,6 +34,8 @@ public indirect enum JobResult: Hashable, Sendable {
     case entry(CacheTypes)
     /// Entries that are listed, or how many there were or are gone.
     case entries(EntryPage)
+    /// What an external cache knows of the freshness of an entry that it holds.
+    case validity(Validity)
     /// Pixels, or header facts.
     case decoded(DecodedImage)
     /// An encoded image.
@@ -48,7 +50,7 @@ public indirect enum JobResult: Hashable, Sendable {
         case .fetched(let body): body.format
         case .hit(let hit): hit.metadata.info.format
         case .transformed(let image): image.info.format
-        case .stored, .decoded, .miss, .entry, .entries, .failed: nil
+        case .stored, .decoded, .miss, .entry, .entries, .validity, .failed: nil
         }
     }
 }

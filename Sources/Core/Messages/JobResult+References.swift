@@ -9,7 +9,7 @@ extension JobResult {
             image.file.map { ShortList($0) }
                 ?? ShortList(contentsOf: image.frames.lazy.map(\.reference))
         case .transformed(let image): ShortList(image.reference)
-        case .miss, .entry, .entries, .failed: ShortList()
+        case .miss, .entry, .entries, .validity, .failed: ShortList()
         }
     }
 
@@ -35,7 +35,7 @@ extension JobResult {
         case .transformed(var image):
             image.reference = first
             return .transformed(image)
-        case .miss, .entry, .entries, .failed: return self
+        case .miss, .entry, .entries, .validity, .failed: return self
         }
     }
 }

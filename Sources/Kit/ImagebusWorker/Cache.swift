@@ -5,7 +5,7 @@ import ImageModel
 /// `credit` calls run at a time, each on a thread of its own; one that nobody waits for is over at
 /// once, and its thread may end when it will. Where more than 16 of these go on, the process ends.
 ///
-/// Keys are texts of at most 12,288 bytes that differ between caches of one pool. What is kept
+/// Keys are texts of at most 12,289 bytes that differ between caches of one pool. What is kept
 /// under one is opaque: the bytes of an image, and what the stack knows of them, in the form that
 /// the Python kit has as well, so that caches of both can share a store. What a function throws is
 /// a miss for a load, and for who removes something `internalError`, unless it is ``Failure`` or
@@ -35,8 +35,40 @@ public protocol Cache: Sendable {
 
     /// All keys, where it can say them: then entries are removed by URL, prefix, tag and age as
     /// well. Keys that come and go meanwhile may be among them or not. `nil` where an author says
-    /// nothing else.
+    /// nothing else. Not called if `scan` lists them.
     func keys() throws -> [String]?
+
+    /// Some keys, about a thousand, and where to go on (0: these were the last ones). `after` is 0
+    /// at first, then `next` of the call before, maybe to another process of the pool. A cache with
+    /// many entries implements this instead of `keys`: others are served between the calls. `nil`
+    /// where an author says nothing else.
+    func scan(after: UInt64) throws -> (keys: [String], next: UInt64)?
+
+    /// About how many keys there are: operators are told how far a removal is. `nil` where an
+    /// author says nothing else.
+    func count() throws -> Int?
+
+    /// The first `length` bytes of what is under each key, and how many there are in all; `nil`
+    /// where there is nothing. Asks `get` where an author says nothing else.
+    func peek(_ keys: [String], length: Int) throws -> [CacheHead?]
+
+    /// Removes all of these. Calls `remove` of each where an author says nothing else.
+    func remove(_ keys: [String]) throws
+
+    /// The origin has confirmed what is under a key: `expires` is in place of that of `put` from
+    /// now on. It must not bring back what is gone. Does nothing where an author says nothing else.
+    func extend(_ key: String, expires: Double?) throws
+}
+
+/// The beginning of what a cache keeps under a key.
+public struct CacheHead: Sendable {
+    /// Its first bytes.
+    public let bytes: [UInt8]
+    /// How many there are in all.
+    public let size: Int
+
+    /// The first of `size` bytes.
+    public init(bytes: [UInt8], size: Int) { (self.bytes, self.size) = (bytes, size) }
 }
 
 extension Cache {
@@ -53,4 +85,23 @@ extension Cache {
 
     /// It cannot say them.
     public func keys() throws -> [String]? { nil }
+
+    /// It cannot list them in steps.
+    public func scan(after: UInt64) throws -> (keys: [String], next: UInt64)? { nil }
+
+    /// It does not say.
+    public func count() throws -> Int? { nil }
+
+    /// Asks `get`.
+    public func peek(_ keys: [String], length: Int) throws -> [CacheHead?] {
+        try keys.map { key in
+            try get(key).map { CacheHead(bytes: Array($0.prefix(length)), size: $0.count) }
+        }
+    }
+
+    /// Removes one after the other.
+    public func remove(_ keys: [String]) throws { for key in keys { try remove(key) } }
+
+    /// Nothing depends on it.
+    public func extend(_ key: String, expires: Double?) throws {}
 }

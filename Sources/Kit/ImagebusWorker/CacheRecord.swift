@@ -13,6 +13,8 @@ struct CacheRecord {
     /// Where the bytes of the image lie.
     let body: Range<Int>
 
+    /// Bytes of an entry that are read first, to look at its metadata.
+    static let peekByteCount = 4_096
     /// Bytes before the metadata.
     static let headByteCount = 32
     private static let mark = Array("IBC1".utf8)
@@ -51,6 +53,30 @@ struct CacheRecord {
         }
         stored = Self.number(data[8..<16])
         body = start..<data.count
+    }
+
+    /// What a cache keeps under a key whose first bytes are known. Where these have the whole
+    /// metadata and are not all, nothing more is read, and the digest is not looked at.
+    static func read(_ head: CacheHead, of key: String, in cache: some Cache) throws -> Self? {
+        guard head.bytes.count < head.size else { return try Self(head.bytes) }
+        if let record = Self(beginning: head) { return record }
+        return try cache.get(key).flatMap { try Self($0) }
+    }
+
+    /// `nil` also if the whole metadata is not there.
+    private init?(beginning head: CacheHead) {
+        let bytes = head.bytes
+        guard bytes.count >= Self.headByteCount, bytes.starts(with: Self.mark) else { return nil }
+        let start = Self.headByteCount + Int(Self.number(bytes[4..<8]))
+        guard start <= bytes.count else { return nil }
+        let facts = bytes.span.bytes.extracting(Self.headByteCount..<start)
+        do throws(WireError) {
+            metadata = try StoredMetadata(packed: facts)
+        } catch {
+            return nil
+        }
+        stored = Self.number(bytes[8..<16])
+        body = start..<head.size
     }
 
     /// Tells bytes that a store has damaged, or has only a part of; no secret is needed for it.

@@ -16,7 +16,8 @@ struct CacheStage<Author: Cache>: Sendable {
     func turn(for work: JobWork) -> CacheTurns.Turn? {
         switch work {
         case .store(let store): turns.take(store.key)
-        case .entry(let entry) where entry.action == .remove: turns.take(entry.key)
+        case .entry(let entry) where [.remove, .renew].contains(entry.action):
+            turns.take(entry.key)
         case .entry(let entry) where entry.action == .removeSelected: turns.take(nil)
         default: nil
         }
@@ -78,14 +79,21 @@ struct CacheStage<Author: Cache>: Sendable {
         _ entry: EntryWork, _ turn: CacheTurns.Turn?, _ report: LoadReport
     ) throws -> JobResult {
         switch entry.action {
+        case .contains where entry.wantsValidity: return try validity(of: entry.key)
         case .contains: return .entry(try cache.contains(entry.key) ? .disk : [])
         case .remove:
             try turn?.wait(report.check)
-            try cache.remove(entry.key)
+            try cache.remove([entry.key, ValidityKey.of(entry.key)])
             return .entry(.disk)
+        case .renew:
+            try turn?.wait(report.check)
+            // What was removed meanwhile is not confirmed.
+            try report.check()
+            return .entry(try renew(entry.key, entry.renewal, now) ? .disk : [])
         case .removeSelected:
             try turn?.wait(report.check)
-            return .entries(try removeSelected(entry.selection))
+            let removal = SelectedRemoval(cache: cache, work: entry, now: now)
+            return .entries(try removal.run(check: report.check))
         default:
             throw ImageError(
                 .notSupported,
@@ -93,47 +101,6 @@ struct CacheStage<Author: Cache>: Sendable {
         }
     }
 
-    private func removeSelected(_ selection: EntrySelection) throws -> EntryPage {
-        var page = EntryPage()
-        guard let keys = try cache.keys() else {
-            guard selection.meansWholeCaches else {
-                throw ImageError(.notSupported, "this cache removes one key or all of them")
-            }
-            try cache.clear()
-            return page
-        }
-        for key in keys where selection.matches(key, tags: nil) {
-            var count = 0
-            if selection.asksRecord {
-                guard let data = try cache.get(key) else { continue }
-                // What cannot be read is gone at the next look in any case.
-                if let record = try CacheRecord(data),
-                    !selection.means(record, of: key, now: now)
-                {
-                    continue
-                }
-                count = data.count
-            }
-            try cache.remove(key)
-            page.disk.add(count)
-        }
-        return page
-    }
-
     /// Milliseconds since 1970.
     private var now: UInt64 { UInt64(clamping: WallClock.nanoseconds() / 1_000_000) }
-}
-
-extension EntrySelection {
-    /// Whether it says no more than of which cache.
-    fileprivate var meansWholeCaches: Bool { url == nil && prefix == nil && !asksRecord }
-
-    /// Whether the key alone does not tell.
-    fileprivate var asksRecord: Bool { olderThanSeconds != nil || tag != nil }
-
-    fileprivate func means(_ record: CacheRecord, of key: String, now: UInt64) -> Bool {
-        guard matches(key, tags: record.metadata.tags) else { return false }
-        guard let olderThanSeconds else { return true }
-        return now >= record.stored && (now - record.stored) / 1_000 >= olderThanSeconds
-    }
 }

@@ -24,6 +24,7 @@ extension CacheCommand: WireMessage {
         try map.number(
             &limit, within: 0...UInt32(EntryPage.entriesMax), &wire.pointee.limit,
             "CacheCommand.limit")
+        map.flag(&wantsProgress, &wire.pointee.wants_progress, "CacheCommand.wants_progress")
     }
 }
 
@@ -52,6 +53,13 @@ extension CacheReport: WireMessage {
             { if case .page(let page) = outcome { page } else { nil } },
             { outcome = .page($0) }, &wire.pointee.page,
             if: &wire.pointee.outcome_case, 4, "CacheReport.page")
+        {
+            return
+        }
+        if try map.part(
+            { if case .progress(let page) = outcome { page } else { nil } },
+            { outcome = .progress($0) }, &wire.pointee.progress,
+            if: &wire.pointee.outcome_case, 5, "CacheReport.progress")
         {
             return
         }

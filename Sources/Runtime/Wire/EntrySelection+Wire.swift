@@ -89,5 +89,7 @@ extension EntryPage: WireMessage {
         try map.part(
             &memory, unless: memory == EntryCount(), &wire.pointee.memory, "EntryPage.memory")
         try map.part(&disk, unless: disk == EntryCount(), &wire.pointee.disk, "EntryPage.disk")
+        try map.number(&examined, &wire.pointee.examined, "EntryPage.examined")
+        try map.number(&total, &wire.pointee.total, "EntryPage.total")
     }
 }

@@ -20,5 +20,7 @@ extension EntryWork: WireMessage {
         try map.caches(
             &caches, &wire.pointee.n_caches, &wire.pointee.caches, "Entry.caches")
         map.flag(&memoryFirst, &wire.pointee.memory_first, "Entry.memory_first")
+        map.flag(&inSteps, &wire.pointee.in_steps, "Entry.in_steps")
+        map.flag(&wantsValidity, &wire.pointee.wants_validity, "Entry.wants_validity")
     }
 }

@@ -86,6 +86,13 @@ extension JobOutcome: WireMessage {
         {
             return true
         }
+        if try map.part(
+            { if case .validity(let validity) = result { validity } else { nil } },
+            { result = .validity($0) }, &wire.pointee.validity,
+            if: &wire.pointee.result_case, 17, "Outcome.validity")
+        {
+            return true
+        }
         return false
     }
 }

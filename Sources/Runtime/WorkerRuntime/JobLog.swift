@@ -60,7 +60,7 @@ struct JobLog {
 extension JobResult {
     fileprivate var word: String {
         switch self {
-        case .fetched, .decoded, .transformed, .entry, .entries: "done"
+        case .fetched, .decoded, .transformed, .entry, .entries, .validity: "done"
         case .stored: "stored"
         case .hit: "hit"
         case .miss: "miss"

@@ -25,6 +25,8 @@ struct BulkWork: Sendable {
         case found(CacheHit, StageTimings)
         /// It does not, in those tiers.
         case missed(CacheTypes, StageTimings)
+        /// External caches know that of the freshness of their images.
+        case validity(Validity?, StageTimings)
         /// Their result is there, or was not needed beyond its facts.
         case made(Made)
         /// They have their image, and the stores that they waited for have ended.
@@ -38,7 +40,9 @@ struct BulkWork: Sendable {
         var isLong: Bool {
             switch self {
             case .group, .departed: true
-            case .progress, .partial, .found, .missed, .made, .pending, .onward, .disposed: false
+            case .progress, .partial, .found, .missed, .validity, .made, .pending, .onward,
+                .disposed:
+                false
             }
         }
     }

@@ -12,6 +12,8 @@ struct LiveClient: Sendable {
     private(set) var requests = SeatList<LiveRequest.ID>()
     /// Open questions about entries of the cache, and their numbers.
     var inquiries: [JobID: UInt64] = [:]
+    /// Those that are told how far they are.
+    var wantsProgress: Set<JobID> = []
     private var groups: [GroupID: Group] = [:]
     /// The newest live request of each slot that has one.
     private(set) var slots: [String: LiveRequest.ID] = [:]

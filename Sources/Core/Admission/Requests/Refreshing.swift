@@ -11,4 +11,8 @@ struct Refreshing: Sendable {
     let caching: OriginCaching?
     /// The image, where it was not delivered yet: it is stale, and what the origin says decides.
     var held: LiveRequest.Pending?
+    /// Whether external caches were asked what they know of it.
+    var hasAskedOthers = false
+    /// Whether one of them has confirmed it, and the origin was not asked.
+    var isConfirmedElsewhere = false
 }

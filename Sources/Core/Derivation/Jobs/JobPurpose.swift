@@ -4,6 +4,8 @@ import Messages
 /// What the outcome of a job is for.
 enum JobPurpose: Sendable {
     case lookup(LookupNode.ID)
+    /// What external caches know of the freshness of an image.
+    case validity(ValidityNode.ID)
     case source(SourceNode.ID)
     case original(SourceNode.ID)
     /// What a serializer makes, and its store.
@@ -32,7 +34,7 @@ enum JobPurpose: Sendable {
         case .original, .renewal: 1
         case .transcode: kind == .cache ? 1 : 3
         case .partial: 3
-        case .lookup, .source, .decode, .transform, .inquiry: 2
+        case .lookup, .validity, .source, .decode, .transform, .inquiry: 2
         }
     }
 
@@ -40,7 +42,7 @@ enum JobPurpose: Sendable {
     var waitsForSpace: Bool {
         switch self {
         case .original, .comparing, .transcode, .removal, .renewal, .partial: false
-        case .lookup, .source, .decode, .transform, .delivery, .inquiry: true
+        case .lookup, .validity, .source, .decode, .transform, .delivery, .inquiry: true
         }
     }
 }

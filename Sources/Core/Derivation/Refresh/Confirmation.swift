@@ -8,6 +8,13 @@ package struct Confirmation: Hashable, Sendable {
     /// (RFC 9111 §3.2).
     let isWhole: Bool
 
+    init(caching: OriginCaching, isWhole: Bool) {
+        (self.caching, self.isWhole) = (caching, isWhole)
+    }
+
+    /// What an external cache knows: all that holds by now.
+    package init(told caching: OriginCaching) { self.init(caching: caching, isWhole: true) }
+
     /// What holds from now on of what was kept with these words.
     package func renewed(_ kept: OriginCaching?) -> OriginCaching {
         guard let kept, !isWhole else { return caching }

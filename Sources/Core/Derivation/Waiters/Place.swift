@@ -5,6 +5,8 @@ package struct Place: Sendable {
     enum Node: Sendable {
         /// For a query of the result's key.
         case lookup(Need<LookupNode>)
+        /// With a stale image, for what external caches know of it.
+        case validity(Need<ValidityNode>)
         /// For what is laid over its image.
         case overlays(Waiter.ID)
         /// For a result that is being made.

@@ -9,6 +9,7 @@ extension JobResult {
         case (.entry(let work), .entry(let tiers)):
             !work.action.isOfSeveral && tiers.isSubset(of: work.tiers)
         case (.entry(let work), .entries(let page)): page.answers(work)
+        case (.entry(let work), .validity): work.action == .contains && work.wantsValidity
         case (.fetch(let work), .fetched(let body)): body.reference.length <= work.bodyBytesMax
         case (.query(let work), .hit(let hit)):
             (hit.tier == .memory || hit.tier == .disk)
@@ -31,7 +32,7 @@ extension EntryPage {
     /// Whether it has no more entries than were asked for, of the tiers that were meant.
     fileprivate func answers(_ work: EntryWork) -> Bool {
         guard work.action == .list else {
-            return entries.isEmpty && next == 0 && work.action.isOfSeveral
+            return entries.isEmpty && work.action.isOfSeveral && (next == 0 || work.inSteps)
         }
         return entries.count <= Int(work.limit)
             && entries.allSatisfy { entry in

@@ -13,32 +13,38 @@ package enum OperatorQuery {
     /// The answer to one question, or to several: the client stays until the last one has come.
     ///
     /// Throws `unavailable` where nobody answers within the time; work that takes longer than a
-    /// look says how long that may be in `answerMilliseconds`.
+    /// look says how long that may be in `answerMilliseconds`, which begin again with each
+    /// `activity`.
     package static func ask<Answer: Sendable>(
         _ options: OperatorOptions, milliseconds: Int = answerMilliseconds,
-        answerMilliseconds: Int? = nil,
+        answerMilliseconds: Int? = nil, activity: QueryActivity? = nil,
         _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer {
         let route = try options.route()
         let client = try route.client(asOperator: true, connectMilliseconds: milliseconds)
         defer { client.end() }
         let limit = answerMilliseconds ?? milliseconds
-        if let value = try answer(of: client, within: limit, question) { return value }
+        if let value = try answer(of: client, within: limit, activity, question) { return value }
         throw ImageError(
             .unavailable,
             "the coordinator at \(route.paths.adminEndpoint) does not answer within \(limit) ms")
     }
 
-    /// The answer to one question; nil where none comes within the time.
+    /// The answer to one question; nil where none comes within the time, counted from the last
+    /// `activity`.
     package static func answer<Answer: Sendable>(
-        of client: ImagebusClient, within milliseconds: Int,
+        of client: ImagebusClient, within milliseconds: Int, _ activity: QueryActivity? = nil,
         _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer? {
         let value: Result<Answer, ImageError>?
         do throws(Errno) {
             let completion = try Completion<Answer>()
             completion.start { () throws(ImageError) in try await question(client) }
-            _ = try ReadinessPoll.wait([completion.number], milliseconds: milliseconds)
+            var left = milliseconds
+            repeat {
+                _ = try ReadinessPoll.wait([completion.number], milliseconds: left)
+                left = milliseconds - (activity?.idleMilliseconds ?? milliseconds)
+            } while completion.value == nil && left > 0
             value = completion.value
         } catch {
             throw ImageError(.internalError, "the wait for an answer failed (\(error))")

@@ -9,9 +9,15 @@ import StackAccess
 extension CacheTool {
     static func selectedRemoval(_ options: CacheOptions) throws -> String {
         let (selection, tiers) = (options.selection, options.tiers)
-        let page = try walk(options) { client throws(ImageError) in
-            try await client.remove(selection, from: tiers)
+        let (activity, display) = (QueryActivity(), RemovalDisplay())
+        defer { display.end() }
+        let page = try walk(options, activity) { client throws(ImageError) in
+            try await client.remove(selection, from: tiers) { page in
+                activity.note()
+                display.show(page)
+            }
         }
+        display.end()
         return try tell(
             page, options, verb: options.action == .clearCache ? "cleared" : "removed")
     }
@@ -97,12 +103,12 @@ extension CacheTool {
     }
 
     private static func walk(
-        _ options: CacheOptions,
+        _ options: CacheOptions, _ activity: QueryActivity? = nil,
         _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> EntryPage
     ) throws -> EntryPage {
         try OperatorQuery.ask(
             options.stack, milliseconds: longMilliseconds, answerMilliseconds: longMilliseconds,
-            question)
+            activity: activity, question)
     }
 }
 

@@ -84,7 +84,9 @@ extension Command {
         a.jpg, goes with it. clear --all removes every entry of every cache, clear --cache those
         of one. When either answers, no load finds these entries any more. Loads that are under
         way for them begin anew, so that older bytes are not stored after the removal. Neither
-        asks before. With --type memory the disk keeps its entries, and loads go on.
+        asks before. With --type memory the disk keeps its entries, and loads go on. External caches
+        remove entries in steps; standard error shows how many are removed and examined. If one of
+        them stops, or Ctrl-C ends the command, the rest stays: repeat the command to go on.
 
         The NAME of --cache may stand for several caches (caches in the file of serve --config);
         contains, get, put, remove and clear then mean those that the file says for them.

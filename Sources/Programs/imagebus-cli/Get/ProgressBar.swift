@@ -26,6 +26,9 @@ final class ProgressBar: Sendable {
     /// How many of several parts are there.
     func show(_ done: Int, of total: Int) { show(Self.text(done, of: total)) }
 
+    /// How far a removal is, in entries that were examined.
+    func show(_ removal: EntryPage) { show(RemovalDisplay.text(removal)) }
+
     /// Draws, unless it did a moment ago or is over.
     private func show(_ text: @autoclosure () -> String) {
         let now = MonotonicClock.now()
