@@ -54,6 +54,11 @@ class CacheTests(WorkerTests):
     def dictionary(self) -> Dictionary:
         return Dictionary(64 << 20)
 
+    async def assert_loads(self, url: str, picture: bytes, cache: str) -> None:
+        async with self.client() as client:
+            image = await self.load(client, url, cache)
+            self.assertEqual(bytes(image.data), picture)
+
     async def load(
         self, client: Client, url: str, cache: str, *steps: object, original: str = "",
         waits: bool = True,
@@ -190,11 +195,6 @@ class GivenTests(CacheTests):
 
 class GoneTests(CacheTests):
     """A cache that is not there, not in time, or not what it says."""
-
-    async def assert_loads(self, url: str, picture: bytes, cache: str) -> None:
-        async with self.client() as client:
-            image = await self.load(client, url, cache)
-            self.assertEqual(bytes(image.data), picture)
 
     def start(self, pool: str) -> subprocess.Popen[bytes]:
         return self.launch("dictionary_cache.py", pool)

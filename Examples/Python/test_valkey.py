@@ -39,8 +39,13 @@ caches:
 """
 
 
-@unittest.skipIf(PROGRAM is None, "there is no server: scripts/setup installs one")
-class ValkeyTests(unittest.IsolatedAsyncioTestCase):
+class SharedTierTests(unittest.IsolatedAsyncioTestCase):
+    """So many stacks with one server."""
+
+    count = 2
+    configuration = CONFIGURATION
+    timeout = 30.0  # of the server, seconds
+
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
@@ -49,15 +54,15 @@ class ValkeyTests(unittest.IsolatedAsyncioTestCase):
         cls.addClassCleanup(cls.storage.kill)
         words = [
             sys.executable, HERE / "valkey_cache.py", "--server", cls.storage.place,
-            "--timeout", "30",
+            "--timeout", cls.timeout,
         ]  # fmt: skip
         configuration = cls.folder / "imagebus.yaml"
         configuration.write_text(
-            CONFIGURATION.format(command=", ".join(f'"{word}"' for word in words))
+            cls.configuration.format(command=", ".join(f'"{word}"' for word in words))
         )
         cls.origin = Origin()
         cls.addClassCleanup(cls.origin.stop)
-        cls.stacks = [Stack(cls.origin, "--config", str(configuration)) for _ in range(2)]
+        cls.stacks = [Stack(cls.origin, "--config", str(configuration)) for _ in range(cls.count)]
         for stack in cls.stacks:
             cls.addClassCleanup(stack.remove)
             stack.start()
@@ -105,6 +110,12 @@ class ValkeyTests(unittest.IsolatedAsyncioTestCase):
                 self.assertLess(asyncio.get_running_loop().time(), deadline)
                 await asyncio.sleep(0.05)
 
+    def counter(self, stack: Stack, name: str, pool: str) -> int:
+        return stack.counters().get(f"foreignCache{name}.{pool}", 0)
+
+
+@unittest.skipIf(PROGRAM is None, "there is no server: scripts/setup installs one")
+class ValkeyTests(SharedTierTests):
     async def test_what_one_has_stored_the_other_does_not_fetch(self) -> None:
         await self.until_connected("shared")
         for cache in ("shared", "tiers"):
@@ -114,6 +125,29 @@ class ValkeyTests(unittest.IsolatedAsyncioTestCase):
             self.assertTrue(bytes(small[0].data) == bytes(small[1].data))
             self.assertEqual(small[1].cache_type, 1, "the disk, as what others have is called")
             self.assertEqual(self.gets(url), 1, cache)
+
+    async def test_what_one_has_made_enters_the_memory_of_the_other(self) -> None:
+        await self.until_connected("shared")
+        maker, finder = self.stacks
+        before = [self.counter(finder, name, "shared") for name in ("Hits", "Promoted")]
+        for steps in ((), (resize(9, 9),)):
+            url, picture = self.serve()
+            images = [
+                await self.load(stack, url, "tiers", *steps)
+                for stack in (maker, finder, finder, finder)
+            ]
+            self.assertEqual([image.cache_type for image in images], [0, 1, 2, 2])
+            self.assertEqual({bytes(image.data) for image in images}, {bytes(images[0].data)})
+            self.assertEqual(self.gets(url), 1)
+        after = [self.counter(finder, name, "shared") for name in ("Hits", "Promoted")]
+        self.assertEqual([new - old for old, new in zip(before, after)], [2, 2])
+        # The server is not needed for it any more, until it is removed.
+        self.storage.kill()
+        self.assertEqual((await self.load(finder, url, "tiers", *steps)).cache_type, 2)
+        self.storage.start()
+        await self.until_connected("shared")
+        finder.run("cache", "remove", "--url", url, "--cache", "tiers")
+        self.assertEqual((await self.load(finder, url, "tiers", *steps)).cache_type, 0)
 
     async def test_what_one_removes_is_gone_for_the_other(self) -> None:
         await self.until_connected("shared")
@@ -178,9 +212,6 @@ class ValkeyTests(unittest.IsolatedAsyncioTestCase):
         self.storage.go_on()
         await self.until_connected("hasty")
 
-    def counter(self, stack: Stack, name: str, pool: str) -> int:
-        return stack.counters().get(f"foreignCache{name}.{pool}", 0)
-
 
 @unittest.skipIf(PROGRAM is None, "there is no server: scripts/setup installs one")
 class ServerTests(unittest.TestCase):
@@ -200,6 +231,7 @@ class ServerTests(unittest.TestCase):
         }  # fmt: skip
         cache = Valkey(Namespace(**{**options, **more}))
         self.addCleanup(cache.server.close)
+        self.addCleanup(cache.many.close)
         return cache
 
     def test_an_entry_lives_for_so_long_and_no_longer_than_its_origin_permits(self) -> None:
@@ -218,11 +250,41 @@ class ServerTests(unittest.TestCase):
             cache.put(name, b"\r\n$5\r\n", None)
         for other in ("other", "axb:other", "ab:other"):
             self.storage.tell("SET", other, "1")
-        self.assertEqual(set(cache.keys()), names)
+        self.assertEqual(self.keys(cache), names)
         self.assertEqual(cache.get("name \x1f7"), b"\r\n$5\r\n")
         self.assertTrue(cache.contains("name \x1f7"))
         cache.remove("name \x1f7")
         self.assertFalse(cache.contains("name \x1f7"))
+
+    @staticmethod
+    def keys(cache: Valkey) -> set[str]:
+        keys, after = cache.scan(0)
+        found = set(keys)
+        while after:
+            keys, after = cache.scan(after)
+            found.update(keys)
+        return found
+
+    def test_many_are_looked_at_and_removed_in_one_call(self) -> None:
+        cache = self.cache()
+        for number in range(5):
+            cache.put(str(number), bytes(100 * number), None)
+        self.storage.tell("SET", "a*[b]:large", bytes(1001))
+        found = cache.peek(["1", "4", "0", "large", "missing"], 150)
+        self.assertEqual(found, [(bytes(100), 100), (bytes(150), 400), None, None, None])
+        cache.remove_many(["1", "2", "missing"])
+        self.assertEqual(self.keys(cache), {"0", "3", "4", "large"})
+        self.assertEqual(cache.count(), 4)
+
+    def test_what_was_confirmed_lives_as_long_as_its_origin_permits_now(self) -> None:
+        for heeds, most in ((True, 50_000), (False, 100_000)):
+            cache = self.cache(heed_expiry=heeds)
+            cache.put("k", b"1", time.time() + 10)
+            cache.extend("k", time.time() + 50)
+            self.assertIn(self.storage.tell("PTTL", "a*[b]:k"), range(most - 30_000, most + 1))
+        cache = self.cache(heed_expiry=True)
+        cache.extend("gone", time.time() + 50)
+        self.assertFalse(cache.contains("gone"))
 
     def test_too_large_is_not_kept_and_replaces_nothing(self) -> None:
         cache = self.cache()
@@ -343,9 +405,11 @@ class SilentServerTests(unittest.TestCase):
             )
         )  # fmt: skip
         self.addCleanup(cache.server.close)
+        self.addCleanup(cache.many.close)
         large = bytes(3 << 20)
         calls = [
-            (cache.keys, 0.5), (lambda: cache.get("k"), 0.5), (lambda: cache.remove("k"), 0.5),
+            (lambda: cache.scan(0), 1.0), (lambda: cache.get("k"), 0.5),
+            (lambda: cache.remove("k"), 0.5),
             (lambda: cache.put("k", b"1", None), 0.5),
             (lambda: cache.put("k", large, None), 0.5 + len(large) / BYTES_A_SECOND),
         ]  # fmt: skip

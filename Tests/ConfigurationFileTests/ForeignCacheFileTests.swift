@@ -11,19 +11,28 @@ import Testing
     @Test func aCacheMayBeHeldByAForeignPool() throws {
         let pools = "pools: {p: {kind: cache, trust: foreign, credit: 9}}\ncaches: "
         let read = try read(
-            pools + "{a: {pool: p}, b: {pool: p, patience: 90}, c: , d: {of: [a, default]}}")
+            pools
+                + "{a: {pool: p}, b: {pool: p, patience: 90}, c: , d: {of: [a, default]}, "
+                + "e: {pool: p, promote: disk}, f: {pool: p, promote: none}}")
         #expect(
             read.foreignCaches == [
-                "a": ForeignCache(pool: "p", patience: 250),
-                "b": ForeignCache(pool: "p", patience: 90),
+                "a": ForeignCache(pool: "p", patience: 250, promotion: .memory),
+                "b": ForeignCache(pool: "p", patience: 90, promotion: .memory),
+                "e": ForeignCache(pool: "p", promotion: .disk),
+                "f": ForeignCache(pool: "p", promotion: .none),
             ])
-        #expect(read.caches == ["a", "b", "c", "d"] && read.cacheSettings["a"] == nil)
+        #expect(read.caches == ["a", "b", "c", "d", "e", "f"] && read.cacheSettings["a"] == nil)
         #expect(read.pools[0].kind == .cache && read.pools[0].trust == .foreign)
+        #expect(read.cacheLayout.promotes, "default is asked before the others of 'd'")
         #expect(read.cacheLayout.isForeign("a\u{1F}k") && !read.cacheLayout.isForeign("k"))
         for (text, words) in [
-            ("{a: {pool: p, disk-limit: 1G}}", "only 'pool' and 'patience'"),
-            ("{a: {pool: p, read-only: /srv}}", "only 'pool' and 'patience'"),
-            ("{a: {patience: 90}}", "'patience' is of a cache with a 'pool'"),
+            ("{a: {pool: p, disk-limit: 1G}}", "only 'patience' and 'promote'"),
+            ("{a: {pool: p, read-only: /srv}}", "only 'patience' and 'promote'"),
+            ("{a: {patience: 90}}", "'patience' requires a 'pool'"),
+            ("{a: {promote: disk}}", "'promote' requires a 'pool'"),
+            ("{default: {promote: none}}", "'default' is our own"),
+            ("{a: {of: [default], promote: disk}}", "promote"),
+            ("{a: {pool: p, promote: all}}", "promote: expected one of none, memory, disk"),
             ("{default: {pool: p}}", "'default' is our own"),
             ("{a: {pool: q}}", "there is no foreign pool of kind cache 'q'"),
             ("{a: {pool: p, patience: 0}}", "patience: expected a number of milliseconds"),

@@ -13,6 +13,7 @@ extension Deriver {
         var faults: [String] = []
         func check(_ isRight: Bool, _ what: String) { if !isRight { faults.append(what) } }
         auditNodes(check)
+        auditValidities(check)
         auditSources(check)
         auditTranscodes(check)
         auditPartials(check)
@@ -30,6 +31,9 @@ extension Deriver {
         switch place.node {
         case .lookup(let need):
             lookups.contains(need.node) && lookups[need.node].consumers.contains { $0.id == id }
+        case .validity(let need):
+            validities.contains(need.node)
+                && validities[need.node].consumers.contains { $0.id == id }
         case .overlays(let waiter): waiter == id && gatherings[id]?.isAwaited == true
         case .result(let need):
             results.contains(need.node) && results[need.node].consumers.contains { $0.id == id }
@@ -90,6 +94,18 @@ extension Deriver {
             let urgencies = node.results.map { results[$0].consumers.urgency }
             check(node.consumers.urgency.priority == urgencies.map(\.priority).max(), "max class")
             check(node.consumers.urgency.deadline == urgencies.map(\.deadline).max(), "longest")
+        }
+    }
+
+    func auditValidities(_ check: (Bool, String) -> Void) {
+        check(validities.listed == validities.count, "each question of freshness is in its table")
+        for id in validities.ids {
+            let node = validities[id]
+            check(validities.all(under: node.key) == [id], "a question is found by its image")
+            check(!node.consumers.isEmpty, "a question of freshness is waited for")
+            check(
+                node.job.flatMap(urgency) == node.consumers.urgency,
+                "a question of freshness is as urgent")
         }
     }
 
@@ -160,6 +176,9 @@ extension Deriver {
         for id in errands.ids {
             guard let errand = errands[id] else { continue }
             check(errand.isUnderWay, "an errand waits for something")
+            check(
+                errand.promotion == nil || errand.copying != nil || errand.isTail,
+                "a hit is promoted by the copy that is made of it")
             let foreign = errand.running.values.contains { $0.isForeign } || errand.held != nil
             check(!foreign || errand.alarm != nil, "nobody waits for others for ever")
             jobs += Array(errand.running.keys) + (errand.copying.map { [$0.job] } ?? [])
@@ -174,6 +193,7 @@ extension Deriver {
     private func isWanted(_ job: JobID, for purpose: JobPurpose) -> Bool {
         switch purpose {
         case .lookup(let node): lookups.contains(node) && lookups[node].job == job
+        case .validity(let node): validities.contains(node) && validities[node].job == job
         case .source(let node): sources.contains(node) && sources[node].job == job
         case .comparing(let node): sources.contains(node) && sources[node].job == job
         case .original(let node):

@@ -21,7 +21,9 @@ extension Walk {
         let members = [["x", "", "z"], ["", "x", "z"], ["z", "", "x"]]
         let composite = CompositeCache(
             of: members.randomElement(using: &side) ?? [], policies: policies)
-        let cache = ForeignCache(pool: "team", patience: side.oneIn(2) ? 20 : 2_000)
+        let cache = ForeignCache(
+            pool: "team", patience: side.oneIn(2) ? 20 : 2_000,
+            promotion: CachePromotion.allCases.randomElement(using: &side) ?? .memory)
         stack.send(.caches(CacheLayout(["y": composite], foreign: ["x": cache])))
         hireForeignCache()
     }
@@ -29,6 +31,24 @@ extension Walk {
     /// Our own, while it is there.
     var ownCache: Stack.Worker? {
         stack.workers.values.first { $0.kind == .cache && !$0.isForeign }
+    }
+
+    /// What it says of freshness, and steps of a removal after which others follow.
+    mutating func foreignAnswer(_ held: Stack.Held) -> JobResult? {
+        guard case .entry(let work) = held.job.work else { return nil }
+        if work.wantsValidity, side.oneIn(2) {
+            let born = stack.scheduler.calendarNow - Int64.random(in: -5_000...5_000, using: &side)
+            let age = ResponseAge(bornMilliseconds: max(0, born))
+            let caching = OriginCaching(CacheControl("max-age=60"), age)
+            return .validity(
+                Validity(caching: caching, etag: side.oneIn(4) ? "\"2\"" : "\"1\""))
+        }
+        if work.inSteps, side.oneIn(2) {
+            var page = EntryPage(next: work.after + (side.oneIn(9) ? 0 : 1))
+            (page.examined, page.total, page.disk.entries) = (2, side.oneIn(2) ? 0 : 9, 1)
+            return .entries(page)
+        }
+        return nil
     }
 
     /// Its workers come when others do.

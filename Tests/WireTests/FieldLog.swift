@@ -49,8 +49,9 @@ final class FieldLog {
     init(seed: UInt64) { values = RandomValues(seed: seed) }
 
     fileprivate func note(_ message: String, _ number: UInt32, _ field: String, _ limit: Int?) {
-        let old = lines[message]?[number]
-        lines[message, default: [:]][number] = Line(field: field, limit: limit ?? old?.limit)
+        // That of a value beside a name depends on the name.
+        let limits = [lines[message]?[number]?.limit, limit].compactMap(\.self)
+        lines[message, default: [:]][number] = Line(field: field, limit: limits.max())
     }
 
     fileprivate func noteTwice(_ field: String) { twice.insert(field) }

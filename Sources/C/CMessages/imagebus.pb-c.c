@@ -9913,7 +9913,7 @@ const ProtobufCMessageDescriptor imagebus__v1__query__descriptor =
   (ProtobufCMessageInit) imagebus__v1__query__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[10] =
 {
   {
     "key",
@@ -10012,6 +10012,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[9] 
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "is_promotion",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Store, is_promotion),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "caches",
     20,
     PROTOBUF_C_LABEL_REPEATED,
@@ -10025,10 +10037,11 @@ static const ProtobufCFieldDescriptor imagebus__v1__store__field_descriptors[9] 
   },
 };
 static const unsigned imagebus__v1__store__field_indices_by_name[] = {
-  8,   /* field[8] = caches */
+  9,   /* field[9] = caches */
   6,   /* field[6] = compared_with */
   3,   /* field[3] = delivers */
   7,   /* field[7] = expires */
+  8,   /* field[8] = is_promotion */
   0,   /* field[0] = key */
   5,   /* field[5] = metadata */
   1,   /* field[1] = source */
@@ -10038,8 +10051,8 @@ static const unsigned imagebus__v1__store__field_indices_by_name[] = {
 static const ProtobufCIntRange imagebus__v1__store__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 20, 8 },
-  { 0, 9 }
+  { 20, 9 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
 {
@@ -10049,14 +10062,14 @@ const ProtobufCMessageDescriptor imagebus__v1__store__descriptor =
   "Imagebus__V1__Store",
   "imagebus.v1",
   sizeof(Imagebus__V1__Store),
-  9,
+  10,
   imagebus__v1__store__field_descriptors,
   imagebus__v1__store__field_indices_by_name,
   2,  imagebus__v1__store__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__store__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[9] =
+static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[11] =
 {
   {
     "action",
@@ -10166,23 +10179,49 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry__field_descriptors[9] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "in_steps",
+    22,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, in_steps),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "wants_validity",
+    23,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__Entry, wants_validity),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__entry__field_indices_by_name[] = {
   0,   /* field[0] = action */
   4,   /* field[4] = after */
   7,   /* field[7] = caches */
+  9,   /* field[9] = in_steps */
   1,   /* field[1] = key */
   5,   /* field[5] = limit */
   8,   /* field[8] = memory_first */
   6,   /* field[6] = renewal */
   3,   /* field[3] = selection */
   2,   /* field[2] = tiers */
+  10,   /* field[10] = wants_validity */
 };
 static const ProtobufCIntRange imagebus__v1__entry__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 20, 7 },
-  { 0, 9 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
 {
@@ -10192,7 +10231,7 @@ const ProtobufCMessageDescriptor imagebus__v1__entry__descriptor =
   "Imagebus__V1__Entry",
   "imagebus.v1",
   sizeof(Imagebus__V1__Entry),
-  9,
+  11,
   imagebus__v1__entry__field_descriptors,
   imagebus__v1__entry__field_indices_by_name,
   2,  imagebus__v1__entry__number_ranges,
@@ -11449,7 +11488,7 @@ const ProtobufCMessageDescriptor imagebus__v1__entry_description__descriptor =
   (ProtobufCMessageInit) imagebus__v1__entry_description__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__entry_page__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__entry_page__field_descriptors[6] =
 {
   {
     "entries",
@@ -11499,17 +11538,43 @@ static const ProtobufCFieldDescriptor imagebus__v1__entry_page__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "examined",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryPage, examined),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "total",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__EntryPage, total),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__entry_page__field_indices_by_name[] = {
   3,   /* field[3] = disk */
   0,   /* field[0] = entries */
+  4,   /* field[4] = examined */
   2,   /* field[2] = memory */
   1,   /* field[1] = next */
+  5,   /* field[5] = total */
 };
 static const ProtobufCIntRange imagebus__v1__entry_page__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__entry_page__descriptor =
 {
@@ -11519,7 +11584,7 @@ const ProtobufCMessageDescriptor imagebus__v1__entry_page__descriptor =
   "Imagebus__V1__EntryPage",
   "imagebus.v1",
   sizeof(Imagebus__V1__EntryPage),
-  4,
+  6,
   imagebus__v1__entry_page__field_descriptors,
   imagebus__v1__entry_page__field_indices_by_name,
   1,  imagebus__v1__entry_page__number_ranges,
@@ -12766,7 +12831,7 @@ const ProtobufCMessageDescriptor imagebus__v1__progress__descriptor =
   (ProtobufCMessageInit) imagebus__v1__progress__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[12] =
+static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[13] =
 {
   {
     "id",
@@ -12912,6 +12977,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__outcome__field_descriptors[1
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "validity",
+    17,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__Outcome, result_case),
+    offsetof(Imagebus__V1__Outcome, validity),
+    &imagebus__v1__validity__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__outcome__field_indices_by_name[] = {
   1,   /* field[1] = attempt */
@@ -12925,13 +13002,14 @@ static const unsigned imagebus__v1__outcome__field_indices_by_name[] = {
   5,   /* field[5] = miss */
   6,   /* field[6] = stored */
   8,   /* field[8] = transformed */
+  12,   /* field[12] = validity */
   2,   /* field[2] = work_microseconds */
 };
 static const ProtobufCIntRange imagebus__v1__outcome__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 8, 3 },
-  { 0, 12 }
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__outcome__descriptor =
 {
@@ -12941,7 +13019,7 @@ const ProtobufCMessageDescriptor imagebus__v1__outcome__descriptor =
   "Imagebus__V1__Outcome",
   "imagebus.v1",
   sizeof(Imagebus__V1__Outcome),
-  12,
+  13,
   imagebus__v1__outcome__field_descriptors,
   imagebus__v1__outcome__field_indices_by_name,
   2,  imagebus__v1__outcome__number_ranges,
@@ -15361,7 +15439,7 @@ const ProtobufCMessageDescriptor imagebus__v1__blacklist_command__descriptor =
   (ProtobufCMessageInit) imagebus__v1__blacklist_command__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_command__field_descriptors[8] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_command__field_descriptors[9] =
 {
   {
     "number",
@@ -15459,6 +15537,18 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_command__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_progress",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Imagebus__V1__CacheCommand, wants_progress),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_command__field_indices_by_name[] = {
   1,   /* field[1] = action */
@@ -15469,11 +15559,12 @@ static const unsigned imagebus__v1__cache_command__field_indices_by_name[] = {
   0,   /* field[0] = number */
   5,   /* field[5] = selection */
   4,   /* field[4] = tiers */
+  8,   /* field[8] = wants_progress */
 };
 static const ProtobufCIntRange imagebus__v1__cache_command__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_command__descriptor =
 {
@@ -15483,14 +15574,14 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_command__descriptor =
   "Imagebus__V1__CacheCommand",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheCommand),
-  8,
+  9,
   imagebus__v1__cache_command__field_descriptors,
   imagebus__v1__cache_command__field_indices_by_name,
   1,  imagebus__v1__cache_command__number_ranges,
   (ProtobufCMessageInit) imagebus__v1__cache_command__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor imagebus__v1__cache_report__field_descriptors[4] =
+static const ProtobufCFieldDescriptor imagebus__v1__cache_report__field_descriptors[5] =
 {
   {
     "number",
@@ -15540,17 +15631,30 @@ static const ProtobufCFieldDescriptor imagebus__v1__cache_report__field_descript
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "progress",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Imagebus__V1__CacheReport, outcome_case),
+    offsetof(Imagebus__V1__CacheReport, progress),
+    &imagebus__v1__entry_page__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned imagebus__v1__cache_report__field_indices_by_name[] = {
   2,   /* field[2] = failure */
   0,   /* field[0] = number */
   3,   /* field[3] = page */
+  4,   /* field[4] = progress */
   1,   /* field[1] = tiers */
 };
 static const ProtobufCIntRange imagebus__v1__cache_report__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor imagebus__v1__cache_report__descriptor =
 {
@@ -15560,7 +15664,7 @@ const ProtobufCMessageDescriptor imagebus__v1__cache_report__descriptor =
   "Imagebus__V1__CacheReport",
   "imagebus.v1",
   sizeof(Imagebus__V1__CacheReport),
-  4,
+  5,
   imagebus__v1__cache_report__field_descriptors,
   imagebus__v1__cache_report__field_indices_by_name,
   1,  imagebus__v1__cache_report__number_ranges,

@@ -21,12 +21,14 @@ extension Deriver {
         case .progressed(let progress, let block): progressed(progress, block)
         case .done(let job, let result, let blocks):
             if errandAnswered(job, .success(result), blocks) { return }
+            changes.ended(job.id)
             guard let purpose = purposes.removeValue(forKey: job.id) else {
                 return abandoned(result, blocks, at: job.worker)
             }
             succeeded(purpose, job, result, blocks)
         case .failed(let job, let error):
             if errandAnswered(job, .failure(error)) { return }
+            changes.ended(job.id)
             if let purpose = purposes.removeValue(forKey: job.id) { failed(purpose, job, error) }
         case .workerGone(let departure): workerGone(departure)
         case .unclaimed(let reference, let cache): tell(.noticed(reference, cache))
@@ -51,6 +53,8 @@ extension Deriver {
         switch (purpose, result) {
         case (.lookup(let node), .hit(let hit)): lookup(node, found: hit, job)
         case (.lookup(let node), _): lookupMissed(node, job)
+        case (.validity(let node), .validity(let known)): validityKnown(node, known, job)
+        case (.validity(let node), _): validityKnown(node, nil, job)
         case (.source(let node), _):
             sources[node].timings.add(job)
             sourceEnded(node, result, blocks.first)
@@ -105,6 +109,7 @@ extension Deriver {
     ) {
         switch purpose {
         case .lookup(let node): lookupMissed(node, job)
+        case .validity(let node): validityKnown(node, nil, job)
         case .source(let node): sourceFailed(node, error)
         case .comparing(let node): foundChanged(node)
         case .original(let node): originalStored(node, job.id, tiers: .none)
@@ -129,10 +134,12 @@ extension Deriver {
     private mutating func decodeFailed(_ node: DecodeNode.ID, _ error: ImageError) {
         // A cached original that is no image is as good as none (SEMANTICS §5.2). What a cache of
         // others has may be made to kill decoders: it goes from there, and is not asked for again.
+        // So does what our own may have from there.
         if case .cache(let query) = decodes[node].name.origin {
             let isForeign =
-                decodes[node].source.flatMap { sources[$0].body?.block.worker }
-                .map { dispatcher.isForeignCache($0) } ?? false
+                layout.mayHavePromoted(query.key)
+                || decodes[node].source.flatMap { sources[$0].body?.block.worker }
+                    .map { dispatcher.isForeignCache($0) } ?? false
             if isForeign, Self.meansNoGood(error) { removeOutdated(query.key, exceptIn: .none) }
             if error.code == .badImageData || (isForeign && Self.meansNoGood(error)) {
                 return tearDown(node, .onward(decodes[node].timings, missed: nil))

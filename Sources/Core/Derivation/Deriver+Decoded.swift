@@ -30,6 +30,7 @@ extension Deriver {
         // Whoever needed but the facts is answered, and the decode may be over.
         if decodes.contains(node) { cameOverlay(node) }
         storeOriginal(source)
+        promoteOriginal(source)
         if isNews, sources.contains(source), sources[source].isReplacing {
             removeUnreplacedOriginals(of: source)
             outdateOthers(of: source)

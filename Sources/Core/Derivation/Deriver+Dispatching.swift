@@ -119,9 +119,9 @@ extension Deriver {
 
     /// Whether nothing is left of anything: no node, no job, no block, no list that grew.
     package var isIdle: Bool {
-        lookups.isEmpty && results.isEmpty && decodes.isEmpty && sources.isEmpty
-            && transcodes.count == 0 && partials.count == 0 && gatherings.isEmpty
-            && purposes.isEmpty && errands.isEmpty
+        lookups.isEmpty && validities.isEmpty && results.isEmpty && decodes.isEmpty
+            && sources.isEmpty && transcodes.count == 0 && partials.count == 0 && gatherings.isEmpty
+            && purposes.isEmpty && errands.isEmpty && changes.isQuiet
             && overlayBytes.count == 0 && isSilent && dispatcher.isIdle
     }
 }

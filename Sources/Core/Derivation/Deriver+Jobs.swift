@@ -45,6 +45,10 @@ extension Deriver {
         }
         let id = giveOut(submission)
         purposes[id] = purpose
+        if layout.promotes, spec.kind == .cache {
+            changes.began(id, spec.work)
+            voidPromotions(by: spec.work)
+        }
         return id
     }
 
@@ -58,6 +62,7 @@ extension Deriver {
     private func logContext(of purpose: JobPurpose) -> LogContext {
         switch purpose {
         case .lookup(let node): lookups[node].logContext
+        case .validity(let node): validities[node].logContext
         case .source(let node), .original(let node), .comparing(let node):
             sources[node].logContext
         case .transcode(let node): transcodes[node].logContext
@@ -71,6 +76,7 @@ extension Deriver {
     /// Nobody wants the outcome any more.
     mutating func abandon(_ id: JobID) {
         purposes[id] = nil
+        changes.ended(id)
         if errands.contains(id) { abandonErrand(id) } else { dispatcher.abandon(id) }
     }
 }

@@ -28,7 +28,9 @@ extension Deriver {
         _ node: SourceNode.ID, _ need: DecodeNeed, in block: BlockHandle
     ) -> Suspect {
         let name = sources[node].name
-        if case .cache(let query) = name.origin, dispatcher.isForeignCache(block.worker) {
+        if case .cache(let query) = name.origin,
+            dispatcher.isForeignCache(block.worker) || layout.mayHavePromoted(query.key)
+        {
             return .kept(name.key, text: query.key)
         }
         return suspect(name.key, need, in: block)

@@ -23,6 +23,9 @@ extension Deriver {
         for node in lookups.ids where means(work, lookups[node].query.key, tags: nil) {
             lookups[node].outdate()
         }
+        for node in validities.ids where means(work, validities[node].key.text, tags: nil) {
+            validities[node].outdate()
+        }
     }
 
     private func encodings(concernedBy work: EntryWork) -> [TranscodeNode.ID] {
@@ -119,7 +122,7 @@ extension Deriver {
 extension EntryWork {
     /// Whether the entry of a text is removed. What is stored only now is no old one, unless it is
     /// made of what was stored before. Tags that are not known yet may be any.
-    fileprivate func means(_ text: String, tags: [String]?, ofAnyAge: Bool = false) -> Bool {
+    func means(_ text: String, tags: [String]?, ofAnyAge: Bool = false) -> Bool {
         switch action {
         case .remove: text == key || !caches.isEmpty && keys.contains(text)
         case .clear: true

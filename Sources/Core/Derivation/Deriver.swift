@@ -8,6 +8,8 @@ package import Tables
 /// A waiter waits at a node, which does one piece of work:
 ///
 ///     waiters ──► LookupNode                               a query of the result's key
+///     waiters ──► ValidityNode                             what external caches know of its
+///                                                          freshness
 ///     waiters ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
 ///     waiters, results ────────► DecodeNode ──► SourceNode what is laid over it
 ///                 TranscodeNode                            what a serializer makes, under way
@@ -28,6 +30,7 @@ package struct Deriver: Sendable {
 
     // What is being done, by what it is.
     var lookups = NodeTable<LookupNode>()
+    var validities = NodeTable<ValidityNode>()
     var results = NodeTable<ResultNode>()
     var decodes = NodeTable<DecodeNode>()
     var sources = NodeTable<SourceNode>()
@@ -42,10 +45,13 @@ package struct Deriver: Sendable {
     var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
 
     /// Which names of caches stand for several.
-    package var layout = CacheLayout()
+    package var layout = CacheLayout() { didSet { changes.restart() } }
 
     /// Jobs of the cache in which caches of others have a part.
     var errands = CacheErrands()
+    /// Stores and removals, as far as hits of caches of others may be older; kept while there are
+    /// such caches.
+    var changes = EntryChangeLog()
 
     /// Texts of entries that the cache is being told of, that their origins have confirmed them.
     var renewing: Set<String> = []

@@ -162,6 +162,14 @@ public struct EntryWork: Hashable, Sendable {
     public var limit: UInt32
     /// Of `renew`: until when the entry may be used, and by what its bytes are known.
     public var renewal: Validity?
+    /// Of `renew`: whether only our own caches are told, since an external one already knows.
+    package var staysOwn = false
+    /// Of `contains`: whether an external cache that has the entry answers with what it knows of
+    /// its freshness.
+    public var wantsValidity = false
+    /// Of `removeSelected`: whether the answer may be that of a first step, with `EntryPage.next`
+    /// as the `after` of the next one. Only external caches remove in steps.
+    public var inSteps = false
 
     /// Describes it.
     public init(
@@ -228,6 +236,9 @@ public struct StoreWork: Hashable, Sendable {
     public var delivers: Bool
     /// Whether the outcome waits for the disk.
     public var waitsForDisk: Bool
+    /// Whether the bytes were found in an external cache (SEMANTICS §5.26): they are kept only if
+    /// nothing newer is known under the key, and the outcome does not wait for the disk.
+    public var isPromotion = false
     /// Facts stored with the bytes.
     public var metadata: StoredMetadata
     /// Until when an external cache may keep it, in milliseconds since 1970: the origin has to be

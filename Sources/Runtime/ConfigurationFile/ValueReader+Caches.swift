@@ -24,6 +24,7 @@ struct OneCache: Sendable {
     var readOnly: [String]?
     var pool: String?
     var patience: Int?
+    var promotion: CachePromotion?
 }
 
 extension KeyTable where Target == OneCache {
@@ -34,6 +35,7 @@ extension KeyTable where Target == OneCache {
             Row("read-only", .directories, \.readOnly),
             Row("pool", .reference(.cachePool), \.pool),
             Row("patience", .patience, \.patience),
+            Row("promote", .promotion, \.promotion),
         ])
 
     private static func row(_ setting: CacheSetting) -> Row {
@@ -102,6 +104,10 @@ extension ValueReader where Value == Int {
     }
 }
 
+extension ValueReader where Value == CachePromotion {
+    fileprivate static let promotion = word(CachePromotion.allCases.map { ($0.rawValue, $0) })
+}
+
 extension NamedCaches {
     /// A cache that others hold: how much of what, and for how long, they say themselves.
     private mutating func readForeign(
@@ -111,14 +117,16 @@ extension NamedCaches {
             if name == Configuration.defaultName {
                 "'default' is our own: another name may be held by others"
             } else if said.pool == nil {
-                "'patience' is of a cache with a 'pool'"
+                "'\(said.patience == nil ? "promote" : "patience")' requires a 'pool'"
             } else if !said.settings.isEmpty || said.readOnly != nil {
-                "the workers of its pool hold it: only 'pool' and 'patience' can be said of it"
+                "a cache with a 'pool' takes only 'patience' and 'promote' beside it: the workers "
+                    + "of the pool set its limits"
             } else { nil }
         if let fault { return reading.object(line, "caches.\(name): \(fault)") }
         guard let pool = said.pool else { return }
         foreign[name] = ForeignCache(
-            pool: pool, patience: said.patience ?? ForeignCache.patienceUsual)
+            pool: pool, patience: said.patience ?? ForeignCache.patienceUsual,
+            promotion: said.promotion ?? .memory)
     }
 
     fileprivate mutating func read(
@@ -133,7 +141,7 @@ extension NamedCaches {
         if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
         var said = OneCache()
         KeyTable.oneCache.read(node, "caches.\(name)", into: &said, &reading)
-        if said.pool != nil || said.patience != nil {
+        if said.pool != nil || said.patience != nil || said.promotion != nil {
             return readForeign(name, said, line, &reading)
         }
         if !said.settings.isEmpty || said.readOnly == nil { settings[name] = said.settings }

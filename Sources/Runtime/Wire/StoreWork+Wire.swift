@@ -19,6 +19,7 @@ extension StoreWork: WireMessage {
         try map.tiers(&tiers, &wire.pointee.tiers, "Store.tiers")
         map.flag(&delivers, &wire.pointee.delivers, "Store.delivers")
         map.flag(&waitsForDisk, &wire.pointee.waits_for_disk, "Store.waits_for_disk")
+        map.flag(&isPromotion, &wire.pointee.is_promotion, "Store.is_promotion")
         try map.part(&metadata, &wire.pointee.metadata, "Store.metadata")
         try map.number(
             &expires, within: HTTPExpiry.bornRange, &wire.pointee.expires,

@@ -1837,6 +1837,10 @@ struct  Imagebus__V1__Store
    */
   uint64_t compared_with;
   /*
+   * of an external cache's hit: kept if there is nothing newer
+   */
+  protobuf_c_boolean is_promotion;
+  /*
    * further ones, 7 at most
    */
   size_t n_caches;
@@ -1855,7 +1859,7 @@ struct  Imagebus__V1__Store
 };
 #define IMAGEBUS__V1__STORE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__store__descriptor) \
-    , NULL, 0, 0, 0, NULL, 0, 0,NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__STORE__MAYBE_EXPIRES__NOT_SET, {0} }
+    , NULL, 0, 0, 0, NULL, 0, 0, 0,NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__STORE__MAYBE_EXPIRES__NOT_SET, {0} }
 
 
 struct  Imagebus__V1__Entry
@@ -1883,10 +1887,18 @@ struct  Imagebus__V1__Entry
   size_t n_caches;
   char **caches;
   protobuf_c_boolean memory_first;
+  /*
+   * of remove selected: the answer may have a next
+   */
+  protobuf_c_boolean in_steps;
+  /*
+   * of contains: the answer may be a validity
+   */
+  protobuf_c_boolean wants_validity;
 };
 #define IMAGEBUS__V1__ENTRY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry__descriptor) \
-    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0, NULL, 0, 0, NULL, 0,NULL, 0 }
+    , IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, 0, NULL, 0, 0, NULL, 0,NULL, 0, 0, 0 }
 
 
 typedef enum {
@@ -2317,10 +2329,18 @@ struct  Imagebus__V1__EntryPage
   uint64_t next;
   Imagebus__V1__EntryCount *memory;
   Imagebus__V1__EntryCount *disk;
+  /*
+   * of a removal in steps: entries that were looked at
+   */
+  uint64_t examined;
+  /*
+   * of these: entries that there are, about; 0: not known
+   */
+  uint64_t total;
 };
 #define IMAGEBUS__V1__ENTRY_PAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__entry_page__descriptor) \
-    , 0,NULL, 0, NULL, NULL }
+    , 0,NULL, 0, NULL, NULL, 0, 0 }
 
 
 struct  Imagebus__V1__CacheHit
@@ -2673,7 +2693,8 @@ typedef enum {
   IMAGEBUS__V1__OUTCOME__RESULT_TRANSFORMED = 13,
   IMAGEBUS__V1__OUTCOME__RESULT_FAILED = 14,
   IMAGEBUS__V1__OUTCOME__RESULT_ENTRY = 15,
-  IMAGEBUS__V1__OUTCOME__RESULT_ENTRIES = 16
+  IMAGEBUS__V1__OUTCOME__RESULT_ENTRIES = 16,
+  IMAGEBUS__V1__OUTCOME__RESULT_VALIDITY = 17
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__OUTCOME__RESULT__CASE)
 } Imagebus__V1__Outcome__ResultCase;
 
@@ -2697,6 +2718,7 @@ struct  Imagebus__V1__Outcome
     Imagebus__V1__Error *failed;
     Imagebus__V1__EntryReport *entry;
     Imagebus__V1__EntryPage *entries;
+    Imagebus__V1__Validity *validity;
   };
 };
 #define IMAGEBUS__V1__OUTCOME__INIT \
@@ -3413,6 +3435,7 @@ struct  Imagebus__V1__CacheCommand
   Imagebus__V1__EntrySelection *selection;
   uint64_t after;
   uint32_t limit;
+  protobuf_c_boolean wants_progress;
   Imagebus__V1__CacheCommand__MaybeTiersCase maybe_tiers_case;
   union {
     /*
@@ -3423,14 +3446,15 @@ struct  Imagebus__V1__CacheCommand
 };
 #define IMAGEBUS__V1__CACHE_COMMAND__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__cache_command__descriptor) \
-    , 0, IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, 0, 0, IMAGEBUS__V1__CACHE_COMMAND__MAYBE_TIERS__NOT_SET, {0} }
+    , 0, IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_CONTAINS, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, 0, 0, 0, IMAGEBUS__V1__CACHE_COMMAND__MAYBE_TIERS__NOT_SET, {0} }
 
 
 typedef enum {
   IMAGEBUS__V1__CACHE_REPORT__OUTCOME__NOT_SET = 0,
   IMAGEBUS__V1__CACHE_REPORT__OUTCOME_TIERS = 2,
   IMAGEBUS__V1__CACHE_REPORT__OUTCOME_FAILURE = 3,
-  IMAGEBUS__V1__CACHE_REPORT__OUTCOME_PAGE = 4
+  IMAGEBUS__V1__CACHE_REPORT__OUTCOME_PAGE = 4,
+  IMAGEBUS__V1__CACHE_REPORT__OUTCOME_PROGRESS = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__CACHE_REPORT__OUTCOME__CASE)
 } Imagebus__V1__CacheReport__OutcomeCase;
 
@@ -3446,6 +3470,10 @@ struct  Imagebus__V1__CacheReport
     uint32_t tiers;
     Imagebus__V1__Error *failure;
     Imagebus__V1__EntryPage *page;
+    /*
+     * an answer follows
+     */
+    Imagebus__V1__EntryPage *progress;
   };
 };
 #define IMAGEBUS__V1__CACHE_REPORT__INIT \

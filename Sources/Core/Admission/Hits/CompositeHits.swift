@@ -30,8 +30,8 @@ struct CompositeHits: Sendable {
         for text: String, in index: borrowing HitIndex, at now: Instant
     ) -> (entry: HitIndex.Entry, lasts: Bool)? {
         guard let composite = layout.composite(ofStored: text) else { return nil }
-        let names = composite.caches(for: .query)
-        // What others hold is asked.
+        let names = layout.queried(composite)
+        // An external cache that comes first is asked.
         guard !layout.isHeldByOthers(names[0]) else { return nil }
         let first = CacheKey.moved(text, to: names[0])
         if let entry = index.entry(for: first, at: now) { return (entry, true) }

@@ -25,6 +25,10 @@ struct CacheErrand: Sendable {
     var held: CachePart?
     /// What another cache found, while our own copies it to where clients read.
     var copying: Copy?
+    /// The changes of entries that had ended as it began.
+    let since: UInt64
+    /// What our own cache keeps of a hit, while it takes it.
+    var promotion: Promotion?
     /// When those that have not answered are not waited for any more.
     var alarm: Instant?
 
@@ -32,6 +36,9 @@ struct CacheErrand: Sendable {
     var report = StoreReport(delivered: nil, tiers: .none)
     var tiers = CacheTypes.none
     var page = EntryPage()
+    /// How far each external cache is whose entries are removed in steps, by its name.
+    var removals: [String: StepwiseRemoval] = [:]
+    var validity: Validity?
     /// The first failure that counts.
     var error: ImageError?
     var waited = 0.0
@@ -49,8 +56,9 @@ struct CacheErrand: Sendable {
         let part: CachePart
     }
 
-    init(_ submission: Submission, _ parts: [CachePart]) {
+    init(_ submission: Submission, _ parts: [CachePart], since position: UInt64) {
         self.submission = submission
+        since = position
         urgency = submission.urgency
         let foreign = parts.filter(\.isForeign)
         switch submission.spec.work {
@@ -82,7 +90,13 @@ struct CacheErrand: Sendable {
     }
 
     /// Whether it only asks, so that what nobody can say is a miss.
-    var isQuery: Bool { if case .query = submission.spec.work { true } else { false } }
+    var isQuery: Bool {
+        switch submission.spec.work {
+        case .query: true
+        case .entry(let work): work.wantsValidity
+        case .store, .fetch, .decode, .transform, .paint: false
+        }
+    }
 
     /// What it is, when nothing is left to be done.
     var outcome: Result<JobResult, ImageError> {
@@ -95,7 +109,8 @@ struct CacheErrand: Sendable {
             return .success(.stored(report))
         case .entry(let work):
             if let error { return .failure(error) }
-            return .success(work.action.isOfSeveral ? .entries(page) : .entry(tiers))
+            if let validity { return .success(.validity(validity)) }
+            return .success(work.action.isOfSeveral ? .entries(progress) : .entry(tiers))
         case .fetch, .decode, .transform, .paint:
             preconditionFailure("errands are of caches")
         }
@@ -114,10 +129,13 @@ struct CacheErrand: Sendable {
         case .entry(let gone):
             tiers.formUnion(gone)
             guard case .entry(let work) = submission.spec.work else { return false }
-            return work.action == .contains && !gone.isEmpty
+            return work.action == .contains && !work.wantsValidity && !gone.isEmpty
         case .entries(let more):
             page.add(more)
             return false
+        case .validity(let known):
+            validity = known
+            return true
         case .hit: return true
         case .miss, .failed, .fetched, .decoded, .transformed: return false
         }
@@ -152,6 +170,9 @@ extension CachePart {
     /// Whether it stores something.
     var isStore: Bool { if case .store = work { true } else { false } }
 
+    /// Whether it removes entries.
+    var removes: Bool { if case .entry(let work) = work { work.action.removes } else { false } }
+
     /// Whether it looks for an entry.
     var asks: Bool {
         switch work {
@@ -164,7 +185,7 @@ extension CachePart {
 
 extension EntryPage {
     /// Counts those of another page as well.
-    fileprivate mutating func add(_ other: EntryPage) {
+    mutating func add(_ other: EntryPage) {
         entries += other.entries
         next = max(next, other.next)
         memory.add(other.memory)
@@ -173,7 +194,7 @@ extension EntryPage {
 }
 
 extension EntryCount {
-    fileprivate mutating func add(_ other: EntryCount) {
+    mutating func add(_ other: EntryCount) {
         entries =
             entries.addingReportingOverflow(other.entries).overflow
             ? .max : entries + other.entries

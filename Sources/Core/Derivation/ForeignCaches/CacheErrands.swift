@@ -15,6 +15,8 @@ struct CacheErrands: Sendable {
     private var doubted: [String: UInt64] = [:]
     private var doubts = Fifo<(text: String, serial: UInt64)>()
     private var lastDoubt: UInt64 = 0
+    /// Errands that promote a hit.
+    private var promotions: Set<JobID> = []
     /// By pool.
     var circuits: [String: CacheCircuit] = [:]
     private(set) var figures: [String: ForeignCacheFigures] = [:]
@@ -35,6 +37,7 @@ struct CacheErrands: Sendable {
 
     var isEmpty: Bool {
         errands.isEmpty && owners.isEmpty && storing.isEmpty && holding.isEmpty
+            && promotions.isEmpty
     }
 
     /// The oldest first.
@@ -53,6 +56,7 @@ struct CacheErrands: Sendable {
     /// It is over; its jobs are nobody's any more.
     mutating func remove(_ id: JobID) -> CacheErrand? {
         guard let errand = errands.removeValue(forKey: id) else { return nil }
+        if errand.promotion != nil { promotions.remove(id) }
         for job in errand.running.keys { owners[job] = nil }
         if let copy = errand.copying { owners[copy.job] = nil }
         if let text = errand.held?.text { stopHolding(id, text) }
@@ -67,6 +71,23 @@ struct CacheErrands: Sendable {
     mutating func own(_ job: JobID, by id: JobID) { owners[job] = id }
 
     mutating func disown(_ job: JobID) { owners[job] = nil }
+
+    // MARK: - Promotions
+
+    /// Those that promote a hit, the oldest first.
+    var promoting: [JobID] { promotions.isEmpty ? [] : promotions.sorted() }
+
+    /// Our own cache takes a hit. One that is over already is ignored.
+    mutating func beganPromotion(_ id: JobID, _ promotion: Promotion) {
+        guard errands[id] != nil else { return }
+        errands[id]?.promotion = promotion
+        promotions.insert(id)
+    }
+
+    /// It took it, or is not to keep it any more.
+    mutating func endedPromotion(_ id: JobID) {
+        if promotions.remove(id) != nil { errands[id]?.promotion = nil }
+    }
 
     // MARK: - Time
 

@@ -9,7 +9,7 @@ extension Deriver {
     /// Has the parts done, each by whoever holds the caches that it is about.
     mutating func beginErrand(_ submission: Submission, _ parts: [CachePart]) -> JobID {
         let id = dispatcher.nextNumber()
-        enter(id, CacheErrand(submission, parts))
+        enter(id, CacheErrand(submission, parts, since: changes.position))
         return id
     }
 
@@ -29,7 +29,7 @@ extension Deriver {
         }
     }
 
-    private mutating func start(_ part: CachePart, of id: JobID) {
+    mutating func start(_ part: CachePart, of id: JobID) {
         switch part {
         case .own(let work):
             guard let errand = errands[id] else { return }
@@ -82,6 +82,8 @@ extension Deriver {
         }
         switch dispatcher.obstacle(in: pool) {
         case .missing: return "no worker of the pool '\(cache.pool)' is connected"
+        // What has begun goes on.
+        case .full where part.isLaterStep: break
         case .full: return "too much waits for the pool '\(cache.pool)'"
         case nil: break
         }
@@ -91,7 +93,7 @@ extension Deriver {
                 return "too many bytes wait for the pool '\(cache.pool)'"
             }
         }
-        guard part.asks || part.isStore else { return nil }
+        guard !part.removes else { return nil }
         return errands.circuits[cache.pool, default: CacheCircuit()].admits(at: now)
             ? nil : "the pool '\(cache.pool)' was slow or failed a moment ago"
     }
@@ -105,8 +107,9 @@ extension Deriver {
     }
 
     /// It does not do its part. What it was to remove it may still have.
-    private mutating func noteFailure(_ part: CachePart, _ error: ImageError, of id: JobID) {
-        if !part.asks, !part.isStore, let text = part.text { errands.doubt(text) }
+    mutating func noteFailure(_ part: CachePart, _ error: ImageError, of id: JobID) {
+        if part.removes, let text = part.text { errands.doubt(text) }
+        let error = errands[id]?.stopped(part, by: error) ?? error
         errands[id]?.note(error, of: part)
     }
 
@@ -125,11 +128,14 @@ extension Deriver {
         beginTail([.foreign(cache, name: name, work)], submission)
     }
 
-    private mutating func beginTail(_ parts: [CachePart], _ submission: Submission) {
-        var tail = CacheErrand(submission, parts)
+    @discardableResult
+    mutating func beginTail(_ parts: [CachePart], _ submission: Submission) -> JobID {
+        var tail = CacheErrand(submission, parts, since: changes.position)
         (tail.phases, tail.tail, tail.isTail) = ([parts], [], true)
         tail.urgency = tail.urgency.unbounded
-        enter(dispatcher.nextNumber(), tail)
+        let id = dispatcher.nextNumber()
+        enter(id, tail)
+        return id
     }
 
     // MARK: - Answers
@@ -162,6 +168,7 @@ extension Deriver {
         _ blocks: ShortList<BlockHandle>, by worker: WorkerID?, of id: JobID
     ) {
         errands[id]?.cache = worker
+        notePromoted(answer, of: id)
         switch answer {
         case .failure(let error): errands[id]?.note(error, of: part)
         case .success(.hit(let hit)): finish(id, .success(.hit(hit)), blocks)
@@ -184,8 +191,9 @@ extension Deriver {
         case .failure(let error): foreignFailed(part, cache, name, error, of: id)
         case .success(let result):
             errands.circuits[cache.pool]?.answered()
-            if !part.asks, let text = part.text { errands.believe(text) }
+            if part.isStore || part.removes, let text = part.text { errands.believe(text) }
             errands.count(cache.pool, result.figure)
+            if goOn(with: part, after: result, of: id) { return }
             if case .hit(let hit) = result, let block {
                 let isOutdated = part.text.map { hit.metadata.isOutdated(under: $0) } ?? false
                 guard isOutdated else { return found(hit, block, part, of: id) }
@@ -200,9 +208,9 @@ extension Deriver {
     private mutating func foreignFailed(
         _ part: CachePart, _ cache: ForeignCache, _ name: String, _ error: ImageError, of id: JobID
     ) {
-        errands.count(cache.pool, \.errors)
         // What it does not do at all says nothing of how it is.
         if error.code != .notSupported {
+            errands.count(cache.pool, \.errors)
             errands.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
         }
         let said = "the cache '\(name)' failed: \(error.message)"
@@ -219,26 +227,40 @@ extension Deriver {
         }
         var hit = hit
         (hit.tier, hit.metadata.digest) = (.disk, nil)
+        let promotion = promotion(of: hit, part, errand)
         guard query.destination == .results else {
+            if case .source(let node)? = purposes[id] { sources[node].promotion = promotion }
             return finish(id, .success(.hit(hit)), ShortList(block))
         }
-        let copy = StoreWork(
-            key: nil, source: hit.reference, tiers: .none, delivers: true, waitsForDisk: false,
-            metadata: hit.metadata)
+        beginCopy(hit, block, part, resultPromotion(promotion, for: id), of: id)
+        dispatcher.drop(block)
+        errands[id]?.alarm = nil
+    }
+
+    /// Our own cache copies a hit to where clients read, and keeps it if it is promoted.
+    mutating func beginCopy(
+        _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, _ promotion: Promotion?,
+        of id: JobID
+    ) {
+        guard let errand = errands[id] else { return }
+        var copy = StoreWork(
+            key: promotion?.text, source: hit.reference, tiers: promotion?.tiers ?? .none,
+            delivers: true, waitsForDisk: false, metadata: hit.metadata)
+        copy.isPromotion = promotion != nil
         var submission = errand.submission.with(.store(copy), errand.urgency)
         (submission.input, submission.rank) = (block, 0)
         let job = dispatcher.submit(submission)
-        dispatcher.drop(block)
         errands.own(job, by: id)
-        errands[id]?.alarm = nil
         errands[id]?.copying = CacheErrand.Copy(
             job: job, hit: hit, producer: block.worker, part: part)
+        if let promotion { errands.beganPromotion(id, promotion) }
     }
 
     private mutating func copied(
         _ copy: CacheErrand.Copy, _ answer: Result<JobResult, ImageError>, by worker: WorkerID?,
         of id: JobID
     ) {
+        notePromoted(answer, of: id)
         switch answer {
         case .success(.stored(let report)):
             guard let reference = report.delivered else { return }
@@ -253,6 +275,14 @@ extension Deriver {
             removeElsewhere(text, from: cache, name)
         case .success, .failure: break
         }
+    }
+
+    /// A promotion has ended; counted where a tier has the entry now.
+    private mutating func notePromoted(_ answer: Result<JobResult, ImageError>, of id: JobID) {
+        guard let promotion = errands[id]?.promotion else { return }
+        errands.endedPromotion(id)
+        guard case .success(.stored(let report)) = answer, !report.tiers.isEmpty else { return }
+        errands.count(promotion.pool, \.promoted)
     }
 
     // MARK: - The end
@@ -339,6 +369,7 @@ extension Deriver {
             } else if let copy = errand.copying, copy.producer == worker {
                 dispatcher.abandon(copy.job)
                 errands.disown(copy.job)
+                errands.endedPromotion(id)
                 errands[id]?.copying = nil
                 advance(id)
             }
@@ -411,7 +442,8 @@ extension JobResult {
         switch self {
         case .hit: \.hits
         case .miss: \.misses
-        case .stored, .entry, .entries, .fetched, .decoded, .transformed, .failed: \.writes
+        case .stored, .entry, .entries, .validity, .fetched, .decoded, .transformed, .failed:
+            \.writes
         }
     }
 }

@@ -7,7 +7,7 @@ extension Deriver {
             [
                 ("Hits", figures.hits), ("Misses", figures.misses), ("Writes", figures.writes),
                 ("Errors", figures.errors), ("Slow", figures.slow), ("Skipped", figures.skipped),
-                ("Refused", figures.refused),
+                ("Refused", figures.refused), ("Promoted", figures.promoted),
                 ("LeftAlone", errands.circuits[pool]?.isOpen == true ? 1 : 0),
             ].map { StatusReport.Counter(name: "foreignCache\($0.0).\(pool)", value: $0.1) }
         }

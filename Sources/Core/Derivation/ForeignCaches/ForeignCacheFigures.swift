@@ -16,6 +16,8 @@ package struct ForeignCacheFigures: Hashable, Sendable {
     /// Results among the hits that our own cache did not take for the images that they were said to
     /// be.
     package var refused: UInt64 = 0
+    /// Hits that our own cache has kept.
+    package var promoted: UInt64 = 0
 
     /// Nothing yet.
     package init() {}

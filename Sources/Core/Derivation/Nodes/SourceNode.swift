@@ -111,6 +111,8 @@ struct SourceNode: Node {
     /// What a decoder said of the bytes; only bytes that decode are stored.
     var info: ImageInfo?
     var storing = OriginalStores()
+    /// What our own cache may keep of a hit of an external one, once it has decoded.
+    var promotion: Promotion?
 
     init(name: Sourced<SourceKey>, spec: JobSpec, order: Order, job: JobID) {
         self.name = name
@@ -201,6 +203,7 @@ struct SourceNode: Node {
     mutating func askAgain(_ job: JobID) {
         state = .obtaining(job)
         freshness.isOvertaken = false
+        promotion = nil
     }
 
     /// What the origin says that its answer depends on.

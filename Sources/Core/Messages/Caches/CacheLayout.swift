@@ -11,6 +11,9 @@ public struct CacheLayout: Hashable, Sendable {
     private var kin: [String: [String]] = [:]
     /// Caches that workers of somebody else's hold, by name.
     let foreign: [String: ForeignCache]
+    /// Caches in which hits of external ones are found again: those that keep them, and names that
+    /// stand for one of these.
+    private var promoted: Set<String> = []
 
     /// Every name stands for one cache.
     public init() { foreign = [:] }
@@ -26,6 +29,14 @@ public struct CacheLayout: Hashable, Sendable {
         for name in names {
             let own = Set(caches(named: name))
             kin[name] = names.filter { !own.isDisjoint(with: caches(named: $0)) }
+        }
+        for (name, composite) in self.composites {
+            let names = queried(composite)
+            for found in names where foreign[found]?.promotion ?? .none != .none {
+                if let target = cacheAsked(before: found, among: names) {
+                    promoted.formUnion([name, target])
+                }
+            }
         }
     }
 
@@ -165,7 +176,57 @@ public struct CacheLayout: Hashable, Sendable {
     }
 }
 
+// Where hits of external caches are kept (SEMANTICS §5.26).
 extension CacheLayout {
+    /// Whether hits of external caches are kept in our own.
+    public var promotes: Bool { !promoted.isEmpty }
+
+    /// Whether what our own cache has under a text may come from an external one.
+    public func mayHavePromoted(_ text: String) -> Bool {
+        promotes && promoted.contains(CacheKey.cache(inStored: text))
+    }
+
+    /// The caches of a composite in the order in which a query asks them.
+    package func queried(_ composite: CompositeCache) -> [String] {
+        let names = composite.caches(for: .query)
+        return composite.policy(.query) == .concurrent ? ownFirst(names) : names
+    }
+
+    /// Our own caches in front of external ones.
+    func ownFirst(_ names: [String]) -> [String] {
+        names.filter { foreign[$0] == nil } + names.filter { foreign[$0] != nil }
+    }
+
+    /// The text under which our own cache keeps what a query found in an external one: that of the
+    /// first of our own caches, if it is asked before that one. The query is one that was
+    /// `expanded`.
+    package func promotionTarget(of query: QueryWork, foundIn name: String) -> String? {
+        var names = [CacheKey.cache(inStored: query.key)] + query.caches
+        if query.memoryFirst { names = ownFirst(names) }
+        return cacheAsked(before: name, among: names).map { CacheKey.moved(query.key, to: $0) }
+    }
+
+    /// The first of our own caches, if it is asked before another one.
+    private func cacheAsked(before name: String, among names: [String]) -> String? {
+        names.prefix { $0 != name }.first { foreign[$0] == nil }
+    }
+}
+
+extension CacheLayout {
+    /// Whether an external cache may know of the freshness of what is kept under a text.
+    package func isShared(_ text: String) -> Bool {
+        guard hasForeign else { return false }
+        guard let composite = composite(ofStored: text) else { return isForeign(text) }
+        return composite.caches(for: .contains).contains { foreign[$0] != nil }
+    }
+
+    /// Whether our own cache keeps what is stored under a text, or a part of it.
+    package func hasOwn(_ text: String) -> Bool {
+        guard hasForeign else { return true }
+        guard let composite = composite(ofStored: text) else { return !isForeign(text) }
+        return composite.caches.contains { foreign[$0] == nil }
+    }
+
     /// Whether a stored text is of one cache that others hold.
     public func isForeign(_ text: String) -> Bool {
         hasForeign && foreign[CacheKey.cache(inStored: text)] != nil

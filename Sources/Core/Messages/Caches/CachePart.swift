@@ -32,13 +32,9 @@ extension CacheLayout {
 
     /// Runs of caches that one holds, in their order; those of our own in front where all are
     /// asked at once.
-    private func runs(_ names: [String], ownFirst: Bool = false) -> [Run]? {
+    private func runs(_ names: [String], ownFirst isOwnFirst: Bool = false) -> [Run]? {
         guard names.contains(where: { foreign[$0] != nil }) else { return nil }
-        var names = names
-        if ownFirst {
-            names =
-                names.filter { foreign[$0] == nil } + names.filter { foreign[$0] != nil }
-        }
+        let names = isOwnFirst ? ownFirst(names) : names
         return names.reduce(into: []) { runs, name in
             if let cache = foreign[name] { return runs.append(.foreign(cache, name)) }
             guard case .own(let own)? = runs.last else { return runs.append(.own([name])) }
@@ -120,18 +116,19 @@ extension CacheLayout {
         let names = [CacheKey.cache(inStored: entry.key)] + entry.caches
         let isOrdered = entry.action == .contains && !entry.memoryFirst
         guard let runs = runs(names, ownFirst: !isOrdered) else { return nil }
-        // What an origin has confirmed is said to our own alone: theirs may lag behind.
-        let isForAll = entry.tiers.contains(.disk) && entry.action != .renew
+        let isForAll = entry.tiers.contains(.disk) && !entry.staysOwn
         return runs.compactMap { run in
             var work = entry
             switch run {
             case .own(let own):
+                guard !entry.wantsValidity else { return nil }
                 (work.key, work.caches) = Self.place(entry.key, in: own)
                 return .own(.entry(work))
             case .foreign(let cache, let name):
                 guard isForAll else { return nil }
                 work = EntryWork(
                     action: entry.action, key: CacheKey.moved(entry.key, to: name), tiers: .disk)
+                (work.renewal, work.wantsValidity) = (entry.renewal, entry.wantsValidity)
                 return .foreign(cache, name: name, .entry(work))
             }
         }
@@ -151,6 +148,7 @@ extension CacheLayout {
             var work = entry
             (work.tiers, work.selection.cache) = (.disk, name)
             work.selection.furtherCaches = []
+            (work.inSteps, work.after) = (true, 0)
             return .foreign(cache, name: name, .entry(work))
         }
     }

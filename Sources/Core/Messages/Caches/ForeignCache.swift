@@ -4,10 +4,15 @@ public struct ForeignCache: Hashable, Sendable {
     public var pool: String
     /// Milliseconds that a load waits for the answer to a query.
     public var patience: Int
+    /// Where our own cache keeps what a query found in it.
+    public var promotion: CachePromotion
 
     /// Held by that pool.
-    public init(pool: String, patience: Int = ForeignCache.patienceUsual) {
-        (self.pool, self.patience) = (pool, patience)
+    public init(
+        pool: String, patience: Int = ForeignCache.patienceUsual,
+        promotion: CachePromotion = .memory
+    ) {
+        (self.pool, self.patience, self.promotion) = (pool, patience, promotion)
     }
 
     /// Milliseconds where nobody says how long.

@@ -140,6 +140,9 @@ struct CounterMetric {
             "foreign_cache_refused_total", .counter, "foreignCacheRefused.", by: "pool",
             "Results among the hits that were not the images that they were said to be."),
         CounterMetric(
+            "foreign_cache_promoted_total", .counter, "foreignCachePromoted.", by: "pool",
+            "Hits of external caches that entered this stack's own cache."),
+        CounterMetric(
             "foreign_cache_left_alone", .gauge, "foreignCacheLeftAlone.", by: "pool",
             "1 where they are not asked for a while, since they were slow or failed, else 0."),
     ]

@@ -12,6 +12,7 @@ extension CacheStage {
             guard let block = work.comparedWith else { return look(job, work) }
             return compare(job, work, with: staged[block], length: length, now)
         }
+        if let key = work.key { overtakePromotions(of: key) }
         var plan = plan(work, length: length)
         // An older value must not come back when the disk is switched on again.
         if let key = plan.key, work.tiers.contains(.disk), disk != nil, !usesDisk(key) {
@@ -108,10 +109,11 @@ extension CacheStage {
         _ body: Body, _ job: CacheJob?, _ work: StoreWork, _ plan: StorePlan, _ now: UnixTime
     ) {
         var plan = plan
+        if work.isPromotion { skipIfOvertaken(&plan, now) }
         if plan.isResult, plan.toMemory || (work.delivers && job != nil) {
             let key = plan.toMemory ? plan.key : nil
             let expires =
-                plan.toDisk || plan.isWithheld
+                plan.toDisk || plan.isWithheld || work.isPromotion
                 ? policy(of: plan.key).disk.expiry(created: now, stored: now) : nil
             deliver(body, key: key, work.metadata, expires: expires, stored: now, now)
             if plan.isWithheld, let key { firstUses.withhold(key, body, work.metadata, now) }
@@ -126,7 +128,8 @@ extension CacheStage {
         if work.delivers, job != nil {
             report.delivered = body.reference
         }
-        guard let write, work.waitsForDisk || !policy(of: work.key).writesBehind, let job else {
+        let waits = work.waitsForDisk || !policy(of: work.key).writesBehind
+        guard let write, waits, !work.isPromotion, let job else {
             return answer(job, .stored(report))
         }
         waiters[write, default: []].append(StoreWaiter(job: job, report: report))
