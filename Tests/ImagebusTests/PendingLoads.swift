@@ -9,6 +9,11 @@ extension PendingLoad {
         guard let commands = try? CommandQueue(ordersMax: 1) else {
             preconditionFailure("there are descriptors")
         }
+        self.init(request, commands)
+    }
+
+    /// The same of thousands, which share a queue and its descriptor.
+    convenience init(_ request: LoadRequest, _ commands: CommandQueue) {
         self.init(
             request.image, LoadTask(token: request.token, commands: commands),
             group: request.group, wantsProgress: request.wantsProgress,

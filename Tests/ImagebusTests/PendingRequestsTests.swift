@@ -216,6 +216,51 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(actions.filter { $0 == .send(.cancelGroup(group)) }.count == 1)
     }
 
+    /// 40,000 loads of which two are sent: each end visits a few places of the queue, and not all.
+    @Test(arguments: ["cancelled one by one", "cancelled as a group", "expired", "delivered"])
+    func thousandsOfLoadsEndInFewSteps(_ end: String) throws {
+        let count = 40_000
+        let group = GroupID(Identifier128(high: 7, low: 7))
+        let commands = try CommandQueue(ordersMax: 1)
+        let loads = (1...count).map {
+            PendingLoad(request(UInt64($0), group: group), commands)
+        }
+        var pending = PendingRequests(connectTimeoutMilliseconds: 60_000)
+        _ = pending.welcomed(welcome, at: at(0))
+        for load in loads { _ = pending.submitted(load, at: at(0)) }
+        var failures = 0
+        switch end {
+        case "cancelled one by one":
+            for load in loads.reversed() {
+                failures += failed(pending.cancelled(load.token)).count
+            }
+            #expect(failures == count - 2)
+        case "cancelled as a group":
+            #expect(failed(pending.cancelledGroup(group)).count == count - 2)
+        case "expired": #expect(failed(pending.expire(at: at(30_500))).count == count)
+        default:
+            for load in loads { _ = pending.delivered(load.token, at: at(1)) }
+            #expect(pending.isEmpty)
+        }
+        #expect(pending.visitCount <= 40 * count, "\(pending.visitCount)")
+    }
+
+    /// Each look at all of them takes time.
+    @Test func loadsOfManyDeadlinesAreLookedAtAHundredTimesASecond() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 60_000)
+        for number in 0..<1_000 {
+            _ = pending.submitted(request(UInt64(number)), at: at(number))
+        }
+        var looks = 0
+        var failures = 0
+        while let due = pending.nextDeadline {
+            looks += 1
+            failures += failed(pending.expire(at: due)).count
+        }
+        #expect(failures == 1_000)
+        #expect(looks <= 101, "\(looks)")
+    }
+
     @Test func aRefusalEndsItsRequestAlone() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.welcomed(welcome, at: at(0))

@@ -54,6 +54,23 @@ extension UploadQueue {
         #expect(uploads.inFlight == 0)
     }
 
+    /// Each stop visits a few places of the queue, and not all.
+    @Test(arguments: [true, false]) func thousandsThatWaitEndInFewSteps(asAGroup: Bool) {
+        let count: UInt64 = 20_000
+        var uploads = begun()
+        for number in 1...count {
+            uploads.add(token(number), [1])
+            _ = uploads.start(load(number, 1, group: group))
+        }
+        if asAGroup {
+            #expect(uploads.stop(group: group).map(\.value.low) == Array(1...count))
+        } else {
+            for number in (1...count).reversed() { uploads.drop(token(number)) }
+        }
+        #expect(uploads.next == nil)
+        #expect(uploads.visitCount <= 40 * Int(count), "\(uploads.visitCount)")
+    }
+
     @Test func theWindowHoldsForAllTogetherAndTheyTakeTurns() {
         var uploads = begun(window: 4 * pieceBytes)
         for number in 1...3 as ClosedRange<UInt64> { uploads.begin(number, 3 * pieceBytes) }

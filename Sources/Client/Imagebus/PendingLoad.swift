@@ -35,6 +35,8 @@ final class PendingLoad: @unchecked Sendable {
     var deadline = Instant(nanoseconds: 0)
     var unservedUntil = Instant(nanoseconds: 0)
     var isSent = false
+    /// Its number in the queue of loads to send that it was in last.
+    var queueNumber = 0
     var isCancelled = false
     /// Grows with every load.
     var serial: UInt64 = 0

@@ -30,9 +30,9 @@ struct PendingRequests {
     private let mayAskForPieces: Bool
     var entries = LoadTable()
     /// Not sent yet, in order.
-    private var queue: [PendingLoad] = []
+    private var queue = NumberedQueue<PendingLoad>()
     /// Refused by a coordinator that shuts down: for the next one.
-    private var postponed: [PendingLoad] = []
+    private var postponed = NumberedQueue<PendingLoad>()
     /// The newest request of each slot that has one.
     private var slots: [String: Token] = [:]
     private var lastSerial: UInt64 = 0
@@ -42,11 +42,13 @@ struct PendingRequests {
     private var window = 0
     /// The coordinator of this session can send bytes in pieces.
     private var knowsPieces = false
+    /// Places of the queues visited so far, of which a test knows the limit.
+    var visitCount: Int { queue.visitCount + postponed.visitCount }
     /// How many are sent and have not ended.
     private(set) var sentCount = 0
     /// Who is one message with whom. Only those who lead are sent, and are in the queue.
     var shares = SharedLoads()
-    /// Nothing is overdue before: the next deadline, or a moment before it.
+    /// When to look for overdue loads next: the next deadline, or a moment before or after it.
     private var earliest: Instant?
 
     /// `mayAskForPieces`: what cannot be read in shared memory is asked for in pieces.
@@ -159,7 +161,7 @@ struct PendingRequests {
         isWelcome = true
         refusal = nil
         window = Int(welcome.window)
-        queue = exchange(&postponed, with: []) + queue
+        sendFirst(postponed.removeAll())
         knowsPieces = welcome.pieceWindow > 0
         return sendQueued(at: now)
     }
@@ -180,7 +182,7 @@ struct PendingRequests {
         // In their order: who cancels whom in a slot depends on it.
         let again = sent.filter { entries[$0.token] != nil }.sorted { $0.serial < $1.serial }
         for load in again { load.isSent = false }
-        queue = again + queue
+        sendFirst(again)
         return actions
     }
 
@@ -214,7 +216,7 @@ struct PendingRequests {
     private mutating func postpone(_ load: PendingLoad) {
         load.isSent = false
         sentCount -= 1
-        postponed.append(load)
+        load.queueNumber = postponed.append(load)
     }
 
     /// The bytes of a reply were taken: the request has ended, and the next one may be sent.
@@ -300,8 +302,10 @@ struct PendingRequests {
                 actions += left(load.token, ImageError(.deadlineExceeded, "the deadline passed"))
             }
         }
+        let pause = actions.isEmpty ? 0 : Self.expiryMilliseconds
         actions += sendQueued(at: now)
-        earliest = entries.compactMap { shares.hasLeft($0.token) ? nil : self.due($0) }.min()
+        let next = entries.compactMap { shares.hasLeft($0.token) ? nil : self.due($0) }.min()
+        earliest = next.map { max($0, now.adding(milliseconds: pause)) }
         return actions
     }
 
@@ -332,8 +336,8 @@ struct PendingRequests {
         entries.removeAll()
         shares = SharedLoads()
         slots.removeAll()
-        queue.removeAll()
-        postponed.removeAll()
+        _ = queue.removeAll()
+        _ = postponed.removeAll()
         sentCount = 0
         return Actions(waiting.lazy.map { .fail($0, error) })
     }
@@ -341,15 +345,24 @@ struct PendingRequests {
     private static let nobodyServes = ImageError(
         .unavailable, "nobody serves the endpoint; start imagebus serve")
     private static let graceMilliseconds = 500
+    /// From one look at all loads that ended some to the next one: thousands of them may each have
+    /// a deadline of its own.
+    private static let expiryMilliseconds = 10
     private static let staleRetriesMax: UInt8 = 3
 
     /// Whether the window has room.
     private var maySend: Bool { isWelcome && sentCount < window }
 
+    /// Queues loads before all that wait.
+    private mutating func sendFirst(_ loads: [PendingLoad]) {
+        guard !loads.isEmpty else { return }
+        for load in loads + queue.removeAll() { load.queueNumber = queue.append(load) }
+    }
+
     /// Sends a load once those before it were sent.
     private mutating func sendInTurn(_ load: PendingLoad, at now: Instant) -> Actions {
         guard queue.isEmpty, maySend else {
-            queue.append(load)
+            load.queueNumber = queue.append(load)
             return sendQueued(at: now)
         }
         sentCount += 1
@@ -359,13 +372,10 @@ struct PendingRequests {
     private mutating func sendQueued(at now: Instant) -> Actions {
         var actions = Actions()
         guard !queue.isEmpty, maySend else { return actions }
-        var next = 0
-        while next < queue.count, maySend {
-            actions.append(send(queue[next], at: now))
+        while maySend, let load = queue.popFirst() {
+            actions.append(send(load, at: now))
             sentCount += 1
-            next += 1
         }
-        queue.removeFirst(next)
         return actions
     }
 
@@ -395,8 +405,8 @@ struct PendingRequests {
         if load.isSent {
             sentCount -= 1
         } else {
-            queue.removeAll { $0 === load }
-            postponed.removeAll { $0 === load }
+            queue.remove(load.queueNumber) { $0 === load }
+            postponed.remove(load.queueNumber) { $0 === load }
         }
         return load
     }

@@ -11,6 +11,8 @@ struct UploadQueue {
         /// As it is to be sent; `nil` where it is not.
         var load: LoadRequest?
         var offset = 0
+        /// Its number among those that wait.
+        var waitingNumber = 0
     }
 
     /// What is sent next.
@@ -21,7 +23,7 @@ struct UploadQueue {
 
     private var uploads: [Token: Upload] = [:]
     /// Announced to nobody yet, in order.
-    private var waiting: [Token] = []
+    private var waiting = NumberedQueue<Token>()
     /// What has pieces left to send, in the order of its turns.
     private var turns: [Token] = []
     /// Whose turn it is.
@@ -29,6 +31,8 @@ struct UploadQueue {
     /// Bytes of all that have turns.
     private var turnBytes = 0
     private var window = 0
+    /// Places of the queue visited so far, of which a test knows the limit.
+    var visitCount: Int { waiting.visitCount }
     /// Bytes that were sent and not said to be taken.
     private(set) var inFlight = 0
 
@@ -46,7 +50,7 @@ struct UploadQueue {
         _ = stop(load.token)
         uploads[load.token]?.load = load
         uploads[load.token]?.offset = 0
-        waiting.append(load.token)
+        uploads[load.token]?.waitingNumber = waiting.append(load.token)
         return true
     }
 
@@ -58,14 +62,15 @@ struct UploadQueue {
             if index < turn { turn -= 1 }
             return false
         }
-        guard let index = waiting.firstIndex(of: token) else { return false }
-        waiting.remove(at: index)
-        return true
+        guard let upload = uploads[token] else { return false }
+        return waiting.remove(upload.waitingNumber) { $0 == token }
     }
 
     /// The same for all of a group; those whose loads were not even sent.
     mutating func stop(group: GroupID) -> [Token] {
-        (turns + waiting).filter { uploads[$0]?.load?.group == group }.filter { stop($0) }
+        let members = uploads.filter { $0.value.load?.group == group }
+        return members.sorted { $0.value.waitingNumber < $1.value.waitingNumber }
+            .map(\.key).filter { stop($0) }
     }
 
     /// Its load has ended.
@@ -83,7 +88,7 @@ struct UploadQueue {
 
     /// Nothing is sent until the loads are to be sent again.
     mutating func sessionEnded() {
-        (waiting, turns) = ([], [])
+        (waiting, turns) = (NumberedQueue(), [])
         (turn, turnBytes, window, inFlight) = (0, 0, 0, 0)
     }
 
@@ -126,7 +131,7 @@ struct UploadQueue {
         case .load(let token):
             // One that could not be written has ended meanwhile.
             guard waiting.first == token, let upload = uploads[token] else { return }
-            waiting.removeFirst()
+            _ = waiting.popFirst()
             turns.append(token)
             turnBytes += upload.bytes.count
         case .piece(let token, let range):
