@@ -18,16 +18,12 @@ extension RealProcesses {
         @Test(arguments: [true, false])
         func aFileThatTakesTooMuchMemoryIsRefusedAndNoDecoderIsLost(inGroup: Bool) async throws {
             guard let bytes = Fixtures.bytes(Self.file) else { return }
-            guard !inGroup || MemoryGroup.isPossible else {
-                return print("- A decoder in a memory cgroup skipped: none can be made here")
-            }
             origin.route("/bad/*", .bytes(bytes, contentType: "image/jxl"))
             let photo = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
             origin.route("/good/*", .bytes(photo, contentType: "image/jpeg"))
             try await withStack(decoders: 1) { stack in
-                let group = inGroup ? try MemoryGroup(bytes: Self.shippedBytes("decode")) : nil
+                let memory = inGroup ? try ShippedMemory(stack) : nil
                 let decoder = try #require(stack.processes("decode").first)
-                try group?.add(decoder)
                 let client = try stack.client()
                 for number in 0..<4 {
                     let bad = client.load(ImageRequest(origin.url("/bad/\(number)"), fit: 100))
@@ -42,16 +38,8 @@ extension RealProcesses {
                 }
                 #expect(report.processes(.decode).map { Int32($0.pid) } == [decoder.processID])
                 #expect(report.processes(.decode).first?.restarts == 0)
-                #expect(group?.kills ?? 0 == 0)
+                memory?.expectNoKills()
             }
-        }
-
-        /// What the unit gives to one process of a kind.
-        private static func shippedBytes(_ kind: String) throws -> UInt64 {
-            let unit = try #require(
-                FileBytes.text(RepositoryRoot.file("systemd/imagebus-\(kind)@.service")))
-            let mebibytes = try #require(unit.firstMatch(of: /\nMemoryMax=([0-9]+)M\n/))
-            return try #require(UInt64(mebibytes.output.1)) << 20
         }
 
         /// A format, options of libvips that make an image of it, and how that is coded.

@@ -62,6 +62,7 @@ extension RealProcesses {
             origin.route("/good/*", .bytes(Drawings.svgQuarters()))
             try await withStack(Self.arguments, decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+                let memory = try ShippedMemory(stack, gateway)
                 let visitor = HonestVisitor(port: gateway.port, interval: .milliseconds(100))
                 let undisturbed = await visitor.load(30) { path("/good/u\($0)") }
                 let isOver = Atomic(false)
@@ -75,8 +76,8 @@ extension RealProcesses {
                 let beside = await visitor.load(60) { path("/good/b\($0)") }
                 isOver.store(true, ordering: .relaxed)
                 #expect(await attack.join())
-                print("beside crashing drawings: \(beside); undisturbed: \(undisturbed)")
-                #expect(beside.failures.isEmpty && undisturbed.failures.isEmpty)
+                beside.expectUndisturbed(than: undisturbed, beside: "crashing drawings")
+                memory.expectNoKills()
                 #expect(try await stack.counter("crashes") > 6)
                 let log = FileBytes.text(stack.logFile) ?? ""
                 #expect(!log.contains("failed repeatedly"), "no start was delayed")

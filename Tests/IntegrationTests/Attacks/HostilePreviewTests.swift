@@ -100,7 +100,7 @@ extension RealProcesses {
             let options = ["--allow-private-networks", "--fetch-retries", "0"]
             try await withStack(options) { stack in
                 let client = try stack.client()
-                let processes = Set(stack.children.map(\.processID))
+                let decoders = stack.processes("decode").count
                 let task = client.load(request(url), wantsInfo: true)
                 turnstile.admit(6)
                 var partials = 0
@@ -118,7 +118,13 @@ extension RealProcesses {
                 }
                 #expect(await task.errorCode != nil)
                 #expect(await kept(url, client) == nil)
-                #expect(Set(stack.children.map(\.processID)) == processes)
+                // A busy machine may not let a decoder stop in time: it is replaced then.
+                let log = FileBytes.text(stack.logFile) ?? ""
+                #expect(!log.contains("cause=\"signal"), "no process crashed")
+                let report = try await stack.awaitStatus("all decoders") {
+                    $0.processes(.decode).count { $0.state == "ready" } == decoders
+                }
+                #expect(report.processes(.decode).count == decoders)
             }
         }
 

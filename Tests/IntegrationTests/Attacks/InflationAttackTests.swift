@@ -19,6 +19,7 @@ extension RealProcesses {
             origin.route("/good/*", .bytes(try Images.quadrants().png()))
             try await withStack(decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+                let memory = try ShippedMemory(stack, gateway)
                 let visitor = HonestVisitor(port: gateway.port, interval: .milliseconds(100))
                 let undisturbed = await visitor.load(30) { path("/good/u\($0)") }
                 let isOver = Atomic(false)
@@ -44,8 +45,8 @@ extension RealProcesses {
                 let beside = await visitor.load(60) { path("/good/b\($0)") }
                 isOver.store(true, ordering: .relaxed)
                 #expect(await attack.join())
-                print("beside inflating PNGs: \(beside); undisturbed: \(undisturbed)")
-                #expect(beside.failures.isEmpty && undisturbed.failures.isEmpty)
+                beside.expectUndisturbed(than: undisturbed, beside: "inflating PNGs")
+                memory.expectNoKills()
                 #expect(refused.load(ordering: .relaxed) > 4)
                 #expect(others.load(ordering: .relaxed) == 0)
                 #expect(try await stack.counter("crashes") == 0)

@@ -30,6 +30,7 @@ extension RealProcesses {
             try await bench.run(
                 ["--timeout", "300"], stack: ["--low-speed", "0"]
             ) { gateway, stack in
+                let memory = try ShippedMemory(stack, gateway)
                 let honest = HonestVisitor(port: gateway.port)
                 // Misses, from the very hosts that drip.
                 let undisturbed = await honest.load(40) {
@@ -48,6 +49,7 @@ extension RealProcesses {
                     than: undisturbed, beside: "\(Self.connections) connections to slow hosts")
                 let held = slow.reduce(0) { $0 + $1.requestCount("/drip.jpg") }
                 #expect(held == Self.share)
+                memory.expectNoKills()
                 withExtendedLifetime(attack) {}
             }
         }
