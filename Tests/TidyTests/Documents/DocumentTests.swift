@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aLongReadmeIsFound() {
-        let text = String(repeating: "line\n", count: 121)
+        let text = String(repeating: "line\n", count: DocumentRules.readmeLinesMax + 1)
         #expect(DocumentRules.tooLong(SourceText(path: "README.md", text: text)).count == 1)
     }
 }
