@@ -154,7 +154,8 @@ class GivenTests(CacheTests):
                     await self.run_command("cache", "remove", url, "--cache", "theirs")
                     self.assertEqual(entries.keys(), [])
                     await self.load(client, url, name)
-                    self.assertEqual(self.gets(url), 2)
+                    # Our own has it by then, if it is asked before the external one.
+                    self.assertEqual(self.gets(url), 1 if name in ("last", "any") else 2)
                     await self.run_command("cache", "remove", url, "--cache", name)
                     self.assertEqual(await self.tiers(url, name), "none")
 
