@@ -7,11 +7,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,11 +104,34 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)limits.idle_seconds, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)limits.head_bytes, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL},
+        // The library uses sendfile(2) only then: it raises SIGPIPE, and no flag prevents that.
+        {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
+    signal(SIGPIPE, SIG_IGN);
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
                             calls.accepts, calls.context, calls.answer, calls.context,
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+// A response with a copy of these bytes in a file in memory, which sendfile(2) sends without copying
+// them again; NULL if there is no descriptor or memory for it. Destroying it closes the file: the
+// system keeps what it has not sent yet.
+static inline struct MHD_Response *cmicrohttpd_file_response(const void *bytes, size_t count) {
+    const unsigned int close_on_exec = 1; // MFD_CLOEXEC
+    int file = (int)syscall(SYS_memfd_create, "answer", close_on_exec);
+    if (file < 0) return NULL;
+    size_t written = 0;
+    while (written < count) {
+        ssize_t more = write(file, (const char *)bytes + written, count - written);
+        if (more < 0 && errno == EINTR) continue;
+        if (more <= 0) break;
+        written += (size_t)more;
+    }
+    struct MHD_Response *made =
+        written == count ? MHD_create_response_from_fd64(count, file) : NULL;
+    if (made == NULL) close(file);
+    return made;
 }
 
 // What the `connected` call has put into its place for what belongs to a connection, or NULL.

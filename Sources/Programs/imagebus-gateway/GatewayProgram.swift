@@ -204,8 +204,8 @@ enum GatewayProgram {
         return limits
     }
 
-    /// What is open besides connections.
-    private static let otherDescriptors = 512
+    /// What is open besides connections: half of it files of hot answers.
+    private static let otherDescriptors = 1_024
 
     /// What files say anew, whole or not at all.
     private static func reload(

@@ -10,8 +10,11 @@ enum SystemCalls {
     /// For those that draw as well: cairo asks whether a font may be read before it opens it.
     static let ofFonts = ["access", "faccessat", "faccessat2"]
 
-    /// For those to which others connect as well, on sockets that listen already.
-    static let ofServers = ["accept", "accept4", "sendmsg", "shutdown"]
+    /// For those to which others connect as well, on sockets that listen already; they send bodies
+    /// from files in memory.
+    static let ofServers = [
+        "accept", "accept4", "memfd_create", "sendfile", "sendfile64", "sendmsg", "shutdown",
+    ]
 
     private static let memory = [
         "brk", "madvise", "mmap", "mprotect", "mremap", "munmap",

@@ -14,6 +14,13 @@ public struct HTTPReply {
             case .memory(let bytes, _): bytes.count
             }
         }
+
+        func withUnsafeBytes<Result>(_ use: (UnsafeRawBufferPointer) -> Result) -> Result {
+            switch self {
+            case .bytes(let bytes): bytes.withUnsafeBytes(use)
+            case .memory(let bytes, let owner): withExtendedLifetime(owner) { use(bytes) }
+            }
+        }
     }
 
     /// Such as 200.
@@ -38,6 +45,15 @@ public struct HTTPReply {
     public func prepared() -> HTTPReply {
         var reply = self
         reply.response = PreparedResponse(self)
+        return reply
+    }
+
+    /// The same, sent from a file in memory without copying its body each time. Takes a descriptor
+    /// while it is kept. `nil` if there is none, or no memory.
+    public func preparedInFile() -> HTTPReply? {
+        guard let response = PreparedResponse(self, inFile: true) else { return nil }
+        var reply = self
+        reply.response = response
         return reply
     }
 

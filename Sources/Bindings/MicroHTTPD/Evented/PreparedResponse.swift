@@ -4,9 +4,15 @@ internal import CMicroHTTPD
 final class PreparedResponse {
     let pointer: OpaquePointer
 
-    /// `nil` where there is no memory for it, or a header cannot be one.
-    init?(_ reply: HTTPReply) {
-        guard let made = Self.response(of: reply.body) else { return nil }
+    /// `nil` if there is no memory for it, or a header is invalid. `inFile`: the body is copied into
+    /// a file in memory, from which the system sends it without another copy; this takes a
+    /// descriptor.
+    init?(_ reply: HTTPReply, inFile: Bool = false) {
+        let response =
+            inFile
+            ? reply.body.withUnsafeBytes { cmicrohttpd_file_response($0.baseAddress, $0.count) }
+            : Self.response(of: reply.body)
+        guard let made = response else { return nil }
         pointer = made
         for header in reply.headers
         where MHD_add_response_header(made, header.name, header.value) == .NO {

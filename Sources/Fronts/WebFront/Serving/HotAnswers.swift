@@ -15,7 +15,11 @@ final class HotAnswers {
         /// Seconds since 1970.
         let second: Int64
         let voucher: AnswerVoucher
-        let standing: Standing
+        var standing: Standing
+        /// How often it was given again.
+        var uses = 0
+        /// Whether its body is sent from a file.
+        var isInFile = false
         /// Bytes that it takes: body, target, and what else is said of it.
         var cost: Int
         /// Heads that it answered.
@@ -32,13 +36,15 @@ final class HotAnswers {
 
     /// An answer that stands, the URL of its source, and where that came from.
     struct Standing {
-        let reply: HTTPReply
+        var reply: HTTPReply
         let source: String
         let cache: CacheResult?
     }
 
     private var answers: [String: [Answer]] = [:]
     private var bytes = 0
+    /// Answers whose bodies are in files.
+    private var files = 0
 
     /// Bytes that are kept.
     private static let bytesMax = 64 << 20
@@ -49,6 +55,9 @@ final class HotAnswers {
     private static let targetsMax = 16_384
     /// Of one target: for different fields, such as `Accept`.
     private static let variantsMax = 4
+    /// An answer that is given so often within its second is sent from a file, if its body has so
+    /// many bytes: the copies that this saves then cost more than the file. And how many there are.
+    private static let (usesBeforeFile, fileBytesMin, filesMax) = (8, 16 << 10, 512)
     /// Heads of one answer, and bytes of one of them.
     private static let (headsMax, headBytesMax) = (4, 2_048)
 
@@ -58,7 +67,7 @@ final class HotAnswers {
             answer.second == second && answer.heads.contains { exchange.has($0) }
         }
         guard let known, known.voucher.use() else { return nil }
-        return known.standing
+        return use(known)
     }
 
     /// The answer to a request that says the same in all that was looked at.
@@ -69,7 +78,19 @@ final class HotAnswers {
         }
         guard let known, known.voucher.use() else { return nil }
         note(exchange, known)
-        return known.standing
+        return use(known)
+    }
+
+    private func use(_ answer: Answer) -> Standing {
+        answer.uses += 1
+        if answer.uses == Self.usesBeforeFile, answer.method != "HEAD", files < Self.filesMax,
+            answer.standing.reply.bodyBytes >= Self.fileBytesMin,
+            let reply = answer.standing.reply.preparedInFile()
+        {
+            (answer.standing.reply, answer.isInFile) = (reply, true)
+            files += 1
+        }
+        return answer.standing
     }
 
     /// From now on the same head is known.
@@ -97,6 +118,7 @@ final class HotAnswers {
             $0.second == second && !($0.method == head.method && $0.fields == fields)
         }
         for old in known { bytes -= old.cost }
+        files -= known.count(where: \.isInFile)
         known = kept.suffix(Self.variantsMax - 1)
         known.append(
             Answer(
@@ -104,6 +126,7 @@ final class HotAnswers {
                 at: second,
                 voucher, cost: cost))
         for new in known { bytes += new.cost }
+        files += known.count(where: \.isInFile)
         answers[head.target] = known
         return reply
     }
@@ -111,7 +134,7 @@ final class HotAnswers {
     /// Other settings make other answers.
     func forgetAll() {
         answers = [:]
-        bytes = 0
+        (bytes, files) = (0, 0)
     }
 }
 
