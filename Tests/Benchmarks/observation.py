@@ -1,0 +1,127 @@
+"""Programs of a stack under valgrind's callgrind, which counts instructions instead of time.
+
+Counts depend on the machine far less than times do: they tell small changes apart on a busy one.
+Needs Debian's valgrind and binutils.
+"""
+
+import collections
+import contextlib
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+
+PATIENCE_SECONDS = 120
+
+
+class ObservationError(Exception):
+    """A program does not start, or callgrind writes no counts."""
+
+
+class ObservedPrograms:
+    """Copies of programs in `directory`. Those named `observed` run under callgrind."""
+
+    def __init__(self, programs, directory, observed):
+        self.directory = directory
+        directory.mkdir()
+        for program in programs.glob("imagebus*"):
+            if program.is_file() and program.suffix == "":
+                shutil.copy(program, directory)
+        for program in observed:
+            self._observe(directory / program)
+
+    def _observe(self, program):
+        real = program.with_suffix(".observed")
+        program.rename(real)
+        # The addresses stay; reading debug information would take minutes.
+        subprocess.run(["strip", "--strip-debug", real], check=True)
+        program.write_text(
+            "#!/bin/sh\n"
+            "exec valgrind --tool=callgrind --demangle=no --quiet "
+            f"--callgrind-out-file={program}.calls.%p {real} \"$@\"\n")
+        program.chmod(0o755)
+
+    def path(self, program):
+        return self.directory / program
+
+    def calls(self, program):
+        """What callgrind wrote for a program that has ended, or in its last dump."""
+        found = sorted(
+            self.directory.glob(f"{program}.calls.*"), key=lambda path: path.stat().st_mtime)
+        if not found:
+            raise ObservationError(f"callgrind wrote nothing for {program}")
+        return found
+
+    @contextlib.contextmanager
+    def stack(self, work):
+        """A stack of these programs with nothing cached; yields the arguments that name it."""
+        runtime = work / "runtime"
+        runtime.mkdir(mode=0o700)
+        stack = ["--runtime-dir", str(runtime)]
+        tool = self.path("imagebus")
+        serve = subprocess.Popen(
+            [tool, "serve", *stack, "--cache-dir", work / "cache", "--allow-private-networks",
+             "--memory-limit", "256M", "--log-requests", "none"], stderr=subprocess.DEVNULL)
+        try:
+            self.wait_until_healthy(stack)
+            yield stack
+        finally:
+            serve.terminate()
+            serve.wait(timeout=PATIENCE_SECONDS)
+
+    def wait_until_healthy(self, stack):
+        end = time.monotonic() + PATIENCE_SECONDS
+        health = [self.path("imagebus"), "health", *stack]
+        while subprocess.run(health, capture_output=True).returncode != 0:
+            if time.monotonic() > end:
+                raise ObservationError("the stack is not healthy; try `imagebus serve`")
+            time.sleep(0.2)
+
+
+def functions(path):
+    """Instructions of each function of the program itself, and its calls, by its symbol."""
+    names, objects = {}, {}
+    spent, calls, home = collections.Counter(), collections.Counter(), {}
+    current = where = None
+    called = None
+    is_call_line = False
+
+    def name(text, known):
+        number, _, given = text.partition(" ")
+        if given:
+            known[number] = given
+        return known[number]
+
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            line = line.rstrip("\n")
+            if line.startswith("ob="):
+                where = name(line[3:], objects)
+            elif line.startswith("cob="):
+                name(line[4:], objects)
+            elif line.startswith("fn="):
+                current = name(line[3:], names)
+                home[current] = where
+            elif line.startswith("cfn="):
+                called = name(line[4:], names)
+            elif line.startswith("calls="):
+                calls[called] += int(line[6:].split()[0])
+                is_call_line = True
+            elif line and (line[0].isdigit() or line[0] in "+-*"):
+                if not is_call_line:
+                    spent[current] += int(line.split()[1])
+                is_call_line = False
+    return {
+        function: (spent[function], calls[function])
+        for function in spent if (home[function] or "").endswith(".observed")
+    }
+
+
+def instructions(path):
+    """All instructions that a file of callgrind counts, libraries included."""
+    text = pathlib.Path(path).read_text(encoding="utf-8")
+    found = re.findall(r"^(?:totals|summary): (\d+)", text, re.M)
+    if not found:
+        raise ObservationError(f"{path} has no total")
+    return int(found[-1])
