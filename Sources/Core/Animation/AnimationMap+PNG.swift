@@ -4,7 +4,7 @@ import ImageModel
 /// where a frame control stands in front of it, else it is none.
 extension AnimationMap {
     /// Chunks of one file at most.
-    private static let chunksMax = 1 << 20
+    private static let pngChunksMax = 1 << 20
     /// A file has one of each at most.
     private static let shared: [StaticString] = [
         "PLTE", "tRNS", "iCCP", "sRGB", "gAMA", "cHRM", "sBIT", "cICP",
@@ -26,7 +26,7 @@ extension AnimationMap {
 
     private mutating func walk(png file: borrowing HeaderBytes, _ framesMax: Int) -> End {
         var (offset, next, isTransparent) = (8, 0, file.byte(25).map { $0 & 4 != 0 } ?? true)
-        for _ in 0..<Self.chunksMax {
+        for _ in 0..<Self.pngChunksMax {
             guard let count = file.bigEndian(4, at: offset) else { return .cut }
             let body = offset + 8..<offset + 8 + count
             guard file.byte(body.upperBound + 3) != nil else { return .cut }

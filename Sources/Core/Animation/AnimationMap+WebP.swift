@@ -3,7 +3,7 @@ import ImageModel
 /// Animated WebP (RFC 9649 §2.7).
 extension AnimationMap {
     /// Chunks of one file at most.
-    private static let chunksMax = 1 << 20
+    private static let webPChunksMax = 1 << 20
 
     init?(webP file: borrowing HeaderBytes, framesMax: Int) {
         guard file.has("VP8X", at: 12), let flags = file.byte(20), flags & 2 != 0,
@@ -19,7 +19,7 @@ extension AnimationMap {
         webP file: borrowing HeaderBytes, to fileEnd: Int, _ framesMax: Int
     ) -> End {
         var offset = 12
-        for _ in 0..<Self.chunksMax {
+        for _ in 0..<Self.webPChunksMax {
             guard offset < fileEnd else { return .whole }
             guard let count = file.littleEndian(4, at: offset + 4) else { return .cut }
             let body = offset + 8..<offset + 8 + count

@@ -4,7 +4,7 @@ import Tables
 
 /// One piece of work that all its consumers share.
 ///
-/// All kinds are joined, left, hurried and ended in the same way (`Deriver+Nodes`); what they do is
+/// All kinds are joined, left, hurried and ended in the same way (in `Deriver`); what they do is
 /// their own.
 protocol Node: Tabled where Named == Self {
     typealias ID = SlotID<Self>

@@ -1,5 +1,5 @@
-/// One kind of step, apart from its pixels: a file for each, which says all that keys, limits,
-/// sizes and decoders have to know of it. Its pixels are a file in `Transforming`.
+/// One kind of step without its pixels: all that keys, limits, sizes and decoders need to know
+/// about it. `Transforming` computes its pixels.
 package protocol StepForm: Hashable, Sendable {
     /// The word for it in errors.
     var name: String { get }
