@@ -2,6 +2,7 @@ import Derivation
 import Dispatching
 public import ImageModel
 public import Messages
+import Tables
 
 /// What the scheduler has done and has now, for status.
 public struct SchedulerReport: Hashable, Sendable {
@@ -201,5 +202,146 @@ public struct SchedulerCounters: Hashable, Sendable {
             failures[error.code, default: 0] += 1
         }
         if error.code == .busy { refusedBusy += 1 }
+    }
+}
+
+/// How often work was joined that was under way, by level (SEMANTICS §3.1).
+public struct Coalesced: Hashable, Sendable {
+    /// Requests that joined a query of their result's key.
+    public var lookups: UInt64 = 0
+    /// Requests that joined a result which was being made.
+    public var results: UInt64 = 0
+    /// Results that joined a decode.
+    public var decodes: UInt64 = 0
+    /// Decodes that joined a transfer, or a query of the original.
+    public var sources: UInt64 = 0
+
+    /// None.
+    public init() {}
+
+    /// Requests that joined anything.
+    public var requests: UInt64 { lookups + results }
+}
+
+/// What happened to requests since the start.
+struct RequestFigures: Sendable {
+    var counters = SchedulerCounters()
+    /// How long requests took.
+    var times = LatencyHistogram()
+}
+
+/// How a request ended, for the log of the coordinator.
+public struct RequestRecord: Hashable, Sendable {
+    /// As the client wrote it, secrets included: only `SourceURL.forLogs` of it is for people.
+    public let url: String
+    /// How often it was begun: more than once where what was made for it was lost.
+    public let attempts: Int
+    /// What logs say of it besides.
+    public let logContext: LogContext
+    /// Its terminal reply.
+    public let reply: Reply
+
+    /// Describes the end of a load that is answered with `reply`.
+    public init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
+        self.init(url: load.image.url, attempts: attempts, load.logContext, reply)
+    }
+
+    init(url: String, attempts: Int, _ logContext: LogContext, _ reply: Reply) {
+        self.url = url
+        self.attempts = attempts
+        self.logContext = logContext
+        self.reply = reply
+    }
+}
+
+extension Scheduler {
+    /// What was done so far, and what there is now.
+    public var report: SchedulerReport {
+        SchedulerReport(
+            counters: allCounters, liveRequests: requests.count,
+            prefetches: prefetching.batches.count,
+            waitingPrefetches: prefetching.waiting,
+            liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
+            requests: figures.times, liveBlocks: deriver.dispatcher.liveBlocks,
+            hits: hits.count,
+            quarantined: deriver.dispatcher.quarantined.count,
+            blacklisted: hits.denyList.live(at: now).count,
+            hasSuspendedDownloads: deriver.dispatcher.transfers.isSuspended,
+            liveBytes: Dictionary(
+                uniqueKeysWithValues: WorkerKind.workers.map {
+                    ($0, deriver.dispatcher.liveBytes(of: $0))
+                }),
+            cancellations: JobStage.allCases.compactMap { stage in
+                deriver.dispatcher.figures.cancellations.stages[stage].map {
+                    StatusReport.Cancellations(
+                        stage: stage.name, hard: $0.hard, durations: $0.durations)
+                }
+            },
+            workers: deriver.dispatcher.workers.filter { $0.id != .coordinator }.map { id, worker in
+                SchedulerReport.Worker(
+                    id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
+                    isDraining: worker.isDraining)
+            }, pools: deriver.dispatcher.pools, transferTimes: transferTimes,
+            foreignCaches: deriver.foreignCacheCounters)
+    }
+
+    private var transferTimes: [StatusReport.TransferTimes] {
+        let times = deriver.dispatcher.figures.transfers.times
+        return TransferPhase.allCases.compactMap { phase in
+            times[phase].map {
+                StatusReport.TransferTimes(phase: phase.rawValue, durations: $0)
+            }
+        }
+    }
+
+    /// Jobs that workers have, or that wait for them.
+    public var liveJobs: Int { deriver.dispatcher.jobCount }
+
+    /// What was counted of requests and of jobs.
+    private var allCounters: SchedulerCounters {
+        var counters = figures.counters
+        counters.add(deriver.dispatcher.figures)
+        counters.add(deriver.figures)
+        return counters
+    }
+
+    private var stages: [StatusReport.StageStatus] {
+        let running = deriver.dispatcher.running
+        return JobStage.allCases.map { stage in
+            let waiting = deriver.dispatcher.waiting(in: stage)
+            let times = deriver.dispatcher.figures.times(stage)
+            return StatusReport.StageStatus(
+                stage: stage.name, queued: UInt64(waiting.jobs), queuedCost: waiting.cost,
+                running: running[Int(stage.rawValue)], waits: times.waits, works: times.works)
+        }
+    }
+
+    private var queued: [JobStage: SchedulerReport.Queue] {
+        var queued: [JobStage: SchedulerReport.Queue] = [:]
+        for stage in JobStage.allCases {
+            let waiting = deriver.dispatcher.waiting(in: stage)
+            guard waiting.jobs > 0 else { continue }
+            queued[stage] = SchedulerReport.Queue(
+                jobs: waiting.jobs, cost: waiting.cost, costPerSecond: waiting.perSecond)
+        }
+        return queued
+    }
+
+    private var credits: [WorkerKind: SchedulerReport.Credit] {
+        Dictionary(
+            uniqueKeysWithValues: WorkerKind.workers.map { kind in
+                let credit = deriver.dispatcher.credit(of: kind)
+                return (
+                    kind,
+                    SchedulerReport.Credit(
+                        window: credit.window, held: credit.held, heldLow: credit.heldLow)
+                )
+            })
+    }
+
+    /// Whether nothing is left of any request: no node, no job, no block, no list that grew.
+    public var isIdle: Bool {
+        requests.count == 0 && tokens.isEmpty && agenda.isEmpty && prefetching.isEmpty
+            && deriver.isIdle
     }
 }

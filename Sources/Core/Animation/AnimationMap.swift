@@ -80,3 +80,409 @@ package struct AnimationMap: Hashable, Sendable {
         return start
     }
 }
+
+/// One frame of an animation as its file says: where its pixels are, and what is done with them.
+package struct FrameRecord: Hashable, Sendable {
+    /// What happens to the canvas once the frame was shown, before the next one is drawn.
+    package enum Disposal: Hashable, Sendable {
+        /// It stays as it is.
+        case keep
+        /// The area of the frame becomes transparent.
+        case clear
+        /// It is again as it was before the frame was drawn.
+        case restore
+    }
+
+    /// How the pixels of the frame come onto the canvas.
+    package enum Blending: Hashable, Sendable {
+        /// In place of what was there, alpha included.
+        case replace
+        /// Over what was there.
+        case over
+    }
+
+    /// Where its pixels lie on the canvas. A GIF may have some outside: these are not drawn; or
+    /// none at all.
+    package var area: PixelRect
+    /// Pixels of it as it is decoded, of which some may lie beside the canvas.
+    package var pixelCount: Int { max(0, area.size.width) * max(0, area.size.height) }
+    /// How long it is shown, in microseconds (`FrameTiming`).
+    package var duration: Int
+    package var disposal: Disposal
+    package var blending: Blending
+    /// Whether some of its pixels may be transparent.
+    package var mayBeTransparent: Bool
+    /// Where its encoded pixels lie in the file, in order; what else a range holds depends on the
+    /// format.
+    package var parts: [Range<Int>]
+
+    package init(
+        area: PixelRect, duration: Int, disposal: Disposal, blending: Blending,
+        mayBeTransparent: Bool, parts: [Range<Int>]
+    ) {
+        (self.area, self.duration, self.parts) = (area, duration, parts)
+        (self.disposal, self.blending) = (disposal, blending)
+        self.mayBeTransparent = mayBeTransparent
+    }
+
+    /// Whether nothing of a canvas of that size is seen through the frame.
+    func hides(_ canvas: PixelSize) -> Bool {
+        covers(canvas) && (blending == .replace || !mayBeTransparent)
+    }
+
+    /// Whether it lies over every pixel of a canvas of that size.
+    func covers(_ canvas: PixelSize) -> Bool {
+        area.intersection(with: canvas)?.size == canvas
+    }
+}
+
+/// How long a frame is shown, and how often an animation (SEMANTICS §11.30).
+package enum FrameTiming {
+    /// Microseconds of a frame whose file says nothing, or too little to be seen.
+    package static let usual = 100_000
+
+    /// The fewest microseconds that a file may ask for: less than 11 ms was never meant, browsers
+    /// have always shown it for 100 ms.
+    private static let least = 11_000
+
+    /// Of microseconds as the file says.
+    package static func duration(stated: Int) -> Int { stated < least ? usual : stated }
+
+    /// Of a fraction of a second; a denominator of 0 means 100 (PNG specification, third edition,
+    /// 11.3.4.2).
+    static func duration(numerator: Int, denominator: Int) -> Int {
+        let denominator = denominator == 0 ? 100 : denominator
+        return duration(stated: (numerator * 1_000_000 + denominator / 2) / denominator)
+    }
+}
+
+/// GIF89a, specification of 31 July 1990.
+extension AnimationMap {
+    /// Bytes of a header and the logical screen.
+    private static let screenBytes = 13
+
+    init?(gif file: borrowing HeaderBytes, framesMax: Int) {
+        guard let canvas = file.gifSize, canvas.isPositive, let flags = file.byte(10) else {
+            return nil
+        }
+        // Played once where no extension says otherwise.
+        self.init(.gif, canvas: canvas, plays: 1)
+        let table = Self.screenBytes..<Self.screenBytes + Self.tableBytes(flags)
+        guard table.isEmpty || file.byte(table.upperBound - 1) != nil else { return }
+        shared = [table]
+        end = walk(gif: file, from: table.upperBound, framesMax)
+    }
+
+    /// A table of colours follows where the highest bit is set, of a power of two.
+    private static func tableBytes(_ flags: UInt8) -> Int {
+        flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
+    }
+
+    private mutating func walk(
+        gif file: borrowing HeaderBytes, from start: Int, _ framesMax: Int
+    ) -> End {
+        var (offset, control) = (start, GraphicControl())
+        while let introducer = file.byte(offset) {
+            switch introducer {
+            case 0x3B: return .whole
+            // Encoders have written more zeros than the format has: readers pass over them.
+            case 0: offset += 1
+            case 0x21:
+                guard let next = file.gifBlocksEnd(offset + 2) else { return .cut }
+                readExtension(file, at: offset, &control)
+                offset = next
+            case 0x2C:
+                guard frames.count < framesMax else { return .limit }
+                guard let flags = file.byte(offset + 9),
+                    let next = file.gifBlocksEnd(offset + 11 + Self.tableBytes(flags))
+                else { return .cut }
+                guard let frame = control.frame(file, offset..<next) else { return .broken }
+                frames.append(frame)
+                (offset, control) = (next, GraphicControl())
+            default: return .broken
+            }
+        }
+        return .cut
+    }
+
+    /// Whether an application extension is one of the two that say how often.
+    private static func saysLoops(_ file: borrowing HeaderBytes, at offset: Int) -> Bool {
+        file.has("NETSCAPE2.0", at: offset + 3) || file.has("ANIMEXTS1.0", at: offset + 3)
+    }
+
+    private mutating func readExtension(
+        _ file: borrowing HeaderBytes, at offset: Int, _ control: inout GraphicControl
+    ) {
+        switch file.byte(offset + 1) {
+        case 0xF9 where file.byte(offset + 2) == 4:
+            control = GraphicControl(file, at: offset)
+        case 0xFF where Self.saysLoops(file, at: offset):
+            guard let size = file.byte(offset + 14), size >= 3, file.byte(offset + 15) == 1,
+                let count = file.littleEndian(2, at: offset + 16)
+            else { return }
+            repetitions = count
+            plays = count == 0 ? 0 : count + 1
+        default: return
+        }
+    }
+}
+
+/// What a graphic control extension says of the image behind it; none says that it stays.
+private struct GraphicControl {
+    private var part: Range<Int>?
+    private var flags: UInt8 = 0
+    private var hundredths = 0
+
+    init() {}
+
+    /// Of one that is there as a whole.
+    init(_ file: borrowing HeaderBytes, at offset: Int) {
+        part = offset..<offset + 8
+        flags = file.byte(offset + 3) ?? 0
+        hundredths = file.littleEndian(2, at: offset + 4) ?? 0
+    }
+
+    private var disposal: FrameRecord.Disposal {
+        switch flags >> 2 & 7 {
+        case 2: .clear
+        // 4 is what some encoders wrote for 3.
+        case 3, 4: .restore
+        default: .keep
+        }
+    }
+
+    private var isTransparent: Bool { flags & 1 != 0 }
+
+    /// The image whose descriptor and bytes lie there; one of no size is shown as all others, and
+    /// draws nothing.
+    func frame(_ file: borrowing HeaderBytes, _ image: Range<Int>) -> FrameRecord? {
+        let offset = image.lowerBound
+        guard let x = file.littleEndian(2, at: offset + 1),
+            let y = file.littleEndian(2, at: offset + 3),
+            let width = file.littleEndian(2, at: offset + 5),
+            let height = file.littleEndian(2, at: offset + 7)
+        else { return nil }
+        return FrameRecord(
+            area: PixelRect(x: x, y: y, size: PixelSize(width: width, height: height)),
+            duration: FrameTiming.duration(stated: hundredths * 10_000), disposal: disposal,
+            blending: .over, mayBeTransparent: isTransparent,
+            parts: (isTransparent ? part.map { [$0] } ?? [] : []) + [image])
+    }
+}
+
+extension HeaderBytes {
+    /// The offset behind the sub-blocks that begin there; `nil` where they do not end.
+    func gifBlocksEnd(_ start: Int) -> Int? {
+        var offset = start
+        while let count = byte(offset) {
+            offset += 1 + Int(count)
+            if count == 0 { return offset }
+        }
+        return nil
+    }
+}
+
+/// Animated PNG (PNG specification, third edition, 4.9 and 11.3.4). The default image is a frame
+/// where a frame control stands in front of it, else it is none.
+extension AnimationMap {
+    /// Chunks of one file at most.
+    private static let pngChunksMax = 1 << 20
+    /// A file has one of each at most.
+    private static let shared: [StaticString] = [
+        "PLTE", "tRNS", "iCCP", "sRGB", "gAMA", "cHRM", "sBIT", "cICP",
+    ]
+
+    init?(png file: borrowing HeaderBytes, framesMax: Int) {
+        guard let canvas = file.pngSize, canvas.isPositive, file.pngFrames != nil else {
+            return nil
+        }
+        self.init(.png, canvas: canvas, plays: 0)
+        end = walk(png: file, framesMax)
+        // What is whole can be shown; a frame control without pixels cannot.
+        if frames.last?.parts.isEmpty == true {
+            frames.removeLast()
+        } else {
+            isLastOpen = end == .cut && !frames.isEmpty
+        }
+    }
+
+    private mutating func walk(png file: borrowing HeaderBytes, _ framesMax: Int) -> End {
+        var (offset, next, isTransparent) = (8, 0, file.byte(25).map { $0 & 4 != 0 } ?? true)
+        for _ in 0..<Self.pngChunksMax {
+            guard let count = file.bigEndian(4, at: offset) else { return .cut }
+            let body = offset + 8..<offset + 8 + count
+            guard file.byte(body.upperBound + 3) != nil else { return .cut }
+            let kind = offset + 4
+            if file.has("IEND", at: kind) {
+                return .whole
+            } else if file.has("acTL", at: kind) {
+                plays = file.bigEndian(4, at: offset + 12) ?? 0
+            } else if file.has("fcTL", at: kind) {
+                guard isNext(&next, file, body.lowerBound) else { return .broken }
+                guard frames.last?.parts.isEmpty != true else { return .broken }
+                guard frames.count < framesMax else { return .limit }
+                guard let frame = frame(file, body, isTransparent) else { return .broken }
+                frames.append(frame)
+            } else if file.has("IDAT", at: kind) {
+                if frames.count == 1 { frames[0].parts.append(body) }
+            } else if file.has("fdAT", at: kind) {
+                guard isNext(&next, file, body.lowerBound), count >= 4, !frames.isEmpty else {
+                    return .broken
+                }
+                frames[frames.count - 1].parts.append(body.lowerBound + 4..<body.upperBound)
+            } else if frames.allSatisfy(\.parts.isEmpty), isShared(file, kind) {
+                if file.has("tRNS", at: kind) { isTransparent = true }
+                shared.append(offset..<body.upperBound + 4)
+            }
+            offset = body.upperBound + 4
+        }
+        return .limit
+    }
+
+    /// Whether each frame needs the chunk of that kind, which is the first one of it.
+    private func isShared(_ file: borrowing HeaderBytes, _ kind: Int) -> Bool {
+        for name in Self.shared where file.has(name, at: kind) {
+            for part in shared where file.has(name, at: part.lowerBound + 4) { return false }
+            return true
+        }
+        return false
+    }
+
+    /// Frame controls and frame data are numbered in one row.
+    private func isNext(
+        _ next: inout Int, _ file: borrowing HeaderBytes, _ offset: Int
+    ) -> Bool {
+        defer { next += 1 }
+        return file.bigEndian(4, at: offset) == next
+    }
+
+    private func frame(
+        _ file: borrowing HeaderBytes, _ body: Range<Int>, _ isTransparent: Bool
+    ) -> FrameRecord? {
+        let start = body.lowerBound
+        guard body.count == 26, let width = file.bigEndian(4, at: start + 4),
+            let height = file.bigEndian(4, at: start + 8),
+            let x = file.bigEndian(4, at: start + 12), let y = file.bigEndian(4, at: start + 16),
+            let numerator = file.bigEndian(2, at: start + 20),
+            let denominator = file.bigEndian(2, at: start + 22),
+            let disposal = file.byte(start + 24), let blending = file.byte(start + 25)
+        else { return nil }
+        let area = PixelRect(x: x, y: y, size: PixelSize(width: width, height: height))
+        guard area.intersection(with: canvas) == area, disposal <= 2, blending <= 1 else {
+            return nil
+        }
+        // There is nothing before the first frame that could come back.
+        let kept: FrameRecord.Disposal = disposal == 1 ? .clear : .restore
+        return FrameRecord(
+            area: area,
+            duration: FrameTiming.duration(numerator: numerator, denominator: denominator),
+            disposal: disposal == 0 ? .keep : frames.isEmpty ? .clear : kept,
+            blending: blending == 0 ? .replace : .over, mayBeTransparent: isTransparent,
+            parts: [])
+    }
+}
+
+/// Animated WebP (RFC 9649 §2.7).
+extension AnimationMap {
+    /// Chunks of one file at most.
+    private static let webPChunksMax = 1 << 20
+
+    init?(webP file: borrowing HeaderBytes, framesMax: Int) {
+        guard file.has("VP8X", at: 12), let flags = file.byte(20), flags & 2 != 0,
+            let canvas = file.webPSize, canvas.isPositive,
+            let count = file.littleEndian(4, at: 4)
+        else { return nil }
+        self.init(.webp, canvas: canvas, plays: 0)
+        // What the file says of its length counts: bytes behind it are nothing of it.
+        end = walk(webP: file, to: 8 + count, framesMax)
+    }
+
+    private mutating func walk(
+        webP file: borrowing HeaderBytes, to fileEnd: Int, _ framesMax: Int
+    ) -> End {
+        var offset = 12
+        for _ in 0..<Self.webPChunksMax {
+            guard offset < fileEnd else { return .whole }
+            guard let count = file.littleEndian(4, at: offset + 4) else { return .cut }
+            let body = offset + 8..<offset + 8 + count
+            guard body.upperBound <= fileEnd else { return .broken }
+            guard count == 0 || file.byte(body.upperBound - 1) != nil else { return .cut }
+            if file.has("ANIM", at: offset) {
+                plays = file.littleEndian(2, at: body.lowerBound + 4) ?? 0
+            } else if file.has("ICCP", at: offset), shared.isEmpty {
+                // The last chunk of a file may lack the byte that makes its length even.
+                let end = body.upperBound + count % 2
+                shared.append(offset..<(file.byte(end - 1) == nil ? body.upperBound : end))
+            } else if file.has("ANMF", at: offset) {
+                guard frames.count < framesMax else { return .limit }
+                guard let frame = frame(file, body) else { return .broken }
+                frames.append(frame)
+            }
+            offset = body.upperBound + count % 2
+        }
+        return .limit
+    }
+
+    private func frame(_ file: borrowing HeaderBytes, _ body: Range<Int>) -> FrameRecord? {
+        let start = body.lowerBound
+        guard body.count > 16, let x = file.littleEndian(3, at: start),
+            let y = file.littleEndian(3, at: start + 3),
+            let width = file.littleEndian(3, at: start + 6),
+            let height = file.littleEndian(3, at: start + 9),
+            let milliseconds = file.littleEndian(3, at: start + 12),
+            let flags = file.byte(start + 15)
+        else { return nil }
+        let area = PixelRect(
+            x: 2 * x, y: 2 * y, size: PixelSize(width: width + 1, height: height + 1))
+        guard area.intersection(with: canvas) == area else { return nil }
+        let pixels = start + 16..<body.upperBound
+        return FrameRecord(
+            area: area, duration: FrameTiming.duration(stated: milliseconds * 1_000),
+            disposal: flags & 1 == 0 ? .keep : .clear, blending: flags & 2 == 0 ? .over : .replace,
+            mayBeTransparent: !file.has("VP8 ", at: pixels.lowerBound), parts: [pixels])
+    }
+}
+
+/// AVIF image sequences (AV1 Image File Format, 6.3): each frame is the whole canvas. That frames
+/// are made of others is a matter of their codec.
+extension AnimationMap {
+    /// Samples of one file at most.
+    private static let samplesMax = 1 << 20
+
+    init?(avif file: borrowing HeaderBytes, framesMax: Int) {
+        guard let sequence = file.avifSequence else { return nil }
+        self.init(.avif, canvas: sequence.main.size, plays: sequence.main.plays)
+        end = walk(avif: file, sequence, min(framesMax, Self.samplesMax))
+    }
+
+    private mutating func walk(
+        avif file: borrowing HeaderBytes, _ sequence: PictureSequence, _ framesMax: Int
+    ) -> End {
+        var colours = SampleWalk(sequence.main, in: file)
+        var alpha = sequence.auxiliary.map { SampleWalk($0, in: file) }
+        let whole = PixelRect(x: 0, y: 0, size: canvas)
+        for _ in 0..<sequence.main.count {
+            guard frames.count < framesMax else { return .limit }
+            guard let sample = colours.next(in: file) else { return .broken }
+            var parts = [sample.range]
+            if alpha != nil {
+                guard let sample = alpha?.next(in: file) else { return .broken }
+                parts.append(sample.range)
+            }
+            for part in parts where file.byte(part.upperBound - 1) == nil { return .cut }
+            frames.append(
+                FrameRecord(
+                    area: whole, duration: duration(sample, sequence.main), disposal: .keep,
+                    blending: .replace, mayBeTransparent: alpha != nil, parts: parts))
+        }
+        return .whole
+    }
+
+    /// Of a track that says no parts of a second a frame says nothing.
+    private func duration(_ sample: SampleWalk.Sample, _ track: PictureTrack) -> Int {
+        guard track.timescale > 0 else { return FrameTiming.usual }
+        return min(
+            FrameTiming.duration(numerator: sample.duration, denominator: track.timescale),
+            Int(UInt32.max))
+    }
+}

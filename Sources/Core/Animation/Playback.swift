@@ -169,3 +169,150 @@ public struct Playback: Hashable, Sendable {
         return Int(min(left.rounded(.up), 1e15))
     }
 }
+
+/// In which order the frames of an animation are shown.
+public enum PlaybackMode: UInt8, Hashable, Sendable, CaseIterable {
+    /// From the first to the last, then the first again.
+    case normal = 0
+    /// From the last to the first, then the last again.
+    case reverse = 1
+    /// To the last and back to the first; neither is shown twice in a row. That is one loop.
+    case bounce = 2
+    /// From the last to the first and back; neither is shown twice in a row. Its first loop ends at
+    /// the first frame.
+    case reversedBounce = 3
+
+    /// The frame with which it begins.
+    func first(of count: Int) -> Int {
+        switch self {
+        case .normal, .bounce: 0
+        case .reverse, .reversedBounce: count - 1
+        }
+    }
+
+    /// The frame behind another one, and whether it goes back from now on.
+    func next(behind index: Int, of count: Int, goingBack: Bool) -> (index: Int, goesBack: Bool) {
+        guard count > 1 else { return (0, goingBack) }
+        switch self {
+        case .normal: return ((index + 1) % count, false)
+        case .reverse: return ((index + count - 1) % count, true)
+        case .bounce, .reversedBounce:
+            let turns = index == 0 ? false : index == count - 1 ? true : goingBack
+            return (turns ? index - 1 : index + 1, turns)
+        }
+    }
+
+    /// How many steps lie between a frame and another one that comes later; 0 for the same.
+    func steps(from index: Int, to other: Int, of count: Int, goingBack: Bool) -> Int {
+        switch self {
+        case .normal: return (other - index + count) % count
+        case .reverse: return (index - other + count) % count
+        case .bounce, .reversedBounce:
+            let turns = index == 0 ? false : index == count - 1 ? true : goingBack
+            if turns { return other <= index ? index - other : index + other }
+            let toTheEnd = count - 1 - index
+            return other >= index ? other - index : toTheEnd + count - 1 - other
+        }
+    }
+}
+
+/// Which frames of an animation are held and which are loaded, within a number of bytes. A value:
+/// it says what is to be loaded and cancelled, and does neither.
+///
+/// The frame that is seen is always held, however large. Every other one is only held, and only
+/// loaded, where its bytes have room beside that. The one that is seen last of all goes first.
+package struct FrameBuffer<Frame> {
+    /// What is to be done.
+    package struct Orders: Equatable {
+        /// Frames whose load begins, the most urgent one first.
+        package var loads: [Int] = []
+        /// Frames whose load ends without a result.
+        package var cancels: [Int] = []
+    }
+
+    private struct Held {
+        let frame: Frame
+        let bytes: Int
+    }
+
+    /// What frames may take together; the seen one may take more alone.
+    package let bytesMax: Int
+    /// What the held frames take.
+    package private(set) var bytes = 0
+
+    private let loadsMax: Int
+    private let estimate: Int
+    private var largest = 0
+    private var held: [Int: Held] = [:]
+    private var loading: Set<Int> = []
+
+    /// - Parameters:
+    ///   - estimate: bytes of a frame, until one has come.
+    ///   - loadsMax: loads at a time, the one of the seen frame apart.
+    package init(bytesMax: Int, estimate: Int, loadsMax: Int) {
+        (self.bytesMax, self.estimate, self.loadsMax) = (bytesMax, max(1, estimate), loadsMax)
+    }
+
+    /// A frame that is held.
+    package subscript(index: Int) -> Frame? { held[index]?.frame }
+
+    /// Frames that are held, in order of the file.
+    package var indices: [Int] { held.keys.sorted() }
+
+    /// Frames that have room, if all are as large as the largest one so far; at least one.
+    package var capacity: Int { max(1, bytesMax / frameBytes) }
+
+    private var frameBytes: Int { largest > 0 ? largest : estimate }
+
+    /// What is to be done so that `seen` is there, and as many of `next` as have room. Loads of
+    /// other frames are cancelled.
+    package mutating func want(
+        _ seen: Int, then next: [Int], steps: (Int) -> Int
+    ) -> Orders {
+        let wanted = [seen] + next.prefix(capacity - 1)
+        var orders = Orders()
+        orders.cancels = loading.subtracting(wanted).sorted()
+        loading.subtract(orders.cancels)
+        for index in wanted where held[index] == nil && !loading.contains(index) {
+            guard index == seen || loading.count < loadsMax else { break }
+            loading.insert(index)
+            orders.loads.append(index)
+        }
+        makeRoom(keeping: Set(wanted), steps: steps)
+        return orders
+    }
+
+    /// A frame has come. One whose load was cancelled is not taken.
+    package mutating func take(_ frame: Frame, bytes: Int, at index: Int, steps: (Int) -> Int) {
+        guard loading.remove(index) != nil else { return }
+        held[index] = Held(frame: frame, bytes: max(0, bytes))
+        self.bytes += max(0, bytes)
+        largest = max(largest, bytes)
+        makeRoom(keeping: [], steps: steps)
+    }
+
+    /// A load has ended without a frame.
+    package mutating func giveUp(_ index: Int) { loading.remove(index) }
+
+    /// Forgets all frames. Returns those whose load is to be cancelled.
+    package mutating func clear() -> [Int] {
+        defer { (held, loading, bytes) = ([:], [], 0) }
+        return loading.sorted()
+    }
+
+    /// Frames go, the latest one first, until what is held and what is loaded have room.
+    private mutating func makeRoom(keeping kept: Set<Int>, steps: (Int) -> Int) {
+        while isFull {
+            let others = held.keys.filter { !kept.contains($0) && steps($0) > 0 }
+            guard let last = others.max(by: { steps($0) < steps($1) }),
+                let gone = held.removeValue(forKey: last)
+            else { return }
+            bytes -= gone.bytes
+        }
+    }
+
+    private var isFull: Bool {
+        let (coming, overflows) = loading.count.multipliedReportingOverflow(by: frameBytes)
+        return overflows || coming > bytesMax - bytes
+    }
+}

@@ -1,4 +1,5 @@
 public import ImageModel
+public import Messages
 
 /// What holds for requests of one profile: SDWebImage's manager. Each has a blacklist of its own.
 public struct Profile: Hashable, Sendable {
@@ -113,5 +114,125 @@ public struct RuleHeader: Hashable, Sendable {
     public init(name: String, value: Value) {
         self.name = name
         self.value = value
+    }
+}
+
+/// Steps and output under one name.
+public struct Preset: Hashable, Sendable {
+    /// Reduce while decoding.
+    public var thumbnail: Thumbnail?
+    /// Steps in order.
+    public var steps: [TransformStep] = []
+    /// How the result is encoded.
+    public var output = OutputOptions()
+
+    /// Does nothing.
+    public init() {}
+
+    /// Gives a request what it does not say itself.
+    func complete(_ request: inout ImageRequest) {
+        if request.thumbnail == nil { request.thumbnail = thumbnail }
+        if request.steps.isEmpty { request.steps = steps }
+        if request.output.isDefault { request.output = output }
+    }
+
+    /// Takes the place of what a request says.
+    func replace(_ request: inout ImageRequest) {
+        (request.thumbnail, request.steps, request.output) = (thumbnail, steps, output)
+    }
+}
+
+/// Makes the text of a key of a URL, in this order (SEMANTICS §4.2, cacheKeyFilter).
+public struct KeyFilter: Hashable, Sendable {
+    /// Parameters of the query that are left out; `*` in a name stands for any text.
+    public var dropQuery: [String] = [] { didSet { dropped = dropQuery.map { Glob($0) } } }
+    /// What stands in place of host and port.
+    public var replaceHost: String?
+    /// What comes before the text.
+    public var prefix = ""
+    /// What comes behind it.
+    public var suffix = ""
+
+    /// The names of `dropQuery`, ready to be compared with those of every URL.
+    private var dropped: [Glob] = []
+
+    /// Leaves URLs as they are.
+    public init() {}
+
+    /// The text for a URL without user info.
+    func apply(to url: SourceURL) -> String {
+        let text = url.withoutUserInfo
+        guard let mark = text.firstRange(of: "://") else { return prefix + text + suffix }
+        let behind = text[mark.upperBound...]
+        let end = behind.firstIndex { "/?#".contains($0) } ?? behind.endIndex
+        let authority = replaceHost ?? String(behind[..<end])
+        return prefix + text[..<mark.upperBound] + authority + withoutDropped(behind[end...])
+            + suffix
+    }
+
+    private func withoutDropped(_ rest: Substring) -> String {
+        let fragmentStart = rest.firstIndex(of: "#") ?? rest.endIndex
+        guard !dropQuery.isEmpty, let mark = rest[..<fragmentStart].firstIndex(of: "?") else {
+            return String(rest)
+        }
+        let query = rest[rest.index(after: mark)..<fragmentStart]
+        let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { part in
+            let name = part.prefix { $0 != "=" }
+            return !dropped.contains { $0.matches(name.utf8) }
+        }
+        let text = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
+        return rest[..<mark] + text + rest[fragmentStart...]
+    }
+}
+
+/// What front ends that speak for strangers may ask for besides images by URL (SEMANTICS §14.11).
+public struct FrontPermission: Hashable, Sendable {
+    /// Names of header fields, in lower case, that loads may bring for the origin.
+    public var headers: [String] = []
+    /// Bytes that a load may bring along, such as those of a fallback.
+    public var uploadBytesMax = 1 << 20
+    /// What tags have to begin with that loads give to what is stored; `nil`: they give none.
+    public var tagPrefix: String?
+    /// Whether loads may have the origin asked about an image that is fresh.
+    public var refreshes = false
+    /// Whether entries may be removed from the caches by URL, by the beginning of their keys or by
+    /// tag.
+    public var removes = false
+
+    /// What the file does not say.
+    public init() {}
+
+    /// The same with what a gateway of this stack needs.
+    public func adding(_ grant: GatewayGrant) -> FrontPermission {
+        var permission = self
+        permission.refreshes = refreshes || grant.refreshes
+        permission.removes = removes || grant.removes
+        permission.headers += grant.headers
+        return permission
+    }
+}
+
+/// What the settings of a gateway of the stack let all front ends for strangers ask for
+/// (SEMANTICS §14.11): the operator who sets them need not say it twice.
+public struct GatewayGrant: Hashable, Sendable {
+    /// With tokens of operators: loads may have the origin asked about what is fresh.
+    public var refreshes: Bool
+    /// With a listener for removals: entries may be removed.
+    public var removes: Bool
+    /// Names of header fields, in lower case, that loads may bring for the origin.
+    public var headers: [String]
+
+    /// As said, names with commas between; nothing unless told otherwise.
+    public init(refreshes: Bool = false, removes: Bool = false, headers: String = "") {
+        (self.refreshes, self.removes) = (refreshes, removes)
+        self.headers = headers.split { $0 == "," || $0 == " " }.map { $0.lowercased() }
+    }
+
+    /// What one gateway needs.
+    public init(of settings: [GatewaySetting: String]) {
+        let refreshes = settings[.operatorTokens] != nil
+        self.init(
+            refreshes: refreshes, removes: refreshes && settings[.operatorListen] != nil,
+            headers: settings[.passHeaders] ?? "")
     }
 }

@@ -109,3 +109,82 @@ public struct DispatchLimits: Hashable, Sendable {
         }
     }
 }
+
+extension DispatchLimits {
+    /// Jobs that a worker of the pool may hold at a time.
+    func jobs(ofOneIn pool: PoolID) -> Int {
+        pools.all[pool.index].credit.map { Int($0) } ?? creditMax.jobs(pools.kind(of: pool))
+    }
+
+    /// Bytes of finished output of the pool that may be in use; `nil`: as many as there are.
+    func outputBytes(of pool: PoolID) -> UInt64? {
+        pools.all[pool.index].outputBytesMax ?? outputBytesMax.bytes(pools.kind(of: pool))
+            ?? (pools.isForeignCache(pool) ? Dispatcher.foreignCacheOutputBytes : nil)
+    }
+
+    /// Jobs that a worker may hold at a time, by kind.
+    public struct CreditMaxima: Hashable, Sendable {
+        /// Of a download worker.
+        public var download = WorkerKind.download.creditMax
+        /// Of the cache.
+        public var cache = WorkerKind.cache.creditMax
+        /// Of a decode worker.
+        public var decode = WorkerKind.decode.creditMax
+        /// Of a transform worker.
+        public var transform = WorkerKind.transform.creditMax
+
+        /// What the kinds take.
+        public init() {}
+
+        func jobs(_ kind: WorkerKind) -> Int {
+            switch kind {
+            case .coordinator: 0
+            case .download: Int(download)
+            case .cache: Int(cache)
+            case .decode: Int(decode)
+            case .transform: Int(transform)
+            }
+        }
+    }
+}
+
+extension DispatchLimits {
+    /// Of transfers of one client and class, who is next.
+    public enum FetchOrder: String, Hashable, Sendable {
+        /// The one that waits longest.
+        case fifo
+        /// The one that came last (SEMANTICS §9.1).
+        case lifo
+    }
+}
+
+/// One value for each stage.
+public struct PerStage<Value: Hashable & Sendable>: Hashable, Sendable {
+    /// Of stores, deliveries included.
+    public var store: Value
+    /// Of queries of a cache.
+    public var query: Value
+    /// Of transfers.
+    public var fetch: Value
+    /// Of decodes.
+    public var decode: Value
+    /// Of steps and encodes.
+    public var transform: Value
+
+    /// Names all of them.
+    public init(store: Value, query: Value, fetch: Value, decode: Value, transform: Value) {
+        (self.store, self.query, self.fetch) = (store, query, fetch)
+        (self.decode, self.transform) = (decode, transform)
+    }
+
+    /// The value of one stage.
+    public subscript(stage: JobStage) -> Value {
+        switch stage {
+        case .store: store
+        case .query: query
+        case .fetch: fetch
+        case .decode: decode
+        case .transform: transform
+        }
+    }
+}

@@ -34,3 +34,67 @@ extension Colour: CustomStringConvertible {
         return String(repeating: "0", count: 8 - digits.utf8.count) + digits
     }
 }
+
+extension Colour {
+    /// `#AARRGGBB` or, opaque, `#RRGGBB`; `nil` for anything else.
+    public init?(_ text: String) {
+        let digits = text.dropFirst()
+        // A sign is no digit, though `UInt32` takes one.
+        guard text.utf8.first == UInt8(ascii: "#"), [6, 8].contains(digits.utf8.count),
+            digits.first != "+", digits.first != "-", let number = UInt32(digits, radix: 16)
+        else { return nil }
+        self.init(argb: digits.utf8.count == 6 ? 0xFF00_0000 | number : number)
+    }
+
+    /// `#aarrggbb`, as upstream writes it in keys.
+    package var hexText: String { "#\(description.lowercased())" }
+
+    /// Nothing to be seen.
+    public static let clear = Colour(argb: 0)
+    /// Opaque white.
+    public static let white = Colour(argb: 0xFFFF_FFFF)
+}
+
+/// What is delivered where a load fails: a load of its own, under the same profile. It is resolved
+/// only then, since hardly ever a load fails.
+public indirect enum PreparedFallback: Hashable, Sendable {
+    /// The error.
+    case none
+    /// An image of one colour.
+    case colour(Colour)
+    /// Another load, which is resolved like any when it is begun.
+    case load(ImageRequest)
+
+    /// Of a request without a configuration.
+    public init(_ fallback: Fallback?, of request: ImageRequest) {
+        switch fallback {
+        case nil, .some(.none): self = .none
+        case .colour(let colour): self = .colour(colour)
+        case .url(let url): self = .load(request.loading(fallback: url))
+        }
+    }
+}
+
+extension ImageRequest {
+    /// The same with another URL: its steps, output, tiers and class, and nothing that was said to
+    /// one origin only, nor what was laid over the image, which may be what failed. What is wished
+    /// of the image (to be loaded anew, to be refreshed, to be tried although it failed before) is
+    /// not wished of its fallback; and that has none of its own.
+    public func loading(fallback url: String) -> ImageRequest {
+        var image = self
+        image.url = url
+        image.headers = []
+        image.context.key = nil
+        image.context.fallback = nil
+        image.steps.removeAll { $0.overlay != nil }
+        image.options.subtract(.ofImageOnly)
+        return image
+    }
+}
+
+extension RequestOptions {
+    /// What is wished of an image, and not of the fallback in its place.
+    public static let ofImageOnly: RequestOptions = [
+        .refreshCached, .fromLoaderOnly, .retryFailed, .respectCacheControl,
+    ]
+}

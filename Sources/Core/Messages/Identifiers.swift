@@ -51,3 +51,253 @@ public struct BlockID: Hashable, Sendable {
     /// Takes a count.
     public init(_ value: UInt64) { self.value = value }
 }
+
+/// 128 random bits: tokens, groups, incarnations and epochs.
+public struct Identifier128: Hashable, Sendable {
+    /// The first eight bytes, big-endian.
+    public let high: UInt64
+    /// The last eight bytes, big-endian.
+    public let low: UInt64
+
+    /// Takes two random words.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Bytes on the wire.
+    public static let byteCount = 16
+
+    /// The wire's 16 bytes; `nil` for another count.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        func word(_ part: some Sequence<UInt8>) -> UInt64 {
+            part.reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        self.init(high: word(bytes.prefix(8)), low: word(bytes.dropFirst(8)))
+    }
+
+    /// 32 hex digits; `nil` for other text.
+    public init?(hex text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count == 32, digits.allSatisfy({ Self.isHexDigit($0) }),
+            let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// The 16 bytes on the wire.
+    public var bytes: [UInt8] {
+        [high, low].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
+        }
+    }
+
+    /// 32 hex digits.
+    public var hex: String {
+        String(unsafeUninitializedCapacity: 32) { digits in
+            Self.write(high, 16, to: digits, at: 0)
+            Self.write(low, 16, to: digits, at: 16)
+            return 32
+        }
+    }
+
+    /// The first 8 hex digits: what logs and status show of a token.
+    public var short: String {
+        String(unsafeUninitializedCapacity: 8) { digits in
+            Self.write(high, 8, to: digits, at: 0)
+            return 8
+        }
+    }
+
+    /// Writes the first hex digits of a word, 16 at most.
+    private static func write(
+        _ word: UInt64, _ count: Int, to digits: UnsafeMutableBufferPointer<UInt8>, at start: Int
+    ) {
+        for index in 0..<count {
+            let digit = UInt8(word >> UInt64(60 - 4 * index) & 0xF)
+            digits[start + index] = digit + (digit < 10 ? 0x30 : 0x61 - 10)
+        }
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+}
+
+/// A number that the coordinator gives itself, one after another.
+///
+/// Nobody else chooses such numbers, so nobody can choose them so that they collide in a table: one
+/// multiplication hashes them as well as the standard library's hash, in a tenth of the time. Every
+/// message leads to dozens of look-ups by session and by job.
+public protocol IssuedNumber: Hashable, Comparable, Sendable {
+    /// Counts up.
+    var value: UInt64 { get }
+}
+
+extension IssuedNumber {
+    /// Earlier ones are smaller.
+    @inlinable public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
+
+    /// Spreads all bits over all others; each table has a seed of its own.
+    @inlinable public func _rawHashValue(seed: Int) -> Int { value.spread(seed: seed) }
+}
+
+extension UInt64 {
+    /// The hash of a number that nobody else chose.
+    @inlinable public func spread(seed: Int) -> Int {
+        let mixed = (self ^ UInt64(bitPattern: Int64(seed)))
+            .multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return Int(truncatingIfNeeded: mixed.high ^ mixed.low)
+    }
+}
+
+/// One connection of a worker, from its `Hello` to its end; never reused.
+public struct WorkerID: IssuedNumber {
+    /// Counts from 1.
+    public let value: UInt64
+
+    /// Takes a count.
+    public init(_ value: UInt64) { self.value = value }
+
+    /// The coordinator itself, as the producer of what clients bring along.
+    public static let coordinator = WorkerID(0)
+}
+
+/// One connection of a client, from its `Hello` to its end; never reused.
+public struct ClientID: IssuedNumber {
+    /// Counts from 1.
+    public let value: UInt64
+
+    /// Takes a count.
+    public init(_ value: UInt64) { self.value = value }
+}
+
+/// What the logs of all processes say of a request. It travels with its load and with every job
+/// that is begun for it; work that several requests share has that of the first one.
+public struct LogContext: Hashable, Sendable {
+    /// The trace of the caller.
+    public var trace: TraceContext?
+    /// The name of the HTTP request.
+    public var requestID: RequestID?
+    /// Whether it only checks that the stack works: such a request has no line in any log.
+    public var isProbe: Bool
+
+    /// Nothing, unless it is given.
+    public init(trace: TraceContext? = nil, requestID: RequestID? = nil, isProbe: Bool = false) {
+        (self.trace, self.requestID, self.isProbe) = (trace, requestID, isProbe)
+    }
+
+    /// Whether it says nothing.
+    public var isEmpty: Bool { trace == nil && requestID == nil && !isProbe }
+
+    /// Names and values of the fields of a line that say it.
+    public var fields: [(name: String, text: String)] {
+        var fields: [(name: String, text: String)] = []
+        if let requestID { fields.append(("requestId", requestID.text)) }
+        if let trace { fields.append(("trace", trace.trace.hex)) }
+        return fields
+    }
+
+    /// Whether each process logs its part of the work at level info.
+    public var isSampled: Bool { !isProbe && trace?.isSampled == true }
+}
+
+/// Names an HTTP request in the logs of all processes: what a proxy sent as `X-Request-Id`, or what
+/// the gateway made. It travels with every job that is done for the request.
+public struct RequestID: Hashable, Sendable {
+    /// 1 to 128 letters, digits and signs of `-_.~:/+=@`.
+    public let text: String
+
+    /// Bytes of the text at most.
+    public static let bytesMax = 128
+
+    /// `nil` for any other text.
+    public init?(text: String) {
+        guard (1...Self.bytesMax).contains(text.utf8.count),
+            text.utf8.allSatisfy(Self.isPermitted)
+        else { return nil }
+        self.text = text
+    }
+
+    /// The 32 hexadecimal digits of a number.
+    public init(_ number: Identifier128) { text = number.hex }
+
+    private static func isPermitted(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: signs.contains(byte)
+        }
+    }
+
+    private static let signs = Array("-_.~:/+=@".utf8)
+}
+
+/// Where a request belongs in the trace of its caller: W3C Trace Context, `traceparent` of version
+/// 00. It travels with every job that is done for the request, into the logs of all processes.
+public struct TraceContext: Hashable, Sendable {
+    /// The trace; not 0.
+    public let trace: Identifier128
+    /// The caller's span; not 0.
+    public let parent: UInt64
+    /// Bit 0: the caller records it.
+    public let flags: UInt8
+
+    /// Whether the caller records it.
+    public var isSampled: Bool { flags & 1 == 1 }
+
+    /// Bytes of the text.
+    public static let textBytes = 55
+
+    /// Takes the parts; `nil` where trace or parent is 0.
+    public init?(trace: Identifier128, parent: UInt64, flags: UInt8) {
+        guard trace != Identifier128(high: 0, low: 0), parent != 0 else { return nil }
+        self.trace = trace
+        self.parent = parent
+        self.flags = flags
+    }
+
+    /// Reads `00-TRACE-PARENT-FLAGS`, hex digits in lower case; a later version may be longer
+    /// (Trace Context §3.2.4). `nil` for anything else: who gets it begins without a trace.
+    public init?(text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= Self.textBytes else { return nil }
+        let dash = UInt8(ascii: "-")
+        let separators = [2, 35, 52]
+        guard separators.allSatisfy({ bytes[$0] == dash }),
+            let version = Self.number(bytes[0..<2]), version != 0xFF,
+            bytes.count == Self.textBytes || (version > 0 && bytes[Self.textBytes] == dash),
+            let high = Self.number(bytes[3..<19]), let low = Self.number(bytes[19..<35]),
+            let parent = Self.number(bytes[36..<52]), let flags = Self.number(bytes[53..<55])
+        else { return nil }
+        self.init(
+            trace: Identifier128(high: high, low: low), parent: parent,
+            flags: UInt8(truncatingIfNeeded: flags))
+    }
+
+    /// `00-TRACE-PARENT-FLAGS`.
+    public var text: String {
+        "00-\(Self.hex(trace.high, 16))\(Self.hex(trace.low, 16))-\(Self.hex(parent, 16))"
+            + "-\(Self.hex(UInt64(flags), 2))"
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        digits.reduce(UInt64?.some(0)) { value, digit in
+            guard let value else { return nil }
+            switch digit {
+            case 0x30...0x39: return value << 4 | UInt64(digit - 0x30)
+            case 0x61...0x66: return value << 4 | UInt64(digit - 0x61 + 10)
+            default: return nil
+            }
+        }
+    }
+
+    private static func hex(_ value: UInt64, _ digits: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: digits - text.utf8.count) + text
+    }
+}

@@ -213,3 +213,188 @@ public struct StageTimings: Hashable, Sendable {
     /// All zero.
     public init() {}
 }
+
+/// How long an image may be used, and by what its origin knows it again (SEMANTICS §6.5).
+public struct Validity: Hashable, Sendable {
+    /// Until when who asked may use it; `nil` where that is not known. In replies alone.
+    public var expiry: HTTPExpiry?
+    /// What its origin says of caching; `nil` where that is not known, or does not count.
+    public var caching: OriginCaching?
+    /// The origin's entity tag, of the source; in messages between workers and coordinator it may
+    /// be a mark in its place.
+    public var etag: String?
+    /// When the origin last changed the source, in its words.
+    public var lastModified: String?
+    /// Why it was delivered although it is stale (`stale-if-error`); `nil`: for no such reason.
+    public var originFailure: ImageError?
+
+    /// Says what is known.
+    public init(
+        expiry: HTTPExpiry? = nil, caching: OriginCaching? = nil, etag: String? = nil,
+        lastModified: String? = nil, originFailure: ImageError? = nil
+    ) {
+        (self.expiry, self.caching) = (expiry, caching)
+        self.etag = etag
+        self.lastModified = lastModified
+        self.originFailure = originFailure
+    }
+
+    /// That of what the cache keeps.
+    package init(_ metadata: StoredMetadata) {
+        self.init(
+            caching: metadata.caching, etag: metadata.etag, lastModified: metadata.lastModified)
+    }
+}
+
+/// How a delivered image came about (SEMANTICS §11.24). For people and tests: nothing depends on
+/// what workers say here.
+public struct Explanation: Hashable, Sendable {
+    /// The stages that the load may go through, in order; ways to the image are tried until one has
+    /// it.
+    public var plan: [String]
+    /// Keys of the steps in order, the thumbnail first, as profile and rules made them; of an
+    /// overlay the name alone. Each up to `MessageLimits.textBytesMax` bytes.
+    public var steps: [String]
+    /// What the encoder was told besides the format, by name; empty where nothing was encoded.
+    public var settings: [String: String]
+    /// How the source came; `nil`: it was not fetched.
+    public var fetched: FetchAccount?
+    /// What was decoded; `nil`: nothing was.
+    public var decoded: DecodeAccount?
+    /// How it was made; `nil`: nothing was encoded.
+    public var transformed: TransformAccount?
+
+    /// Nothing was fetched, decoded or encoded.
+    public init(
+        plan: [String] = [], steps: [String] = [], settings: [String: String] = [:],
+        fetched: FetchAccount? = nil, decoded: DecodeAccount? = nil,
+        transformed: TransformAccount? = nil
+    ) {
+        self.fetched = fetched
+        self.plan = plan
+        self.steps = steps
+        self.settings = settings
+        self.decoded = decoded
+        self.transformed = transformed
+    }
+
+    /// Stages, steps and settings at most.
+    package static let (stagesMax, stepsMax, settingsMax) = (16, RequestLimits.stepsMax + 1, 32)
+}
+
+/// What was decoded for an image.
+public struct DecodeAccount: Hashable, Sendable {
+    /// Of the source.
+    public var format: ImageFormat
+    /// Of the source, as it is displayed.
+    public var size: PixelSize
+    /// Columns and rows that were decoded, as they lie.
+    public var pixels: PixelSize
+    /// Decoded columns for each of the source: 1 is all of them, 0.125 a scale of 1/8; above 1 for
+    /// what is drawn.
+    public var scale: Double
+    /// Whether brightness and colours came as planes of their own.
+    public var isPlanar: Bool
+
+    /// An account of a decode.
+    public init(
+        format: ImageFormat, size: PixelSize, pixels: PixelSize, scale: Double, isPlanar: Bool
+    ) {
+        self.format = format
+        self.size = size
+        self.pixels = pixels
+        self.scale = scale
+        self.isPlanar = isPlanar
+    }
+
+    /// That of pixels that lie like this; `nil` for a layout without planes.
+    package init?(_ info: ImageInfo, _ layout: PixelLayout) {
+        guard let first = layout.planes.first else { return nil }
+        let stored = layout.orientation.transposes ? info.size.transposed : info.size
+        self.init(
+            format: info.format, size: info.size, pixels: first.size,
+            scale: first.activeWidth / Double(max(1, stored.width)),
+            isPlanar: layout.planes.count > 1)
+    }
+}
+
+/// How a transformer made an image.
+public struct TransformAccount: Hashable, Sendable {
+    /// Whether planes were encoded as planes (the planar lane of SEMANTICS §11.5).
+    public var isPlanar: Bool
+    /// So many steps, the first ones, were one sampling of planes.
+    public var foldedSteps: UInt32
+    /// How often it was encoded; 0: not known.
+    public var attempts: UInt32
+    /// The quality, 0 to 100, that was found for a limit of bytes; `nil` where none was looked for.
+    public var quality: UInt32?
+
+    /// An account of a transformation; nothing is known unless it is said.
+    public init(
+        isPlanar: Bool = false, foldedSteps: UInt32 = 0, attempts: UInt32 = 0,
+        quality: UInt32? = nil
+    ) {
+        self.quality = quality
+        self.isPlanar = isPlanar
+        self.foldedSteps = foldedSteps
+        self.attempts = attempts
+    }
+}
+
+/// How a body came from its origin. For people and tests: nothing depends on what a worker says
+/// here.
+public struct FetchAccount: Hashable, Sendable {
+    /// Of the last transfer, counted from its begin: when the name had addresses, when it was
+    /// connected, when TLS was there, and when the first byte came, in milliseconds. 0 where there
+    /// was nothing to be done: no name, a connection of before, no TLS.
+    public var (name, connect, tls, firstByte) = (0.0, 0.0, 0.0, 0.0)
+    /// From the begin of the first transfer to the end of the last one, in milliseconds.
+    public var total = 0.0
+    /// Bytes of the last transfer, content codings not undone.
+    public var bytes: UInt64 = 0
+    /// The version of HTTP, such as `1.1` or `2`; empty where it is not known.
+    public var httpVersion = ""
+    /// Address and port that were asked, such as `203.0.113.7:443`; empty where it is not known.
+    public var address = ""
+    /// Whether the connection was there before.
+    public var isReused = false
+    /// Redirects that were followed.
+    public var redirects: UInt32 = 0
+    /// How often it broke off and went on.
+    public var continuations: UInt32 = 0
+
+    /// Nothing is known.
+    public init() {}
+}
+
+/// A part of a transfer that is timed.
+public enum TransferPhase: String, Hashable, Sendable, CaseIterable {
+    /// Until the name had addresses.
+    case name
+    /// From there until it was connected.
+    case connect
+    /// From there until TLS was there.
+    case tls
+    /// From there until the first byte of the answer.
+    case firstByte
+    /// The whole download: redirects, and what broke off.
+    case total
+}
+
+extension FetchAccount {
+    /// How long a phase took, in milliseconds; `nil` where it did not take place. The fields
+    /// count from the begin of the transfer, phases from the end of the phase before.
+    public func milliseconds(of phase: TransferPhase) -> Double? {
+        switch phase {
+        case .name: Self.span(to: name, from: 0)
+        case .connect: Self.span(to: connect, from: name)
+        case .tls: Self.span(to: tls, from: connect)
+        case .firstByte: Self.span(to: firstByte, from: max(name, connect, tls))
+        case .total: Self.span(to: total, from: 0)
+        }
+    }
+
+    private static func span(to end: Double, from begin: Double) -> Double? {
+        end > 0 ? max(0, end - begin) : nil
+    }
+}

@@ -138,3 +138,89 @@ public enum GoodbyeReason: UInt8, Hashable, Sendable, CaseIterable {
     /// Its supervisor told it to.
     case terminated = 3
 }
+
+/// What the coordinator says to a worker (PROTOCOL §8.1).
+public enum WorkerCommand: Hashable, Sendable {
+    /// Answers `hello`.
+    case welcome(WorkerWelcome)
+    /// The sender is unknown: introduce yourself first.
+    case helloRequired
+    /// Do this.
+    case job(Job)
+    /// New deadline or class of a job.
+    case adjust(JobAdjustment)
+    /// Nobody wants this any more. Answered by the job's outcome, which may cross it.
+    case cancelJob(JobID)
+    /// These blocks are free, or, for the cache, no receiver reads them any more.
+    case release([BlockID])
+    /// Cache: these blocks were used; in batches.
+    case touched([BlockID])
+    /// Cache: what the configuration sets of the caches, all of it.
+    case cacheSettings([NamedCacheSettings])
+    /// Download: what the configuration sets of transfers, all of it.
+    case downloadSettings(DownloadSettings)
+    /// Take nothing new, finish what you have, write what is unwritten, end.
+    case drain
+    /// The session is over: you broke the protocol.
+    case refused(ImageError)
+}
+
+/// The coordinator accepts a worker.
+public struct WorkerWelcome: Hashable, Sendable {
+    /// This life of the coordinator. Under another epoch than before a worker abandons its jobs and
+    /// frees every block held for the old one.
+    public var epoch: Epoch
+
+    /// An acceptance.
+    public init(epoch: Epoch) { self.epoch = epoch }
+}
+
+/// What is written down of a worker's end that it brought upon itself: by its fault handler, by
+/// itself, or by who watches its loop.
+///
+/// The word of a process that is not trusted: it counts only for a job that this very process held.
+public struct CrashRecord: Hashable, Sendable {
+    /// The one job that it held, or worked on; `nil` where it held none, or several.
+    public var job: JobID?
+    /// The attempt of that job.
+    public var attempt: UInt32
+    /// How it ended.
+    public var cause: Cause
+
+    /// How a worker brings its end about.
+    public enum Cause: Hashable, Sendable {
+        /// A signal of its own, such as 11 for SIGSEGV.
+        case signal(Int32)
+        /// Its loop stood still, and `serve` killed it.
+        case stoodStill
+        /// Its native code used more than any image takes, ran on after it was told to stop, and it
+        /// ended itself.
+        case didNotStop
+        /// The same of one that had not used as much of the processors as no image takes.
+        case cancelledHard
+    }
+
+    /// Describes an end.
+    public init(job: JobID?, attempt: UInt32, cause: Cause) {
+        self.job = job
+        self.attempt = attempt
+        self.cause = cause
+    }
+
+    /// Describes a crash.
+    public init(job: JobID?, attempt: UInt32, signal: Int32) {
+        self.init(job: job, attempt: attempt, cause: .signal(signal))
+    }
+}
+
+extension CrashRecord.Cause: CustomStringConvertible {
+    /// For the log.
+    public var description: String {
+        switch self {
+        case .signal(let number): "signal \(number)"
+        case .stoodStill: "its loop stood still"
+        case .didNotStop: "it used too much and did not stop when it was told to"
+        case .cancelledHard: "it did not stop when it was told to"
+        }
+    }
+}

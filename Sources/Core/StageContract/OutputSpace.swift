@@ -1,5 +1,6 @@
 public import ImageModel
 public import Messages
+import Synchronization
 
 /// Where a stage puts what it makes: the worker's shared memory. Thread-safe.
 ///
@@ -77,5 +78,27 @@ public struct OutputBlock: @unchecked Sendable {
         precondition(length >= 0 && length <= bytes.count, "a reference lies within its block")
         return BlockReference(
             arena: arena, segment: segment, offset: offset, length: UInt64(length), block: id)
+    }
+}
+
+/// Set once by the bus thread, read by the work thread wherever it can stop.
+public final class CancellationFlag: Sendable {
+    private let state = Atomic<Bool>(false)
+
+    /// Not cancelled.
+    public init() {}
+
+    /// Asks the work to stop. Idempotent; any thread.
+    public func cancel() { state.store(true, ordering: .releasing) }
+
+    /// Whether the work should stop. Any thread.
+    public var isCancelled: Bool { state.load(ordering: .acquiring) }
+}
+
+extension ImageError {
+    /// What a library says of its failure, for the detail `reason`: one line, of 200 characters at
+    /// most.
+    public static func reason(_ error: some Error) -> String {
+        String("\(error)".prefix(200).map { $0.isNewline ? " " : $0 })
     }
 }

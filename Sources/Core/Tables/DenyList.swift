@@ -1,3 +1,4 @@
+public import ImageModel
 public import Messages
 
 /// What is not tried for a while, or may soon not be: blacklist and quarantine are such tables.
@@ -110,5 +111,38 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard milliseconds > 0 else { return nil }
         return now.adding(
             milliseconds: Jitter.spread(milliseconds, part: 10, seed: number))
+    }
+}
+
+extension DenyList.Entry {
+    /// The URL as logs show it: queries are often signed or carry keys.
+    public var shownURL: String { (try? SourceURL(url))?.forLogs ?? "" }
+
+    /// Whether an operator means it who writes this, a whole URL or what the list shows. User info
+    /// does not count.
+    public func isNamed(_ text: String) -> Bool {
+        let text = SourceURL.percentEncodingNonASCII(text)
+        return SourceKey.withoutUserInfo(text) == url || text == shownURL
+    }
+}
+
+extension SourceKey {
+    /// The URL without user info.
+    public var bareURL: String { Self.withoutUserInfo(url) }
+
+    /// A URL without user info; any other text as it is.
+    public static func withoutUserInfo(_ url: String) -> String {
+        (try? SourceURL(url))?.withoutUserInfo ?? url
+    }
+}
+
+/// Spreads what came together, so that it does not come back together.
+public enum Jitter {
+    /// `milliseconds`, give or take one `part`-th of it. The same seed gives the same answer, by
+    /// Fibonacci hashing: no clock, no dice.
+    public static func spread(_ milliseconds: Int, part: Int, seed: UInt64) -> Int {
+        let dice = Int((seed &* 0x9E37_79B9_7F4A_7C15) >> 48)
+        let most = milliseconds / part
+        return milliseconds - most + 2 * most * dice / 65_535
     }
 }

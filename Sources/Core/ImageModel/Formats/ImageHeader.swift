@@ -67,3 +67,437 @@ package struct HeaderBytes: ~Escapable {
         return value
     }
 }
+
+// Where the formats say how large an image is; `nil` where it is not said.
+extension HeaderBytes {
+    /// Segments of a JPEG before its frame at most: with full ones that is more than 60 MB.
+    private static let segmentsMax = 1_024
+
+    /// IHDR is the first chunk (PNG specification, 11.2.2).
+    package var pngSize: PixelSize? {
+        guard bigEndian(7, at: 0) == 0x8950_4E47_0D0A_1A, byte(7) == 0x0A,
+            bigEndian(4, at: 8) == 13, has("IHDR", at: 12),
+            let width = bigEndian(4, at: 16), let height = bigEndian(4, at: 20),
+            max(width, height) <= Int(Int32.max)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// Behind the signature (QOI specification, version 1.0).
+    package var qoiSize: PixelSize? {
+        guard has("qoif", at: 0), let width = bigEndian(4, at: 4), let height = bigEndian(4, at: 8),
+            max(width, height) <= Int(Int32.max)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// Chunks of a PNG before its pixels at most.
+    private static let chunksMax = 1_024
+
+    /// acTL says it, in front of the pixels (PNG specification, third edition, 11.3.4.1); `nil` for
+    /// a number that cannot be one of frames, with which it is a still image.
+    package var pngFrames: Int? {
+        guard let frames = pngChunk("acTL").flatMap({ bigEndian(4, at: $0) }),
+            frames <= Int(Int32.max)
+        else { return nil }
+        return frames
+    }
+
+    /// The colors that a PNG states by numbers, the most precise statement first (PNG
+    /// specification, third edition, 4.3): code points, of red, green and blue in full range; then
+    /// a profile or sRGB, which are no numbers; then gamma, and chromaticities beside it.
+    var pngColors: StatedColors? {
+        if let start = pngChunk("cICP"), byte(start + 2) == 0, byte(start + 3) == 1,
+            let primaries = bigEndian(1, at: start), let transfer = bigEndian(1, at: start + 1),
+            primaries != 2, transfer != 2
+        {
+            return .cicp(primaries: primaries, transfer: transfer)
+        }
+        guard pngChunk("iCCP") == nil, pngChunk("sRGB") == nil,
+            let gamma = pngChunk("gAMA").flatMap({ bigEndian(4, at: $0) }),
+            (100...10_000_000).contains(gamma)
+        else { return nil }
+        return .measured(
+            pngChunk("cHRM").flatMap { pngChromaticities(at: $0) },
+            exponent: 100_000 / Double(gamma))
+    }
+
+    private func pngChromaticities(at start: Int) -> Chromaticities? {
+        let numbers = (0..<8).compactMap { bigEndian(4, at: start + 4 * $0) }
+        return numbers.count == 8 ? Chromaticities(numbers.map { Double($0) / 100_000 }) : nil
+    }
+
+    /// Where the content of a chunk begins that stands in front of the pixels.
+    private func pngChunk(_ type: StaticString) -> Int? {
+        guard pngSize != nil else { return nil }
+        var offset = 8
+        for _ in 0..<Self.chunksMax {
+            guard let length = bigEndian(4, at: offset), !has("IDAT", at: offset + 4) else {
+                return nil
+            }
+            if has(type, at: offset + 4) { return offset + 8 }
+            offset += 12 + length
+        }
+        return nil
+    }
+
+    /// Where a chunk begins that has no pixels and says that it is longer than the rest of the
+    /// file, so that a reader which believes it takes memory for what is not there (PNG, 5.3).
+    package var pngChunkBeyondEnd: Int? {
+        guard pngSize != nil else { return nil }
+        var offset = 8
+        while let length = bigEndian(4, at: offset) {
+            // Whatever lies behind the end is nobody's.
+            if has("IEND", at: offset + 4) { return nil }
+            let hasPixels = has("IDAT", at: offset + 4) || has("fdAT", at: offset + 4)
+            guard hasPixels || length == 0 || byte(offset + 8 + length - 1) != nil else {
+                return offset
+            }
+            offset += 12 + length
+        }
+        return nil
+    }
+
+    /// Whether a WebP says that it is an animation (RFC 9649, 2.7.1).
+    package var webPHasFrames: Bool {
+        has("VP8X", at: 12) && byte(20).map { $0 & 2 != 0 } ?? false
+    }
+
+    /// The logical screen (GIF89a, 18).
+    package var gifSize: PixelSize? {
+        guard has("GIF87a", at: 0) || has("GIF89a", at: 0),
+            let width = littleEndian(2, at: 6), let height = littleEndian(2, at: 8)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// The frame header, behind any number of other segments (ITU-T T.81, B.2.2).
+    var jpegSize: PixelSize? {
+        guard byte(0) == 0xFF, byte(1) == 0xD8 else { return nil }
+        var offset = 2
+        for _ in 0..<Self.segmentsMax {
+            guard byte(offset) == 0xFF, let marker = byte(offset + 1) else { return nil }
+            // Any number of them may fill the space before a marker.
+            if marker == 0xFF {
+                offset += 1
+                continue
+            }
+            guard let length = bigEndian(2, at: offset + 2), length >= 2 else { return nil }
+            switch marker {
+            // Tables and an extension have numbers among those of frames.
+            case 0xC4, 0xC8, 0xCC: break
+            case 0xC0...0xCF: return jpegFrameSize(at: offset + 4, byteCount: length - 2)
+            // Without a length, or behind the frame: none of them comes here.
+            case 0x00, 0x01, 0xD0...0xDA: return nil
+            default: break
+            }
+            offset += 2 + length
+        }
+        return nil
+    }
+
+    private func jpegFrameSize(at offset: Int, byteCount: Int) -> PixelSize? {
+        guard byteCount >= 6, let height = bigEndian(2, at: offset + 1),
+            let width = bigEndian(2, at: offset + 3)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// The first chunk says it, whichever of the three it is (RFC 9649, 2.5 to 2.7).
+    package var webPSize: PixelSize? {
+        guard has("RIFF", at: 0), has("WEBP", at: 8) else { return nil }
+        if has("VP8X", at: 12) { return webPCanvas }
+        if has("VP8L", at: 12) { return webPLosslessSize }
+        return has("VP8 ", at: 12) ? webPFrameSize : nil
+    }
+
+    private var webPCanvas: PixelSize? {
+        guard let width = littleEndian(3, at: 24), let height = littleEndian(3, at: 27) else {
+            return nil
+        }
+        return PixelSize(width: width + 1, height: height + 1)
+    }
+
+    private var webPLosslessSize: PixelSize? {
+        guard byte(20) == 0x2F, let bits = littleEndian(4, at: 21) else { return nil }
+        return PixelSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
+    }
+
+    /// A key frame, as RFC 6386, 9.1 has it.
+    private var webPFrameSize: PixelSize? {
+        guard let tag = byte(20), tag & 1 == 0, bigEndian(3, at: 23) == 0x9D012A,
+            let width = littleEndian(2, at: 26), let height = littleEndian(2, at: 28)
+        else { return nil }
+        return PixelSize(width: width & 0x3FFF, height: height & 0x3FFF)
+    }
+}
+
+/// The header of pixels as they are: PAM, the last of Netpbm's formats (pam(5)). Lines of text, and
+/// behind them the samples, row by row from the top, interleaved, without padding.
+///
+/// Ours has always as many bytes, so that where a block begins well for a processor, its pixels do.
+public struct PixelMapHeader: Hashable, Sendable {
+    /// Columns and rows.
+    public let size: PixelSize
+    /// Samples of a pixel: 1 grey, 2 grey and alpha, 3 red, green and blue, 4 these and alpha.
+    public let bands: Int
+
+    /// Bytes before the first sample.
+    public static let byteCount = 128
+
+    /// Of pixels with 1 to 4 samples of 8 bits.
+    package init(size: PixelSize, bands: Int) { (self.size, self.bands) = (size, bands) }
+
+    /// What this library's own header says; `nil` where the bytes do not begin with one, or are not
+    /// as many as it says.
+    public init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > Self.byteCount else { return nil }
+        var words: [String: Int] = [:]
+        let text = String(decoding: bytes[..<Self.byteCount], as: UTF8.self)
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ")
+            if parts.count == 2, let value = Int(parts[1]) { words[String(parts[0])] = value }
+        }
+        guard let width = words["WIDTH"], let height = words["HEIGHT"], let bands = words["DEPTH"],
+            (1...4).contains(bands), (1...Int(Int32.max)).contains(width),
+            (1...Int(Int32.max)).contains(height)
+        else { return nil }
+        self.init(size: PixelSize(width: width, height: height), bands: bands)
+        guard let count = sampleCount, bytes.count == Self.byteCount + count,
+            self.bytes.elementsEqual(bytes[..<Self.byteCount])
+        else { return nil }
+    }
+
+    /// Bytes of all samples; `nil` where that is no number.
+    public var sampleCount: Int? {
+        guard let area = size.area else { return nil }
+        let (count, overflow) = area.multipliedReportingOverflow(by: bands)
+        return overflow ? nil : count
+    }
+
+    /// It as a file has it.
+    package var bytes: [UInt8] {
+        let kinds = ["GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"]
+        let start = """
+            P7
+            WIDTH \(size.width)
+            HEIGHT \(size.height)
+            DEPTH \(bands)
+            MAXVAL 255
+            TUPLTYPE \(kinds[bands - 1])
+
+            """
+        let end = "ENDHDR\n"
+        // A comment makes it as long as all of them are.
+        let padding = Self.byteCount - start.utf8.count - end.utf8.count - 2
+        return Array((start + "#" + String(repeating: " ", count: padding) + "\n" + end).utf8)
+    }
+}
+
+extension HeaderBytes {
+    /// Bytes in which the header of a PAM has to say its size.
+    private static let pamBytesMax = 512
+
+    /// The size of a PAM, whoever wrote it.
+    package var pamSize: PixelSize? {
+        guard has("P7\n", at: 0) else { return nil }
+        var (width, height): (Int?, Int?)
+        var line: [UInt8] = []
+        for place in 3..<Self.pamBytesMax {
+            guard let byte = byte(place) else { return nil }
+            guard byte == UInt8(ascii: "\n") else {
+                line.append(byte)
+                continue
+            }
+            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+            switch (words.first, words.count) {
+            case ("WIDTH", 2): width = Int(words[1])
+            case ("HEIGHT", 2): height = Int(words[1])
+            case ("ENDHDR", 1):
+                guard let width, let height, width > 0, height > 0,
+                    max(width, height) <= Int(Int32.max)
+                else { return nil }
+                return PixelSize(width: width, height: height)
+            default: break
+            }
+            line.removeAll(keepingCapacity: true)
+        }
+        return nil
+    }
+}
+
+/// The size of an SVG as its first element says it, without drawing it (SVG 2, 7.2; CSS Images 3,
+/// 4.2).
+///
+/// The bytes are a stranger's. What they say is a hint for those who show the drawing: it is
+/// clamped, and never refused.
+package enum DrawingSize {
+    /// Bytes that are looked at for the first element.
+    private static let bytesMax = 64 << 10
+    /// What browsers take where nothing is said.
+    private static let usual = PixelSize(width: 300, height: 150)
+
+    /// The size in pixels of CSS, within these limits and 1 pixel at least.
+    package static func of(
+        _ document: some Collection<UInt8>, sideMax: Int, pixelsMax: Int
+    ) -> PixelSize {
+        var size = said(Array(document.prefix(bytesMax))) ?? usual
+        while max(size.width, size.height) > sideMax || size.width > pixelsMax / size.height {
+            size = PixelSize(width: max(1, size.width / 2), height: max(1, size.height / 2))
+            if size == PixelSize(width: 1, height: 1) { break }
+        }
+        return size
+    }
+
+    private static func said(_ document: [UInt8]) -> PixelSize? {
+        guard let bytes = MarkupStart.rootTag(of: document) else { return nil }
+        let tag = String(decoding: bytes, as: UTF8.self)
+        let (width, height) = (length("width", tag), length("height", tag))
+        let box =
+            value("viewBox", tag)?.split { $0 == " " || $0 == "," }.compactMap { Double($0) } ?? []
+        guard box.count == 4, box[2] > 0, box[3] > 0 else {
+            return pixels(width ?? Double(usual.width), height ?? Double(usual.height))
+        }
+        switch (width, height) {
+        case (let width?, let height?): return pixels(width, height)
+        case (let width?, nil): return pixels(width, width * box[3] / box[2])
+        case (nil, let height?): return pixels(height * box[2] / box[3], height)
+        case (nil, nil): return pixels(box[2], box[3])
+        }
+    }
+
+    private static func pixels(_ width: Double, _ height: Double) -> PixelSize {
+        func side(_ value: Double) -> Int { Int(min(max(1, value.rounded()), 16_777_216)) }
+        return PixelSize(width: side(width), height: side(height))
+    }
+
+    /// A positive length in pixels; `nil` for other units, and for parts of what shows it.
+    private static func length(_ name: String, _ tag: String) -> Double? {
+        guard var text = value(name, tag)?[...] else { return nil }
+        if text.hasSuffix("px") { text = text.dropLast(2) }
+        guard let number = Double(text), number > 0, number.isFinite else { return nil }
+        return number
+    }
+
+    /// The value of an attribute.
+    private static func value(_ name: String, _ tag: String) -> String? {
+        var rest = tag[...]
+        while let equals = rest.firstIndex(of: "=") {
+            let before = rest[..<equals].split(whereSeparator: \.isWhitespace).last ?? ""
+            let behind = rest[rest.index(after: equals)...].drop(while: \.isWhitespace)
+            guard let quote = behind.first, quote == "\"" || quote == "'" else { return nil }
+            let body = behind.dropFirst()
+            guard let end = body.firstIndex(of: quote) else { return nil }
+            if before == name {
+                return body[..<end].split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            }
+            rest = body[body.index(after: end)...]
+        }
+        return nil
+    }
+}
+
+/// The start of an XML document (XML 1.0, 2.8): what may stand in front of its first element, and
+/// the name of that.
+///
+/// The bytes are a stranger's and may be no XML at all. Each is looked at once.
+struct MarkupStart {
+    private let bytes: [UInt8]
+    private var place = 0
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// The name of the first element of a document that begins with these bytes, without the prefix
+    /// of a namespace; `nil` where it does not stand in them whole.
+    static func root(of bytes: [UInt8]) -> String? {
+        var start = MarkupStart(bytes: bytes)
+        return start.root()
+    }
+
+    /// What stands in the tag of that element behind its name; `nil` where it does not stand in
+    /// the bytes whole.
+    static func rootTag(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        var start = MarkupStart(bytes: bytes)
+        guard start.root() != nil else { return nil }
+        let first = start.place
+        var quote: UInt8?
+        while start.place < bytes.count {
+            let byte = bytes[start.place]
+            if let open = quote {
+                if byte == open { quote = nil }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if byte == UInt8(ascii: ">") {
+                return bytes[first..<start.place]
+            }
+            start.place += 1
+        }
+        return nil
+    }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func root() -> String? {
+        _ = take(Self.byteOrderMark)
+        while true {
+            skip(while: Self.isSpace)
+            if take(Array("<?".utf8)) {
+                guard skip(behind: Array("?>".utf8)) else { return nil }
+            } else if take(Array("<!--".utf8)) {
+                guard skip(behind: Array("-->".utf8)) else { return nil }
+            } else if take(Array("<!DOCTYPE".utf8)) {
+                guard skipDocumentType() else { return nil }
+            } else {
+                return take([UInt8(ascii: "<")]) ? name() : nil
+            }
+        }
+    }
+
+    /// Up to the end of the declaration, over brackets and quotes in it.
+    private mutating func skipDocumentType() -> Bool {
+        var isInBrackets = false
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                guard skip(behind: [byte]) else { return false }
+            case UInt8(ascii: "["): isInBrackets = true
+            case UInt8(ascii: "]"): isInBrackets = false
+            case UInt8(ascii: ">") where !isInBrackets: return true
+            default: break
+            }
+        }
+        return false
+    }
+
+    private mutating func name() -> String? {
+        let start = place
+        skip { !Self.isSpace($0) && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/") }
+        guard place < bytes.count, place > start else { return nil }
+        let whole = bytes[start..<place]
+        let colon = whole.lastIndex(of: UInt8(ascii: ":"))
+        return String(decoding: colon.map { whole[($0 + 1)...] } ?? whole, as: UTF8.self)
+    }
+
+    private mutating func take(_ text: [UInt8]) -> Bool {
+        guard bytes[place...].starts(with: text) else { return false }
+        place += text.count
+        return true
+    }
+
+    private mutating func skip(while holds: (UInt8) -> Bool) {
+        while place < bytes.count, holds(bytes[place]) { place += 1 }
+    }
+
+    /// False where the text does not come.
+    private mutating func skip(behind text: [UInt8]) -> Bool {
+        while place < bytes.count {
+            if take(text) { return true }
+            place += 1
+        }
+        return false
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+}

@@ -191,3 +191,108 @@ extension ValuedStep {
 private func plainText(_ value: Double) -> String {
     Int(exactly: value).map { "\($0)" } ?? "\(value)"
 }
+
+/// What a resize by name says.
+extension StepValue {
+    /// A box in pixels or hundredths of the image, larger ones too; 0 is open.
+    static func relativeBox(
+        _ path: any WritableKeyPath<Step, RelativeSize> & Sendable
+    ) -> StepValue {
+        StepValue(
+            "size", path,
+            expected: "WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) pixels or above 0 "
+                + "and at most 10000%, or one of them 0",
+            isOptional: false, { RelativeSize($0) }, \.description, isPermitted: \.isPermittedBox)
+    }
+
+    static func resizeMode(_ path: any WritableKeyPath<Step, ResizeMode> & Sendable) -> StepValue {
+        StepValue(
+            "mode", path,
+            expected: "one of " + ResizeMode.named.map(\.name).joined(separator: ", "),
+            isOptional: true, { ResizeMode(name: $0) }, \.name, isPermitted: { _ in true })
+    }
+
+    /// Whether smaller images become larger; nothing where the mode says it.
+    static func enlarge(_ path: any WritableKeyPath<Step, Bool?> & Sendable) -> StepValue {
+        StepValue(
+            "enlarge", path, expected: "enlarge or no-enlarge", isOptional: true,
+            { text in
+                switch text {
+                case "enlarge": .some(true)
+                case "no-enlarge": .some(false)
+                default: nil
+                }
+            }, { $0.map { $0 ? "enlarge" : "no-enlarge" } }, isPermitted: { _ in true })
+    }
+
+    /// A size that may be 0 in each direction, and is not said where it is so in both.
+    static func least(_ path: any WritableKeyPath<Step, PixelSize> & Sendable) -> StepValue {
+        let sides = 0...RequestLimits.sideMax
+        return StepValue(
+            "least", path,
+            expected: "WIDTHxHEIGHT, each from 0 to \(RequestLimits.sideMax) pixels",
+            isOptional: true,
+            { text in
+                guard let pixels = RelativeSize(text)?.pixels else { return nil }
+                return pixels
+            }, { $0 == PixelSize(width: 0, height: 0) ? nil : $0.description },
+            isPermitted: { sides.contains($0.width) && sides.contains($0.height) })
+    }
+}
+
+/// A step that does to every pixel what one number says.
+package protocol NumberStep: ValuedStep {
+    associatedtype Number: StepNumber
+    static var traits: NumberTraits<Number> { get }
+    var number: Number { get set }
+    init(_ number: Number)
+}
+
+/// What a number of a step is.
+package struct NumberTraits<Number: StepNumber>: Sendable {
+    /// The transformer key before its parenthesis.
+    let key: String
+    /// The word on the wire and in errors.
+    let name: String
+    package let range: ClosedRange<Number>
+
+    init(key: String, _ name: String, in range: ClosedRange<Number>) {
+        (self.key, self.name, self.range) = (key, name, range)
+    }
+}
+
+/// What a step can count in.
+package protocol StepNumber: Comparable, Sendable {
+    /// As it is in a transformer key.
+    var keyText: String { get }
+    static func value<Step: NumberStep>(of traits: NumberTraits<Self>) -> StepValue<Step>
+    where Step.Number == Self
+}
+
+extension Double: StepNumber {
+    package var keyText: String { decimalText(self) }
+
+    package static func value<Step: NumberStep>(of traits: NumberTraits<Double>) -> StepValue<Step>
+    where Step.Number == Double {
+        .number(traits.name, \.number, in: traits.range)
+    }
+}
+
+extension Int: StepNumber {
+    package var keyText: String { sixDecimals(self) }
+
+    package static func value<Step: NumberStep>(of traits: NumberTraits<Int>) -> StepValue<Step>
+    where Step.Number == Int {
+        .count(traits.name, \.number, in: traits.range)
+    }
+}
+
+extension NumberStep {
+    package static var values: [StepValue<Self>] { [Number.value(of: traits)] }
+
+    package static var blank: Self { Self(traits.range.lowerBound) }
+
+    package var key: String { "\(Self.traits.key)(\(number.keyText))" }
+
+    package var demand: StepDemand { .everything }
+}

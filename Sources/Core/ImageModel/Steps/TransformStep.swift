@@ -175,3 +175,230 @@ extension TransformStep {
         return form.size(after: source)
     }
 }
+
+/// One kind of step without its pixels: all that keys, limits, sizes and decoders need to know
+/// about it. `Transforming` computes its pixels.
+package protocol StepForm: Hashable, Sendable {
+    /// The word for it in errors.
+    var name: String { get }
+
+    /// The transformer key (SEMANTICS §4.5).
+    var key: String { get }
+
+    /// What it asks of the pixels of the source, as the first step of those that ask for something.
+    var demand: StepDemand { get }
+
+    /// The size of what it makes of an image of that size, whose sides are from 1 to 2³¹ − 1; `nil`
+    /// where it makes nothing of it.
+    func size(after source: PixelSize) -> PixelSize?
+
+    /// Whether the size depends on what the pixels show: it is that of `size(after:)` at most.
+    var looksForItsSize: Bool { get }
+
+    /// The same as far as it is known: `source` is `nil` where the size is not known so far.
+    func nominalSize(after source: PixelSize?) -> PixelSize?
+
+    /// The same with so many pixels for each of its pixels; `nil` where it counts none.
+    func scaled(by ratio: Double) -> TransformStep?
+
+    /// Whether it takes samples of more than 8 bits, whatever their colours are.
+    var takesDepth: Bool { get }
+
+    /// Throws what it is refused for before anything is loaded; `pixelsMax` is the limit of an
+    /// image.
+    func check(pixelsMax: Int) throws(ImageError)
+}
+
+extension StepForm {
+    /// Most steps change pixels and leave the size.
+    package func size(after source: PixelSize) -> PixelSize? { source }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? { source }
+
+    package var looksForItsSize: Bool { false }
+
+    package var takesDepth: Bool { false }
+
+    package func scaled(by ratio: Double) -> TransformStep? { nil }
+
+    /// Most steps need to know of each pixel only what it shows.
+    package var demand: StepDemand { .nothing }
+
+    package func check(pixelsMax: Int) throws(ImageError) {}
+}
+
+/// What a step asks of the pixels of the source.
+package enum StepDemand: Hashable, Sendable {
+    /// Nothing: it does the same to fewer of them.
+    case nothing
+    /// Nothing, and it exchanges columns and rows.
+    case transposition
+    /// As many as a resize uses.
+    case box(PixelSize, ResizeMode)
+    /// So many of them, at least 1, as far as there are more.
+    case area(Int)
+    /// All of them.
+    case everything
+}
+
+/// A step that is on the wire under its name, with its parameters as texts, and needs no message of
+/// its own there. `TransformStep(named:parameters:)` reads it.
+package protocol NamedStep: StepForm {
+    /// What it is given, by name.
+    var parameters: [String: String] { get }
+}
+
+extension NamedStep {
+    package var parameters: [String: String] { [:] }
+}
+
+/// How people write a step: the option of the command line and the key of a preset, which have the
+/// same name and the same text.
+package struct StepSyntax: Sendable {
+    /// The word.
+    package let name: String
+    /// What stands for the value in the help; `nil`: the step has none.
+    package let value: String?
+    /// What the help says.
+    package let help: String
+    /// What an error says of the value.
+    package let expected: String
+    /// The step of a value, which is empty where it has none; `nil` for other texts.
+    package let parse: @Sendable (String) -> TransformStep?
+    /// Which part of a text that is none is wrong; `nil` where that is not known.
+    package var fault: @Sendable (String) -> String? = { _ in nil }
+
+    /// A step with a value.
+    init(
+        _ name: String, value: String, _ help: String, expected: String,
+        _ parse: @escaping @Sendable (String) -> TransformStep?
+    ) {
+        (self.name, self.value, self.help) = (name, value, help)
+        (self.expected, self.parse) = (expected, parse)
+    }
+
+    /// A step without one.
+    init(_ name: String, _ help: String, _ step: TransformStep) {
+        (self.name, value, self.help, expected) = (name, nil, help, "")
+        parse = { $0.isEmpty ? step : nil }
+    }
+}
+
+extension PixelSize {
+    /// Throws where a step may not have it as its box.
+    func checkAsBox(of step: String) throws(ImageError) {
+        guard isPositive else {
+            throw ImageError(.invalidRequest, "\(step): width and height must be positive")
+        }
+        guard max(width, height) <= RequestLimits.sideMax else {
+            throw .tooLarge(step, limit: RequestLimits.sideMax, "pixels a side")
+        }
+    }
+}
+
+extension ImageError {
+    static func tooLarge(_ step: String, limit: Int, _ unit: String) -> ImageError {
+        ImageError(
+            .limitExceeded, "\(step): at most \(limit) \(unit) are accepted",
+            details: ["limit": "\(limit)", "step": step])
+    }
+}
+
+/// A whole number in a transformer key.
+func sixDecimals(_ value: Int) -> String { "\(value).000000" }
+
+/// A step that no worker of this project does: its name says whose it is, and a worker that is
+/// granted it knows what it means. It leaves the size of the image.
+public struct CustomStep: Hashable, Sendable {
+    /// `vendor.step`: words of small letters, digits, `_` and `-` with points between them, at
+    /// least one of those, so that no step of this project is ever called so.
+    public let name: String
+    /// Values by name; their order says nothing.
+    public let parameters: [String: String]
+
+    /// Takes any texts; those that may not be are refused with the request.
+    public init(_ name: String, parameters: [String: String] = [:]) {
+        (self.name, self.parameters) = (name, parameters)
+    }
+
+    /// `vendor.step` or `vendor.step:KEY=VALUE,…`; `nil` for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        var parameters: [String: String] = [:]
+        let pairs = parts.dropFirst().flatMap {
+            $0.split(separator: ",", omittingEmptySubsequences: false)
+        }
+        for pair in pairs {
+            let words = pair.split(separator: "=", omittingEmptySubsequences: false)
+            guard words.count == 2,
+                parameters.updateValue(String(words[1]), forKey: String(words[0])) == nil
+            else { return nil }
+        }
+        self.init(String(parts[0]), parameters: parameters)
+        guard isValid else { return nil }
+    }
+}
+
+extension CustomStep: NamedStep {
+    /// Values have no character that a key could be taken apart at.
+    package var key: String {
+        let texts = parameters.sorted { $0.key < $1.key }.map { ",\($0.key)=\($0.value)" }
+        return "ImagebusCustomTransformer(\(name)\(texts.joined()))"
+    }
+
+    /// Nobody here knows what it does.
+    package var demand: StepDemand { .everything }
+
+    package func check(pixelsMax: Int) throws(ImageError) {
+        guard isValid else {
+            throw ImageError(
+                .invalidRequest,
+                "custom: expected \(Self.syntax.expected); at most \(RequestLimits.parametersMax) "
+                    + "parameters, \(RequestLimits.nameBytesMax) bytes of each name and "
+                    + "\(RequestLimits.parameterBytesMax) of each value")
+        }
+    }
+
+    /// Why it is not done.
+    package var notGranted: ImageError {
+        ImageError(
+            .stepFailed,
+            "no worker here is granted the step \(name): leave it out, or ask the operator",
+            details: ["step": name])
+    }
+
+    static let syntax = StepSyntax(
+        "custom", value: "NAME[:K=V,...]",
+        "a step that a worker of the operator's does (repeatable)",
+        expected: "VENDOR.STEP[:KEY=VALUE,...] of letters, digits, '.', '_', '-' and, in values, "
+            + "'+', such as acme.denoise:strength=0.5"
+    ) { CustomStep($0).map { .custom($0) } }
+}
+
+extension CustomStep {
+    /// Whether a step of somebody else may be called so.
+    package static func isName(_ text: String) -> Bool {
+        let words = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return text.utf8.count <= RequestLimits.nameBytesMax && words.count > 1
+            && words.allSatisfy { !$0.isEmpty && $0.allSatisfy(Self.nameBytes.contains) }
+    }
+
+    /// Whether name and parameters are within their limits.
+    package var isValid: Bool {
+        Self.isName(name) && parameters.count <= RequestLimits.parametersMax
+            && parameters.allSatisfy { Self.isKey($0.key) && Self.isValue($0.value) }
+    }
+
+    private static func isKey(_ text: String) -> Bool {
+        (1...RequestLimits.nameBytesMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy(nameBytes.contains)
+    }
+
+    private static func isValue(_ text: String) -> Bool {
+        (1...RequestLimits.parameterBytesMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy(valueBytes.contains)
+    }
+
+    private static let nameBytes = Set("abcdefghijklmnopqrstuvwxyz0123456789_-".utf8)
+    private static let valueBytes = nameBytes.union("ABCDEFGHIJKLMNOPQRSTUVWXYZ.+".utf8)
+}

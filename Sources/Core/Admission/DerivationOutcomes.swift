@@ -1,0 +1,118 @@
+import Derivation
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// What came of work that is done for requests, and what follows from that.
+extension Scheduler {
+    /// A worker says what came of a job.
+    mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
+        // A worker that found no space waits for readers to let go of some, if there are any.
+        let hasReaders = outcome.result.foundNoSpace && hits.hasReaders
+        deriver.collect(outcome, from: worker, hasReaders: hasReaders)
+    }
+
+    /// What became of jobs and workers.
+    mutating func conclude() {
+        while deriver.hasNews {
+            takeEvents()
+            _ = deriver.goOn()
+        }
+    }
+
+    /// What workers are to be told, and what became of requests, after a call.
+    mutating func takeEvents() {
+        takeDispatches()
+        while let event = deriver.nextEvent() { follow(event) }
+    }
+
+    private mutating func follow(_ event: DerivationEvent) {
+        switch event {
+        case .found(let hit, let block, let timings, let ids):
+            noteFound(block.block, by: ids)
+            later(.found(hit, timings), ids, block: block)
+        case .missed(let text, let tiers, let timings, let ids):
+            later(.missed(tiers, timings), ids, missed: text)
+        case .validity(let known, let timings, let ids): later(.validity(known, timings), ids)
+        case .gathered(let ids): later(.onward, ids)
+        case .ungathered(let id, let error):
+            requests[id].standing = .moving
+            agenda.append(.giveUp(id, error))
+        case .made(let made, let block, let ids): later(.made(made), ids, block: block)
+        case .kept(let made, let block, let id, let place): keep(id, made, block, at: place)
+        case .moved(let id, let place): requests[id].standing = .waiting(place)
+        case .stored(let stored): storesEnded(stored)
+        case .lost(let ids): for id in ids { loseAnswer(id) }
+        case .tried(let timings, let id): requests[id].timings += timings
+        case .fetching(let timings, let ids):
+            for id in ids { fetching(id, after: timings) }
+        case .disposed(let disposition, let ids):
+            later(.disposed(disposition), ids, missed: disposition.missedText)
+        case .progressed(let transfer, let progress, let info, let ids):
+            progressed(transfer, progress, info, ids)
+        case .partial(let transfer, let image, let block, let bytes, let ids):
+            offer(image, block, of: bytes, from: transfer, to: ids)
+        case .failedSource(let source, let operation, let error, let orders):
+            deny(operation, of: source, for: error, orders)
+        case .provenSource(let source, let operation, let orders):
+            admitAgain(operation, of: source, orders)
+        case .varies(let text, let fields):
+            hits.withdraw(.varies(plainOriginal: text, fields))
+        case .confirmed(let text, let mark, let said):
+            hits.withdraw(.confirmed(plainOriginal: text, mark, said))
+        case .overtaken(let text):
+            agenda.overtake(text)
+            hits.stored(text)
+        case .noticed(let reference, let cache): hits.notice(reference, of: cache)
+        case .cacheGone(let cache): hits.withdraw(.cacheGone(cache))
+        case .answered(let job, let outcome): answerInquiry(job, outcome)
+        }
+    }
+
+    /// The cache found the result of requests. Where their cache is several ones, memory answers
+    /// the next of them by itself if all tiers were asked.
+    private mutating func noteFound(_ block: BlockID, by ids: [LiveRequest.ID]) {
+        guard !deriver.layout.isEmpty, let id = ids.first, requests.contains(id),
+            requests[id].plan.queryTiers == .all
+        else { return }
+        hits.found(requests[id].names.result, in: block)
+    }
+
+    /// The original is being fetched for a request that waited for the cache.
+    private mutating func fetching(_ id: LiveRequest.ID, after timings: StageTimings) {
+        requests[id].timings += timings
+        requests[id].missed.original = requests[id].plan.originalQueryTiers
+        requests[id].ways.skip(past: .fetch)
+        if requests[id].attempt == 1 { figures.counters.misses += 1 }
+    }
+}
+
+extension JobResult {
+    /// Whether a worker had no space for what it made.
+    fileprivate var foundNoSpace: Bool {
+        if case .failed(let error) = self { return error.code == .arenaFull }
+        return false
+    }
+}
+
+// What workers are told.
+extension Scheduler {
+    /// What workers are to be told comes where it belongs among all that is to be done.
+    mutating func takeDispatches() {
+        deriver.takeActions { actions.append(SchedulerAction($0)) }
+    }
+}
+
+extension SchedulerAction {
+    fileprivate init(_ action: DispatchAction) {
+        switch action {
+        case .assign(let worker, let job): self = .assign(worker, job)
+        case .cancelJob(let worker, let job): self = .cancelJob(worker, job)
+        case .adjust(let worker, let adjustment): self = .adjust(worker, adjustment)
+        case .release(let worker, let blocks, let isPrompt):
+            self = .release(worker, blocks, isPrompt: isPrompt)
+        case .expel(let worker, let error): self = .expel(worker, error)
+        }
+    }
+}

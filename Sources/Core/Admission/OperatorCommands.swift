@@ -1,0 +1,127 @@
+import Derivation
+import Dispatching
+import ImageModel
+import Messages
+
+// What operators want of entries of the cache.
+extension Scheduler {
+    /// The command becomes a job of the cache at once, in class high: somebody waits at a terminal.
+    mutating func obey(_ command: CacheCommand, of client: ClientID) {
+        guard clients[client] != nil else { return }
+        do throws(ImageError) {
+            let work = try entryWork(command)
+            guard clients[client]?.inquiries.count ?? 0 < Self.inquiriesMax else {
+                throw ImageError.busy("the cache is busy")
+            }
+            let job = try deriver.inquire(work)
+            clients[client]?.inquiries[job] = command.number
+            if command.wantsProgress { clients[client]?.wantsProgress.insert(job) }
+            takeEvents()
+        } catch {
+            let report = CacheReport(number: command.number, outcome: .failure(error))
+            actions.append(.cache(client, report))
+        }
+    }
+
+    private func entryWork(_ command: CacheCommand) throws(ImageError) -> EntryWork {
+        switch command.action {
+        case .contains, .remove:
+            try RequestContext.check(name: command.cache, "cache")
+            let text = try Self.storedText(of: command.key, in: command.cache ?? "")
+            try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
+            return EntryWork(action: command.action, key: text, tiers: command.tiers)
+        case .clear: return try clearing(command)
+        case .renew:
+            throw ImageError(.invalidRequest, "only an origin confirms an entry, when it is asked")
+        case .removeSelected, .list, .count, .trim: return try ofSeveral(command)
+        }
+    }
+
+    private func clearing(_ command: CacheCommand) throws(ImageError) -> EntryWork {
+        guard command.key.isEmpty, command.cache == nil, command.selection.isAll else {
+            throw ImageError(
+                .invalidRequest, "all caches are cleared together: no cache and no key is named")
+        }
+        return EntryWork(action: .clear, key: "", tiers: command.tiers)
+    }
+
+    private func ofSeveral(_ command: CacheCommand) throws(ImageError) -> EntryWork {
+        guard command.key.isEmpty, command.cache == nil else {
+            throw ImageError(.invalidRequest, "several entries have no key: a selection names them")
+        }
+        guard command.action != .trim || command.selection.isAll else {
+            throw ImageError(.invalidRequest, "a trim is of all caches: no selection is named")
+        }
+        guard command.action != .removeSelected || !command.selection.isAll else {
+            throw ImageError(
+                .invalidRequest,
+                "say which entries are removed: a URL, a prefix, a tag, an age or a cache; clear "
+                    + "removes all of them")
+        }
+        let texts = [command.selection.url, command.selection.prefix].compactMap { $0 }
+        guard texts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
+        else { throw ImageError(.invalidRequest, "a URL or prefix is no such text: \(texts)") }
+        if let tag = command.selection.tag, !CacheTag.isTag(tag) { throw CacheTag.noTag(tag) }
+        var selection = command.selection
+        selection.url = selection.url.map(Self.shownText)
+        selection.prefix = selection.prefix.map(Self.shownText)
+        let limit = min(max(Int(command.limit), 0), EntryPage.entriesMax)
+        return EntryWork(
+            action: command.action, key: "", tiers: command.tiers, selection: selection,
+            after: command.after, limit: UInt32(limit == 0 ? EntryPage.entriesMax : limit))
+    }
+
+    /// As keys have it.
+    private static func shownText(_ text: String) -> String {
+        SourceURL.percentEncodingNonASCII(text)
+    }
+
+    /// The answer to a question of an operator.
+    mutating func answerInquiry(_ job: JobID, _ outcome: CacheReport.Outcome) {
+        guard let client = clients.first(where: { $0.value.inquiries[job] != nil })?.key,
+            let number = clients[client]?.inquiries[job]
+        else { return }
+        var outcome = outcome
+        if case .progress = outcome {
+            guard clients[client]?.wantsProgress.contains(job) == true else { return }
+        } else {
+            clients[client]?.inquiries[job] = nil
+            clients[client]?.wantsProgress.remove(job)
+        }
+        if case .page(var page) = outcome {
+            page.showKeys()
+            outcome = .page(page)
+        }
+        actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
+    }
+
+    /// Nobody waits for the answers any more; what is queued is dropped.
+    mutating func dropInquiries(of client: LiveClient) {
+        for job in client.inquiries.keys.sorted() {
+            deriver.dropInquiry(job)
+        }
+        takeDispatches()
+    }
+
+    /// Questions of one operator at a time.
+    private static let inquiriesMax = 1_024
+}
+
+extension EntryPage {
+    /// Takes the texts under which entries are stored apart.
+    fileprivate mutating func showKeys() {
+        for index in entries.indices {
+            let text = entries[index].key
+            entries[index].cache = CacheKey.cache(inStored: text)
+            entries[index].key = CacheKey.key(inStored: text)
+        }
+    }
+}
+
+// Transfers that wait (SEMANTICS §10.17).
+extension Scheduler {
+    /// What an operator wants of them; what waited begins with the next event.
+    mutating func obey(_ command: DownloadCommand) {
+        deriver.limitTransfers { $0.isSuspended = command == .suspend }
+    }
+}

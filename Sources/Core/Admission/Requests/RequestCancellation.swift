@@ -1,0 +1,175 @@
+import Derivation
+import Dispatching
+import ImageModel
+public import Messages
+import Tables
+
+// The cancellation contract (SEMANTICS §8.1).
+extension Scheduler {
+    /// Ends a request or a batch of that client at once; after its terminal reply this does
+    /// nothing.
+    mutating func cancel(_ token: Token, of client: ClientID) {
+        if let id = tokens[token] {
+            if requests[id].client == client { end(id, Self.cancelled) }
+        } else if let id = prefetching.tokens[token], prefetching.batches[id].client == client {
+            cancelBatch(id)
+        }
+    }
+
+    /// Ends the members that were admitted before, a few in each event. Later ones are not touched.
+    /// A batch is a group, too: its token names it.
+    mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
+        agenda.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
+        if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
+        {
+            cancelBatch(id)
+        }
+    }
+
+    /// Ends a request or a batch of any client.
+    mutating func cancelAny(_ token: Token) {
+        if let id = tokens[token] { return end(id, Self.cancelled) }
+        if let id = prefetching.tokens[token] { cancelBatch(id) }
+    }
+
+    /// Ends the members of a group of any client. Groups are drawn at random like tokens.
+    mutating func cancelGroupOfAny(_ group: GroupID) {
+        let members = requests.ids.filter { requests[$0].group == group }
+        agenda.cancel(members, of: group, by: nil)
+        if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
+    }
+
+    /// A client is gone: its requests end, a few in each event. Detached requests go on.
+    mutating func clientLeft(_ client: ClientID) {
+        guard let record = clients[client] else { return }
+        dropInquiries(of: record)
+        endPrefetches(of: client)
+        agenda.forgetGroups(of: client)
+        clients[client] = nil
+        releaseAll(of: client)
+        let members = record.requests.members.filter { !requests[$0].isDetached }
+        if !members.isEmpty { agenda.append(BulkWork(.departed(client), members)) }
+    }
+
+    /// The deadline of a request has passed. It is counted where no worker had what it waited for.
+    /// What happened before counts first: a request that is about to go on is looked at then.
+    mutating func expire(_ id: LiveRequest.ID) {
+        guard case .waiting(let place) = requests[id].standing else { return }
+        if deriver.waitsForWorker(place) { figures.counters.expired += 1 }
+        // Why it took so long, where that is known.
+        end(id, deriver.missingWorkers(at: place).map(Self.overdue) ?? overdue(at: place))
+    }
+
+    private func overdue(at place: Place) -> ImageError {
+        deriver.waitsForResumption(place) ? Self.suspended : Self.deadlineExceeded
+    }
+
+    private static func overdue(without missing: MissingWorkers) -> ImageError {
+        ImageError(.deadlineExceeded, "\(missing)", details: ["pool": missing.pool.text])
+    }
+
+    static let cancelled = ImageError(.cancelled, "the request was cancelled")
+    static let deadlineExceeded = ImageError(
+        .deadlineExceeded, "the request took longer than its timeout")
+    static let suspended = ImageError(
+        .deadlineExceeded,
+        "the request took longer than its timeout: an operator has suspended downloads, which go "
+            + "on after imagebus downloads resume")
+}
+
+// Time passes only in events; this is what it does.
+extension Scheduler {
+    /// When `tick` is due at the latest; `nil` while nothing waits for time.
+    public var nextDeadline: Instant? {
+        let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
+        let work = wantsToPrefetch || isUnfinished ? now : nil
+        return (deadlines.first?.at).orEarlier(deriver.nextDeadline)
+            .orEarlier(touched).orEarlier(work)
+    }
+
+    /// Rings the alarms that are due, in the order of their times. Those that are too many for one
+    /// event ring in the next one.
+    mutating func ringAlarms() {
+        var left = limits.bulkStepsMax
+        while left > 0, let moment = nextAlarm, moment <= now {
+            let counts = deadlines.first?.at == moment ? ringFirstDeadline() : ringFirstJob()
+            if counts { left -= 1 }
+        }
+        deriver.retryParked()
+        if let since = hits.touchedSince,
+            since.adding(milliseconds: limits.touchedMilliseconds) <= now
+        {
+            tellTouched(atLeast: 1)
+        }
+        // Only what still counts is overdue.
+        forgetAlarms()
+    }
+
+    /// Whether there were too many for one event.
+    var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
+
+    private var nextAlarm: Instant? {
+        (deadlines.first?.at).orEarlier(deriver.nextAlarm)
+    }
+
+    /// `false` where the request has ended before.
+    private mutating func ringFirstDeadline() -> Bool {
+        guard let alarm = deadlines.popFirst(), requests.contains(alarm.request) else {
+            return false
+        }
+        expire(alarm.request)
+        return true
+    }
+
+    /// `false` where the alarm did not count any more.
+    private mutating func ringFirstJob() -> Bool {
+        guard deriver.ringFirstAlarm() else { return false }
+        conclude()
+        return true
+    }
+
+    /// Throws out alarms that no longer count: those in front at once, others when they are the
+    /// majority.
+    mutating func forgetAlarms() {
+        deriver.forgetAlarms()
+        deadlines.forget(unless: { [requests] in requests.contains($0) }, ofWhich: requests.count)
+    }
+}
+
+/// When requests end, unless they have ended before.
+struct Deadlines: Sendable {
+    private var alarms = Heap<Alarm>()
+    private var last: UInt64 = 0
+
+    var count: Int { alarms.count }
+    /// The first one.
+    var first: Alarm? { alarms.first }
+
+    mutating func set(_ deadline: Instant, for request: LiveRequest.ID) {
+        last += 1
+        alarms.push(Alarm(at: deadline, serial: last, request: request))
+    }
+
+    mutating func popFirst() -> Alarm? { alarms.pop() }
+
+    /// Throws out deadlines of requests that have ended: those in front at once, others when they
+    /// are the majority.
+    mutating func forget(unless isThere: (LiveRequest.ID) -> Bool, ofWhich requests: Int) {
+        while let alarm = alarms.first, !isThere(alarm.request) { _ = alarms.pop() }
+        guard alarms.count > 2 * requests + 512 else { return }
+        alarms.keep { isThere($0.request) }
+    }
+}
+
+/// The deadline of a request, which may have ended before.
+struct Alarm: Comparable, Sendable {
+    let at: Instant
+    let serial: UInt64
+    let request: LiveRequest.ID
+
+    static func < (left: Alarm, right: Alarm) -> Bool {
+        (left.at, left.serial) < (right.at, right.serial)
+    }
+
+    static func == (left: Alarm, right: Alarm) -> Bool { left.serial == right.serial }
+}

@@ -1,0 +1,144 @@
+import Derivation
+import Dispatching
+import ImageModel
+import Messages
+import Tables
+
+// What is delivered where an image cannot be had (PROTOCOL §8.7).
+//
+//     the image ──fails──► its fallback ──there──► delivered, and marked with the error
+//                               └──fails as well──► the error
+//
+// The fallback is a request of its own in all but the answer: it is admitted, and shares its work,
+// like any other. The live request that failed becomes the fallback. So a cancel or another class
+// holds for both, and there is one deadline and one reply.
+extension Scheduler {
+    /// A request that waits nowhere any more goes on with its fallback.
+    mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) {
+        let (image, failed) = (requests[id].image, requests[id].order)
+        guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
+            preconditionFailure("who goes on with a fallback has one")
+        }
+        requests[id].fallBack(after: FallenBack(error: error, url: image.url))
+        if let block = requests[id].refreshing?.held?.block { letGo(block) }
+        do throws(ImageError) {
+            requests[id].begin(
+                try orderFallback(
+                    fallback, of: image, distrustsMemory: failed.distrustsMemory,
+                    failed.logContext))
+        } catch {
+            return reply(id, .failure(error))
+        }
+        if let upload = failed.upload { drop(upload.block) }
+        if !answerFallbackFromMemory(id) { agenda.append(.onward(id)) }
+    }
+
+    /// Goes on with the fallback of a load that was refused at admission; `false` where there is
+    /// none.
+    mutating func admitFallback(
+        of load: LoadRequest, _ terms: LoadTerms, from client: ClientID, _ owner: Incarnation,
+        after error: ImageError
+    ) -> Bool {
+        guard
+            let fallback = terms.fallback(after: error, infoOnly: load.image.infoOnly)
+        else { return false }
+        let failure = FallenBack(error: error, url: load.image.url)
+        do throws(ImageError) {
+            let order = try orderFallback(
+                fallback, of: load.image, distrustsMemory: load.staleRetries > 0,
+                load.logContext)
+            try checkRoomForOneMore(of: client)
+            let id = enlist(load, of: client, owner, order)
+            requests[id].fallBack(after: failure)
+            _ = answerFallbackFromMemory(id)
+        } catch {
+            let outcome = failure.outcome(of: .failure(error))
+            if case .failure(let error) = outcome { figures.counters.ended(with: error) }
+            answerAtOnce(load, of: client, outcome)
+        }
+        return true
+    }
+
+    // MARK: - Admission
+
+    /// Admits a fallback: throws what is wrong with it.
+    private mutating func orderFallback(
+        _ fallback: PreparedFallback, of failed: ImageRequest, distrustsMemory: Bool,
+        _ logContext: LogContext
+    ) throws(ImageError) -> Order {
+        switch fallback {
+        case .none: throw ImageError(.internalError, "there is no fallback")
+        case .load(let asked):
+            let load = lateResolution(asked, .fallback)
+            if let refusal = load.terms.refusal { throw refusal }
+            try load.request.checkWishes()
+            try checkBlacklist(load.request, load.terms)
+            try checkForeignWork(of: load.request)
+            return Order(
+                load.request, load.terms, try names(of: load.request, load.terms, nil),
+                distrustsMemory: distrustsMemory, logContext: logContext)
+        case .colour(let colour):
+            // The sides are checked before anything is computed from them.
+            try RequestNames.check(image: failed, limits.derivation.image)
+            let canvas = Canvas(colour: colour, size: failed.nominalSize)
+            let image = failed.painting(canvas)
+            return Order(
+                image, LoadTerms(),
+                try RequestNames(painting: image, limits: limits.derivation.image),
+                canvas: canvas,
+                distrustsMemory: distrustsMemory, logContext: logContext)
+        }
+    }
+
+    /// A hit in the index ends a fallback before it has cost anything.
+    private mutating func answerFallbackFromMemory(_ id: LiveRequest.ID) -> Bool {
+        let request = requests[id]
+        guard let (entry, block) = takeHit(request.order.terms, request.plan, request.names)
+        else { return false }
+        answer(id, entry.delivered(for: request.image, request.names), block)
+        return true
+    }
+}
+
+/// What became of the image of a request that goes on with its fallback.
+struct FallenBack: Sendable {
+    /// Why the image cannot be had.
+    let error: ImageError
+    /// The image's URL, for the log.
+    let url: String
+
+    /// How the request ends when its fallback ended so. Where the fallback fails as well, the
+    /// caller hears the error of the image, unless the request was cancelled.
+    func outcome(of fallback: Reply.Outcome) -> Reply.Outcome {
+        switch fallback {
+        case .image(var image):
+            image.fallbackFor = error
+            return .image(image)
+        case .failure(let second) where second.code == .cancelled: return fallback
+        case .failure(let second): return .failure(failed(with: second.code.rule.name))
+        case .miss: return .failure(failed(with: "miss"))
+        case .notModified: return fallback
+        }
+    }
+
+    private func failed(with reason: String) -> ImageError {
+        var error = error
+        error.details["fallback"] = reason
+        return error
+    }
+}
+
+extension ImageRequest {
+    /// An image of one colour in the size of the result; it costs less than keeping it.
+    func painting(_ canvas: Canvas) -> ImageRequest {
+        var image = loading(fallback: "colour:\(canvas.colour)")
+        image.thumbnail = nil
+        image.steps = [.resize(canvas.size, .stretch)]
+        image.options.remove(.fromCacheOnly)
+        image.queryCacheTypes = .none
+        image.storeCacheTypes = .none
+        image.originalQueryCacheTypes = .none
+        image.originalStoreCacheTypes = .none
+        return image
+    }
+}

@@ -1,0 +1,335 @@
+import Derivation
+import ImageModel
+import Messages
+
+// The texts under which results and originals are cached.
+extension Scheduler {
+    /// The names of a request. What an operator puts or reads has the name that he gave.
+    mutating func names(
+        of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
+    ) throws(ImageError) -> RequestNames {
+        if case .entry(let key) = terms.base {
+            let text = try Self.storedText(of: key, in: terms.cache)
+            try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
+            return RequestNames(putting: key, in: terms.cache, image)
+        }
+        if let key = upload?.key {
+            return RequestNames(putting: key, in: terms.cache, image)
+        }
+        return try names(of: image, terms, isUpload: upload != nil)
+    }
+
+    /// The texts under which a request's result and original are cached, as far as is known. Throws
+    /// what is wrong with its image.
+    mutating func names(
+        of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
+    ) throws(ImageError) -> RequestNames {
+        let names = try namesMemo.names(
+            of: image, terms, isUpload: isUpload, limits: limits.derivation.image,
+            layout: deriver.layout)
+        // Usually no origin varies: then a hit pays nothing.
+        guard !hits.variances.isEmpty, let fields = hits.variances[names.plainOriginal] else {
+            return names
+        }
+        return names.varied(by: deriver.variant(of: names.source, fields))
+    }
+
+    /// The text under which a cache has the key that an operator names. Throws for what is no key.
+    static func storedText(of key: String, in cache: String) throws(ImageError) -> String {
+        guard !key.isEmpty, key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw noKey }
+        let text = CacheKey.stored(shown: key, in: cache)
+        guard text.utf8.count <= MessageLimits.keyBytesMax else { throw noKey }
+        return text
+    }
+
+    /// Names of caches stand for these from now on.
+    mutating func adopt(_ layout: CacheLayout) {
+        deriver.layout = layout
+        hits.adopt(layout)
+        namesMemo.removeAll()
+    }
+
+    static let noKey = ImageError(
+        .invalidRequest,
+        "a cache key has 1 to \(MessageLimits.keyBytesMax) bytes and no control characters")
+}
+
+/// Names that were derived before, so that a hit costs a look-up and derives no texts.
+struct RequestNamesMemo: Sendable {
+    /// What is asked, hashed once. An object: a look-up compares several keys, and would copy each.
+    private final class Question: Hashable, Sendable {
+        let parts: Parts
+        /// Of all that a client chooses.
+        private let digest: Int
+
+        init(_ parts: consuming Parts) {
+            digest = parts.digest
+            self.parts = parts
+        }
+
+        static func == (left: Question, right: Question) -> Bool {
+            left.digest == right.digest && left.parts == right.parts
+        }
+
+        /// The digest stands for all of it.
+        func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    }
+
+    /// What the names depend on: the image and the identity of the client, but no wish.
+    private struct Parts: Equatable, Sendable {
+        let url: String
+        let headers: [HTTPHeader]
+        let frame: Int?
+        let animates: Bool
+        let leavesOutFrames: Bool
+        let thumbnail: Thumbnail?
+        let steps: [TransformStep]
+        let output: OutputOptions
+        let infoOnly: Bool
+        let facts: WantedFacts
+        let identity: String?
+        let isUnverified: Bool
+        let base: KeyBase
+        /// Where the transfer goes, if not to the URL.
+        let transferURL: String?
+        let cache: String
+        let originalCache: String
+        let overlays: [OverlayName]
+        let limits: LimitSettings
+        let isUpload: Bool
+
+        /// What names the original of an overlay.
+        struct OverlayName: Hashable, Sendable {
+            let url: String
+            let identity: String?
+            let isUnverified: Bool
+            let base: KeyBase
+            let originalCache: String
+
+            init(_ load: Resolution) {
+                url = load.request.url
+                identity = load.terms.identity
+                isUnverified = load.terms.transfer.isUnverified
+                base = load.terms.base
+                originalCache = load.terms.originalCache
+            }
+        }
+
+        init(
+            _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms, isUpload: Bool
+        ) {
+            url = request.url
+            headers = request.headers
+            (frame, thumbnail) = (request.frame, request.thumbnail)
+            animates = request.animates
+            leavesOutFrames = request.leavesOutFrames
+            steps = request.steps
+            output = request.output
+            infoOnly = request.infoOnly
+            facts = request.facts
+            identity = terms.identity
+            isUnverified = terms.transfer.isUnverified
+            base = terms.base
+            transferURL = terms.askedURL
+            cache = terms.cache
+            originalCache = terms.originalCache
+            overlays = terms.overlays.map(OverlayName.init)
+            limits = terms.limits
+            self.isUpload = isUpload
+        }
+
+        var digest: Int {
+            var hasher = Hasher()
+            hasher.combine(url)
+            hasher.combine(headers)
+            hasher.combine(frame)
+            hasher.combine(animates)
+            hasher.combine(leavesOutFrames)
+            hasher.combine(thumbnail)
+            hasher.combine(steps)
+            hasher.combine(output)
+            hasher.combine(identity)
+            hasher.combine(base)
+            hasher.combine(cache)
+            hasher.combine(originalCache)
+            hasher.combine(overlays)
+            return hasher.finalize()
+        }
+    }
+
+    private let namesMax: Int
+    private var known: [Question: RequestNames] = [:]
+
+    init(namesMax: Int) { self.namesMax = namesMax }
+
+    /// Questions with a known answer.
+    var count: Int { known.count }
+
+    /// Names are derived anew from now on.
+    mutating func removeAll() { known.removeAll(keepingCapacity: true) }
+
+    /// The names of a request; throws what is wrong with its image. Forgets all when full: the
+    /// names that are in use come back at once.
+    mutating func names(
+        of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits,
+        layout: CacheLayout = CacheLayout()
+    ) throws(ImageError) -> RequestNames {
+        let question = Question(Parts(request, terms, isUpload: isUpload))
+        if let names = known[question] { return names }
+        let names = try RequestNames(
+            checking: request, terms, isUpload: isUpload,
+            limits: limits.narrowed(by: terms.limits))
+        if !layout.isEmpty { try names.check(layout) }
+        if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
+        known[question] = names
+        return names
+    }
+}
+
+/// What makes an image one that may be asked for; checked once for each set of names.
+extension RequestNames {
+    /// Throws the first thing that is wrong with the source, the steps or the output.
+    init(
+        checking request: borrowing ImageRequest, _ terms: borrowing LoadTerms, isUpload: Bool,
+        limits: ImageLimits
+    ) throws(ImageError) {
+        let url = try SourceURL(request.url)
+        if isUpload {
+            guard url.scheme == Scheduler.uploadScheme else { throw .noLoader(of: url) }
+        } else {
+            try terms.loader.check(scheme: url)
+        }
+        try Self.check(headers: request.headers)
+        guard request.overlays.map(\.url) == terms.overlays.map(\.request.url) else {
+            throw ImageError(.internalError, "overlays came without their terms")
+        }
+        let hasCredentials =
+            url.userInfo != nil || request.headers.contains(where: \.isCredential)
+        guard !hasCredentials || terms.identity != nil else {
+            throw ImageError(.internalError, "credentials came without a digest of them")
+        }
+        try self.init(request, url, terms, limits)
+    }
+
+    /// Of an image that is painted: no loader takes its URL, which is but a name.
+    init(painting request: ImageRequest, limits: ImageLimits) throws(ImageError) {
+        try self.init(request, SourceURL(request.url), LoadTerms(), limits)
+    }
+
+    private init(
+        _ request: borrowing ImageRequest, _ url: SourceURL, _ terms: borrowing LoadTerms,
+        _ limits: ImageLimits
+    ) throws(ImageError) {
+        try Self.check(image: request, limits)
+        self.init(request, url, terms)
+        let bytes = max(result.utf8.count, original.utf8.count)
+        guard bytes <= MessageLimits.keyBytesMax - Self.variantBytesMax else {
+            throw ImageError(.invalidRequest, "the cache key is too long: use fewer steps")
+        }
+    }
+
+    /// Throws where a name that stands for several caches makes too long a key in one of them.
+    func check(_ layout: CacheLayout) throws(ImageError) {
+        for text in [result, original] {
+            try layout.check(text, bytesMax: MessageLimits.keyBytesMax - Self.variantBytesMax)
+        }
+    }
+
+    /// Room for what an origin's answer may depend on.
+    private static let variantBytesMax = 64
+
+    /// So that the sentence stays within what a message carries.
+    private static let nameToldMax = 64
+
+    private static func check(headers: [HTTPHeader]) throws(ImageError) {
+        guard headers.count <= RequestLimits.headersMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.headersMax) headers are accepted")
+        }
+        let bytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        guard bytes <= RequestLimits.headerBytesMax else {
+            throw ImageError(
+                .invalidRequest,
+                "at most \(RequestLimits.headerBytesMax) bytes of headers are accepted")
+        }
+        guard headers.allSatisfy(\.isValid) else {
+            throw ImageError(.invalidRequest, "a header has an invalid name or value")
+        }
+        for header in headers {
+            guard let reason = header.refusal else { continue }
+            let name = header.name.prefix(Self.nameToldMax)
+            throw ImageError(
+                .invalidRequest, "the header \(name) is not accepted: \(reason)",
+                details: ["header": String(name)])
+        }
+    }
+
+    /// Throws the first thing that is wrong with steps or output.
+    static func check(image request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
+        try check(steps: request, limits)
+        try request.output.check()
+        try request.facts.check()
+        guard request.infoOnly || request.facts.kinds.isEmpty else {
+            throw ImageError(
+                .invalidRequest, "facts come without bytes: leave them out, or ask for facts only")
+        }
+    }
+
+    private static func check(steps request: ImageRequest, _ limits: ImageLimits)
+        throws(ImageError)
+    {
+        guard request.steps.count <= RequestLimits.stepsMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.stepsMax) steps are accepted")
+        }
+        guard request.pixelRatio == 1 else {
+            let ratios = RequestLimits.pixelRatios
+            throw ImageError(
+                .invalidRequest,
+                "the pixel ratio is a number from \(ratios.lowerBound) to "
+                    + "\(Int(ratios.upperBound))")
+        }
+        guard request.frame.map((0..<RequestLimits.framesMax).contains) ?? true else {
+            throw ImageError(
+                .invalidRequest, "a frame is a number from 0 to \(RequestLimits.framesMax - 1)")
+        }
+        for step in request.allSteps { try step.form.check(pixelsMax: limits.pixelsMax) }
+        guard !request.hasCustomSteps || KeptParts(request.output).isEmpty else {
+            throw ImageError(
+                .invalidRequest,
+                "a custom step is given pixels and nothing else: leave out metadata and profile")
+        }
+        guard request.overlays.count <= RequestLimits.overlaysMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.overlaysMax) overlays are accepted")
+        }
+        guard !request.infoOnly || request.isPlain else {
+            throw ImageError(
+                .invalidRequest, "facts are those of the source: no steps, no output options")
+        }
+    }
+}
+
+extension ImageRequest {
+    /// Throws the first thing that is wrong with how it is to be loaded.
+    func checkWishes() throws(ImageError) {
+        try assumedLifetime.check()
+        guard options.isSubset(of: .known) else {
+            throw ImageError(.invalidRequest, "an option is unknown to this version")
+        }
+        if let option = options.intersection(.notSupported).names.first {
+            throw ImageError.notSupported(option)
+        }
+        try context.check()
+        let tiers = queryCacheTypes.union(storeCacheTypes)
+            .union(originalQueryCacheTypes).union(originalStoreCacheTypes)
+        guard tiers.isSubset(of: .all) else {
+            throw ImageError(.invalidRequest, "a cache type is none, disk, memory or all")
+        }
+        guard (1...RequestLimits.timeoutMillisecondsMax).contains(timeoutMilliseconds) else {
+            throw ImageError(
+                .invalidRequest,
+                "the timeout is 1 to \(RequestLimits.timeoutMillisecondsMax) milliseconds")
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package import Dispatching
+package import ImageModel
+import Messages
+import Tables
+
+/// One query of a result's key, for all waiters that ask the same tiers for it.
+struct LookupNode: Node {
+    typealias Provider = LookupNode
+    static var table: WritableKeyPath<Deriver, NodeTable<LookupNode>> { \.lookups }
+
+    /// What is asked; equal queries are one.
+    let query: QueryWork
+    var consumers = WaiterList<Waiter>()
+    private(set) var job: JobID?
+    /// Of the request that began it.
+    let logContext: LogContext
+    var key: String { query.key }
+    /// The key was stored while the question was under way: a miss means nothing then.
+    private(set) var isOvertaken = false
+    /// What was stored replaced another result: a hit may be the old one.
+    private(set) var isOutdated = false
+
+    init(query: QueryWork, _ logContext: LogContext) {
+        self.query = query
+        self.logContext = logContext
+    }
+
+    /// Its key was stored by somebody.
+    mutating func overtake() { isOvertaken = true }
+
+    /// What its key had was replaced.
+    mutating func outdate() { isOutdated = true }
+
+    /// It is asked, or asked again.
+    mutating func asked(_ job: JobID) {
+        self.job = job
+        isOvertaken = false
+        isOutdated = false
+    }
+
+    var remains: Remains { .nothing }
+}
+
+// A query of the result's key, from joining to its outcome.
+extension Deriver {
+    /// Joins the query that is under way, or begins one; throws why none can be begun.
+    package mutating func lookUp(_ waiter: Waiter, _ urgency: Urgency) throws(ImageError) -> Place {
+        let order = waiter.order
+        let query = QueryWork(
+            key: order.names.result, tiers: order.plan.queryTiers, destination: .results,
+            promotes: order.image.storeCacheTypes.contains(.memory))
+        if let node = lookups.first(under: query.key, where: { $0.query == query }) {
+            figures.joinedLookups += 1
+            let seat = lookups[node].consumers.join(waiter, urgency)
+            propagate(node)
+            return Place(.lookup(Need(node: node, seat: seat)))
+        }
+        if let error = dispatcher.refusal(in: .query) { throw error }
+        let node = lookups.insert(LookupNode(query: query, order.logContext))
+        let seat = lookups[node].consumers.join(waiter, urgency)
+        ask(node)
+        return Place(.lookup(Need(node: node, seat: seat)))
+    }
+
+    /// The cache has the result: everybody is answered.
+    mutating func lookup(
+        _ node: LookupNode.ID, found hit: CacheHit, _ job: Completion.Ended
+    ) {
+        guard let cache = job.worker else { preconditionFailure("a cache found the result") }
+        tell(.noticed(hit.reference, cache))
+        if lookups[node].isOutdated { return ask(node) }
+        let waiters = lookups[node].consumers.members
+        retire(node)
+        let block = BlockHandle(worker: cache, block: hit.reference.block)
+        tell(waiters) { .found(hit, block, Self.timings(job), $0) }
+    }
+
+    private static func timings(_ job: Completion.Ended) -> StageTimings {
+        var timings = StageTimings()
+        timings.add(job)
+        return timings
+    }
+
+    /// The cache does not have it, or cannot say: everybody goes on to the next way, unless the
+    /// key was stored in the meantime.
+    mutating func lookupMissed(_ node: LookupNode.ID, _ job: Completion.Ended) {
+        guard !lookups[node].isOvertaken else { return ask(node) }
+        let query = lookups[node].query
+        let waiters = lookups[node].consumers.members
+        retire(node)
+        tell(waiters) { .missed(query.key, query.tiers, Self.timings(job), $0) }
+    }
+
+    private mutating func ask(_ node: LookupNode.ID) {
+        let job = submit(
+            .query(lookups[node].query), for: .lookup(node), reading: nil,
+            lookups[node].consumers.urgency)
+        lookups[node].asked(job)
+    }
+}
+
+/// One question to external caches: what they know of the freshness of an image that is stale here.
+struct ValidityNode: Node {
+    typealias Provider = ValidityNode
+    static var table: WritableKeyPath<Deriver, NodeTable<ValidityNode>> { \.validities }
+
+    /// The image that waiters have.
+    struct Key: Hashable, Sendable {
+        /// The text of the result.
+        let text: String
+        /// What identifies the bytes of its original.
+        let mark: BodyMark
+    }
+
+    let key: Key
+    /// Texts that were not asked for yet, under which caches may know the original.
+    private var texts: ArraySlice<String>
+    /// When what is known here of caching was said, in milliseconds since 1970.
+    let bornMilliseconds: Int64
+    var consumers = WaiterList<Waiter>()
+    private(set) var job: JobID?
+    var timings = StageTimings()
+    /// Of the request that began it.
+    let logContext: LogContext
+    /// An operator removed entries meanwhile: an answer means nothing then.
+    private(set) var isOutdated = false
+
+    init(_ key: Key, _ texts: [String], bornMilliseconds: Int64, _ logContext: LogContext) {
+        self.key = key
+        self.texts = texts[...]
+        self.bornMilliseconds = bornMilliseconds
+        self.logContext = logContext
+    }
+
+    /// The text to be asked for next.
+    mutating func nextText() -> String? { texts.popFirst() }
+
+    mutating func asked(_ job: JobID) { self.job = job }
+
+    mutating func outdate() { isOutdated = true }
+
+    /// Whether that is news about the same bytes.
+    func isNews(_ validity: Validity) -> Bool {
+        guard !isOutdated, BodyMark(validity).names(key.mark), let caching = validity.caching
+        else { return false }
+        return caching.age.bornMilliseconds > bornMilliseconds
+    }
+
+    var remains: Remains { .nothing }
+}
+
+// What external caches know of the freshness of an image that is stale here: another machine may
+// have asked its origin since (SEMANTICS §6.7).
+extension Deriver {
+    /// Whether an external cache may know more of the image of an order.
+    package func mayBeConfirmedElsewhere(_ order: Order) -> Bool {
+        layout.hasForeign && !sharedTexts(of: order.names).isEmpty
+    }
+
+    /// Joins the question that is under way, or asks it; `nil` if too much waits. `caching`: what
+    /// is known here.
+    package mutating func askValidity(
+        _ waiter: Waiter, of mark: BodyMark, _ caching: OriginCaching?, _ urgency: Urgency
+    ) -> Place? {
+        let order = waiter.order
+        let key = ValidityNode.Key(text: order.names.result, mark: mark)
+        if let node = validities.first(under: key) {
+            let seat = validities[node].consumers.join(waiter, urgency)
+            propagate(node)
+            return Place(.validity(Need(node: node, seat: seat)))
+        }
+        guard dispatcher.refusal(in: .query) == nil else { return nil }
+        let node = validities.insert(
+            ValidityNode(
+                key, sharedTexts(of: order.names),
+                bornMilliseconds: caching?.age.bornMilliseconds ?? -1, order.logContext))
+        let seat = validities[node].consumers.join(waiter, urgency)
+        ask(node)
+        return Place(.validity(Need(node: node, seat: seat)))
+    }
+
+    /// The texts under which external caches may keep the image or its original.
+    private func sharedTexts(of names: RequestNames) -> [String] {
+        let texts =
+            names.result == names.original ? [names.result] : [names.result, names.original]
+        return texts.filter { layout.isShared($0) }
+    }
+
+    private mutating func ask(_ node: ValidityNode.ID) {
+        while let text = validities[node].nextText() {
+            guard layout.isShared(text) else { continue }
+            var work = EntryWork(action: .contains, key: text, tiers: .disk)
+            work.wantsValidity = true
+            let urgency = validities[node].consumers.urgency
+            let job = submit(.entry(work), for: .validity(node), reading: nil, urgency)
+            return validities[node].asked(job)
+        }
+        answer(node, nil)
+    }
+
+    /// An external cache has answered; `nil`: it does not know the image, or failed.
+    mutating func validityKnown(
+        _ node: ValidityNode.ID, _ validity: Validity?, _ job: Completion.Ended
+    ) {
+        validities[node].timings.add(job)
+        guard let validity, validities[node].isNews(validity) else { return ask(node) }
+        answer(node, validity)
+    }
+
+    private mutating func answer(_ node: ValidityNode.ID, _ news: Validity?) {
+        let (waiters, timings) = (validities[node].consumers.members, validities[node].timings)
+        retire(node)
+        tell(waiters) { .validity(news, timings, $0) }
+    }
+}

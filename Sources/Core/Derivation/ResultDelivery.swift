@@ -1,0 +1,133 @@
+import Dispatching
+package import ImageModel
+import Messages
+import Tables
+
+// A result that exists goes to where clients read, and to the tiers that keep it.
+extension Deriver {
+    /// Has the cache copy the result to where clients read, under its key unless no tier may keep
+    /// it. It is finished even when nobody waits any more.
+    mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
+        if results[node].isOriginal || results[node].chain != nil {
+            transcodeBody(of: node, product)
+        }
+        removeOutdatedResult(of: node)
+        let tiers = results[node].plainTiers
+        let work = StoreWork(
+            key: tiers.isEmpty ? nil : results[node].text, source: product.reference,
+            tiers: tiers, delivers: true,
+            waitsForDisk: results[node].policy.waitsForDisk && tiers.contains(.disk),
+            metadata: product.metadata)
+        let job = submit(
+            .store(work), for: .delivery(node), reading: product.block,
+            results[node].consumers.urgency, maker: .transform(results[node].name.key))
+        results[node].beganDelivery(job, of: product)
+    }
+
+    /// The copy is where clients read: waiters are answered. A waiter that joined meanwhile and
+    /// wants the result kept in other tiers waits for another round.
+    mutating func delivered(
+        _ node: ResultNode.ID, _ report: StoreReport, _ job: Completion.Ended
+    ) {
+        guard let reference = report.delivered, let product = results[node].product,
+            let cache = job.worker
+        else {
+            preconditionFailure("a delivery was asked for and was checked")
+        }
+        tell(.noticed(reference, cache))
+        let block = BlockHandle(worker: cache, block: reference.block)
+        let result = results[node]
+        if !report.tiers.isEmpty {
+            overtakeQueries(of: result.text, result.name.key.decode.source)
+            if result.name.origin.isRevalidation { outdateQueries(of: result.text) }
+        }
+        var image = DeliveredImage(
+            reference: reference, info: product.metadata.info, cacheType: result.provenance.tier,
+            key: CacheKey.key(inStored: result.text),
+            storedTiers: report.tiers.union(result.transcoded))
+        (image.digest, image.isDamaged) = (report.digest, result.isDamaged)
+        let served = results[node].consumers.takeAll { result.serves($0.storePolicy) }
+        complete(served, image, block, result)
+        if results[node].consumers.isEmpty { retire(node) } else { deliver(node, product) }
+    }
+
+    /// Waiters have their image. Those under `waitStoreCache` begin to wait for stores at once;
+    /// replies follow.
+    mutating func complete(
+        _ waiters: [Waiter], _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
+    ) {
+        let made = Made(image, result)
+        let isLast = { (waiter: Waiter) in made.isFetched || !waiter.order.plan.refreshes }
+        for waiter in waiters where waiter.order.waitsForStores && isLast(waiter) {
+            tell(.kept(made, block, waiter.id, standBy(waiter, result, image, block)))
+        }
+        tell(waiters.filter { !$0.order.waitsForStores || !isLast($0) }) {
+            .made(made, block, $0)
+        }
+    }
+
+    /// A delivery waits for space only as long as somebody waits for it: readers may keep large
+    /// blocks for ever.
+    mutating func waitsForSpace(_ node: ResultNode.ID, _ may: Bool) {
+        if let job = results[node].job { mayWaitForSpace(job, may) }
+    }
+}
+
+/// A waiter that has its image, and waits for stores before it is answered.
+struct Watcher: Sendable {
+    let id: Waiter.ID
+    /// The cache that has its image, unless it is facts.
+    let cache: WorkerID?
+    /// The source whose store it waits for after that of what a serializer makes.
+    let source: SourceNode.ID?
+    /// The text of the original where that alone is stored.
+    let original: String?
+    /// Tiers that stored it so far.
+    var stored: CacheTypes
+}
+
+typealias WatcherList = SeatList<Watcher>
+
+/// A watcher that waits for no store any more, and the tiers that have its image.
+package struct Stored: Sendable {
+    package let id: Waiter.ID
+    package let tiers: CacheTypes
+}
+
+// Watchers have their image, and wait for stores before they are answered (`waitStoreCache`).
+extension Deriver {
+    /// Makes a waiter with `waitStoreCache` a watcher: of what a serializer makes of its image, and
+    /// of the original.
+    mutating func standBy(
+        _ waiter: Waiter, _ result: ResultNode, _ image: DeliveredImage, _ block: BlockHandle?
+    ) -> Place? {
+        let order = waiter.order
+        let watcher = Watcher(
+            id: waiter.id, cache: block?.worker,
+            source: order.plan.includes(.storeOriginal) ? result.source : nil,
+            original: order.image.infoOnly ? order.names.plainOriginal : nil,
+            stored: image.storedTiers ?? .none)
+        guard let transcode = result.transcode else { return awaitOriginal(watcher) }
+        return Place(.transcode(transcode, transcodes[transcode].watchers.join(watcher)))
+    }
+
+    /// A watcher waits for the store of the original, if there is one.
+    mutating func awaitOriginal(_ watcher: Watcher) -> Place? {
+        guard let source = watcher.source, sources.contains(source),
+            sources[source].storing.isUnderWay
+        else { return nil }
+        return Place(.original(source, sources[source].storing.watchers.join(watcher)))
+    }
+
+    /// Nothing of the original is on its way to a tier any more: nobody waits for that.
+    mutating func tellStored(_ storing: OriginalStores) {
+        guard !storing.watchers.isEmpty else { return }
+        tell(
+            .stored(
+                storing.watchers.map { watcher in
+                    Stored(
+                        id: watcher.id,
+                        tiers: watcher.original.map(storing.originals.stored) ?? watcher.stored)
+                }))
+    }
+}

@@ -1,0 +1,356 @@
+import Dispatching
+package import ImageModel
+package import Messages
+import Tables
+
+// Work that will not be done, and what becomes of its waiters.
+extension Deriver {
+    mutating func tearDown(_ node: SourceNode.ID, _ disposition: Disposition) {
+        for decode in sources[node].consumers.members where decodes.contains(decode) {
+            tearDown(decode, disposition)
+        }
+    }
+
+    mutating func tearDown(_ node: DecodeNode.ID, _ disposition: Disposition) {
+        for consumer in decodes[node].consumers.members {
+            switch consumer {
+            case .result(let result): tearDown(result, disposition)
+            case .overlay(let overlay): resolve(disposition, overlay, of: node)
+            }
+        }
+    }
+
+    /// The node is over. With its last result a decode is over, and with its last decode a source.
+    mutating func tearDown(_ node: ResultNode.ID, _ disposition: Disposition) {
+        let waiters = results[node].consumers.members
+        retire(node)
+        tell(waiters) { .disposed(disposition, $0) }
+    }
+
+    // MARK: - Overlays
+
+    /// What becomes of the consumers of an overlay whose pixels will not come, or are lost.
+    private mutating func resolve(
+        _ disposition: Disposition, _ consumer: OverlayConsumer, of node: DecodeNode.ID
+    ) {
+        switch consumer {
+        case .result(let result): if results.contains(result) { tearDown(result, disposition) }
+        case .waiter(let id, let index):
+            guard let gathering = gatherings[id], gathering.layers[index].decode?.node == node
+            else { return }
+            // A waiter that has gone on waits for a result, which is among the consumers itself.
+            guard gathering.isAwaited else { return leaveOverlays(id) }
+            resolve(disposition, index, of: id, gathering.layers[index])
+        }
+    }
+
+    private mutating func resolve(
+        _ disposition: Disposition, _ index: Int, of id: Waiter.ID, _ layer: Gathering.Layer
+    ) {
+        if case .onward(let timings, _) = disposition {
+            tell(.tried(timings, id))
+            gatherings[id]?.layers[index].decode = nil
+            gatherings[id]?.layers[index].hasAskedCache = true
+            gatherings[id]?.layers[index].missed = layer.order.image.originalQueryCacheTypes
+            if let need = layer.decode { leaveOverlay(need) }
+            obtainOverlay(index, of: id)
+            return goOnIfGathered(id)
+        }
+        leaveOverlays(id)
+        switch disposition {
+        case .fail(let error):
+            let failure = ImageError.overlay(error, url: layer.order.image.url)
+            tell(.disposed(.fail(failure), [id]))
+        case .afresh: tell(.disposed(.afresh, [id]))
+        case .again, .onward, .unmodified: tell(.disposed(.again, [id]))
+        }
+    }
+}
+
+// Two refreshes of one image may be under way. What the transfer that began last brings is kept,
+// whichever ends first. The older refresh answers its waiters. It stores, removes and outdates
+// nothing.
+extension Deriver {
+    /// Removes the entries that older refreshes would have replaced, except those that the newest
+    /// one replaces itself.
+    mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
+        guard let began = sources[newest].freshness.began else { return }
+        let older = olderRefreshes(of: key, before: began)
+        let outdated = outdatedResults(of: key, at: older, before: began)
+        let encodings = transcodes.ids.filter {
+            transcodes[$0].material.key == key && transcodes[$0].material.began.isBefore(began)
+        }
+        removeOutdated(by: newest, outdated, at: older, encodings)
+        for node in older {
+            closeRefreshes(at: node)
+            sources[node].freshness.outdate()
+            endStores(of: node)
+        }
+        for node in decodes.ids
+        where decodes[node].name.key.source == key
+            && decodes[node].provenance.began.isBefore(began)
+        {
+            decodes[node].provenance.isOutdated = true
+        }
+        end(encodings)
+        for node in outdated where results.contains(node) { outdate(node) }
+        for node in older { tidy(node) }
+    }
+
+    private func olderRefreshes(of key: SourceKey, before began: TransferSerial)
+        -> [SourceNode.ID]
+    {
+        sources.all(under: key).filter { node in
+            sources[node].freshness.began.isBefore(began) && !sources[node].freshness.isOutdated
+                && isRefreshed(node)
+        }
+    }
+
+    private func outdatedResults(
+        of key: SourceKey, at older: [SourceNode.ID], before began: TransferSerial
+    ) -> [ResultNode.ID] {
+        results.ids.filter { isOutdated(results[$0], of: key, at: older, before: began) }
+    }
+
+    /// Whether a result is made, or will be, of what an older refresh brought.
+    private func isOutdated(
+        _ result: ResultNode, of key: SourceKey, at older: [SourceNode.ID],
+        before began: TransferSerial
+    ) -> Bool {
+        guard result.name.key.decode.source == key, result.name.origin.isRevalidation,
+            !result.provenance.isOutdated
+        else { return false }
+        return result.provenance.began.isBefore(began)
+            || result.source.map { older.contains($0) } ?? false
+    }
+
+    /// A delivery that would also store is begun anew without the store. A result without waiters
+    /// is dropped.
+    mutating func outdate(_ node: ResultNode.ID) {
+        guard results[node].provenance.began != nil else { return }
+        results[node].outdate()
+        guard let product = results[node].product, let job = results[node].job else { return }
+        if results[node].consumers.isEmpty { return retire(node) }
+        abandon(job)
+        deliver(node, product)
+    }
+
+    /// What serializers make of older bytes is not kept. The entries that it was to replace were
+    /// removed already.
+    private mutating func end(_ encodings: [TranscodeNode.ID]) {
+        for id in encodings where transcodes.contains(id) {
+            transcodes[id].replaces = false
+            endTranscode(id)
+        }
+    }
+
+    /// Results of the newest bytes stay, and so does what is being stored of them.
+    private mutating func removeOutdated(
+        by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID],
+        _ encodings: [TranscodeNode.ID]
+    ) {
+        let mark = sources[newest].body?.mark
+        var done = Set(sources[newest].storing.originals.texts.map(sources[newest].text(of:)))
+        for node in results.ids where results[node].source == newest && results[node].exists {
+            done.insert(results[node].text)
+        }
+        let made = outdated.filter { node in
+            mark.flatMap { results[node].name.origin.mark?.names($0) } != true
+        }
+        let texts =
+            made.map { results[$0].text }
+            + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].entry.text }
+            + older.flatMap { node in
+                sources[node].storing.originals.texts.map(sources[node].text(of:))
+            }
+        for text in texts where done.insert(text).inserted { removeOutdated(text, exceptIn: .none) }
+    }
+}
+
+// What a refresh brought takes the place of everything that is older.
+extension Deriver {
+    /// The new bytes are an image, or the cache has them now. All work on older bytes begins again,
+    /// under every text, so that it is not stored after what replaced it. Older refreshes go on:
+    /// were they begun again, refreshes of an image that changes with each answer would restart
+    /// each other for ever.
+    mutating func outdateOthers(of node: SourceNode.ID) {
+        let key = sources[node].name.key
+        outdateOlderRefreshes(than: node, of: key)
+        for other in sources.all(under: key) where other != node && !isRefreshed(other) {
+            endStores(of: other)
+            tidy(other)
+        }
+        endTranscodes { transcode in
+            transcode.material.key == key && transcode.material.source != node
+                && !transcode.material.isRevalidation
+        }
+        restartOverlays(of: key, exceptOf: node)
+        for other in results.ids where results.contains(other) {
+            let result = results[other]
+            guard result.name.key.decode.source == key, result.source != node,
+                !result.name.origin.isRevalidation
+            else { continue }
+            tearDown(other, .afresh)
+        }
+    }
+
+    /// Overlays that are still on their way are loaded anew: otherwise the older bytes would be
+    /// stored when they come. Consumers that have pixels keep them, since no key says which version
+    /// they are of.
+    private mutating func restartOverlays(of key: SourceKey, exceptOf newest: SourceNode.ID) {
+        for other in decodes.ids where decodes.contains(other) {
+            let decode = decodes[other]
+            guard decode.name.key.isOverlay, decode.name.key.source == key,
+                decode.source != newest, !decode.name.origin.isRevalidation
+            else { continue }
+            if decode.pixels == nil { tearDown(other, .afresh) } else { decodes.close(other) }
+        }
+    }
+}
+
+// An operator removes entries. What is under way for the bytes that they hold begins anew, behind
+// the removal, so that the old bytes are not stored after it (SEMANTICS §5.7).
+extension Deriver {
+    /// To be called once the removal is queued: what its waiters ask from now on comes behind it.
+    mutating func beginAfresh(after work: EntryWork) {
+        for id in encodings(concernedBy: work) where transcodes.contains(id) { endTranscode(id) }
+        // Where the disk keeps its entries, nobody said that the bytes are wrong.
+        guard work.tiers.contains(.disk) else { return }
+        let layout = layout
+        endTails { Self.means(work, $0, tags: $1, in: layout) }
+        let concerned = sources(concernedBy: work)
+        restartOverlays(of: concerned)
+        for node in results.ids where results.contains(node) {
+            let isMade = results[node].source.map { concerned.contains($0) } ?? false
+            if isMade || concerns(work, results[node]) { beginAfresh(node) }
+        }
+        for node in concerned where sources.contains(node) { giveUp(node) }
+        for node in lookups.ids where means(work, lookups[node].query.key, tags: nil) {
+            lookups[node].outdate()
+        }
+        for node in validities.ids where means(work, validities[node].key.text, tags: nil) {
+            validities[node].outdate()
+        }
+    }
+
+    private func encodings(concernedBy work: EntryWork) -> [TranscodeNode.ID] {
+        transcodes.ids.filter { concerns(work, transcodes[$0]) }
+    }
+
+    private func sources(concernedBy work: EntryWork) -> Set<SourceNode.ID> {
+        Set(sources.ids.filter { concerns(work, $0) })
+    }
+
+    /// Waiters that have an image already go on waiting for what the origin says: its answer is
+    /// delivered, and stored nowhere.
+    private mutating func beginAfresh(_ node: ResultNode.ID) {
+        if results[node].name.origin.isRevalidation { return outdate(node) }
+        tearDown(node, .afresh)
+    }
+
+    /// Nobody joins the source any more, and its original is not stored.
+    private mutating func giveUp(_ node: SourceNode.ID) {
+        sources[node].freshness.outdate()
+        closeRefreshes(at: node)
+        for decode in sources[node].consumers.members {
+            decodes[decode].provenance.isOutdated = true
+        }
+        endStores(of: node)
+        tidy(node)
+    }
+
+    /// Overlays that are still on their way are loaded anew. Consumers that have pixels keep them,
+    /// since no key says which version of an overlay they are of.
+    private mutating func restartOverlays(of concerned: Set<SourceNode.ID>) {
+        for node in decodes.ids where decodes.contains(node) {
+            guard decodes[node].name.key.isOverlay,
+                decodes[node].source.map({ concerned.contains($0) }) ?? false
+            else { continue }
+            if decodes[node].pixels == nil {
+                tearDown(node, .afresh)
+            } else {
+                decodes.close(node)
+            }
+        }
+    }
+
+    /// Whether the bytes of a source may be those of an entry that is removed. A source that the
+    /// cache gives may be of any age.
+    private func concerns(_ work: EntryWork, _ node: SourceNode.ID) -> Bool {
+        let source = sources[node]
+        let tags = source.knownTags
+        if let queried = source.queriedText {
+            return means(work, queried, tags: tags, ofAnyAge: true)
+        }
+        return means(work, source.text(of: source.plainText), tags: tags)
+            || source.storing.originals.texts.contains {
+                means(work, source.text(of: $0), tags: tags)
+            }
+    }
+
+    /// Whether a result is removed, or made of what is. Its source may be gone by now.
+    private func concerns(_ work: EntryWork, _ result: ResultNode) -> Bool {
+        var isOfAnyAge = false
+        if case .cache = result.name.origin { isOfAnyAge = true }
+        let names = result.order.names
+        let tags = CacheTag.union(result.policy.tags, result.provenance.tags)
+        return [result.text, names.original, names.plainOriginal].contains {
+            means(work, $0, tags: tags, ofAnyAge: isOfAnyAge)
+        }
+    }
+
+    private func concerns(_ work: EntryWork, _ transcode: TranscodeNode) -> Bool {
+        guard !transcode.entry.tiers.isDisjoint(with: work.tiers) else { return false }
+        let tags = transcode.entry.metadata.tags
+        if means(work, transcode.entry.text, tags: tags, ofAnyAge: true) { return true }
+        return transcode.material.source.map { sources.contains($0) && concerns(work, $0) } ?? false
+    }
+
+    /// Whether an entry is removed that a text names, in one of its caches.
+    private func means(
+        _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false
+    ) -> Bool {
+        Self.means(work, text, tags: tags, ofAnyAge: ofAnyAge, in: layout)
+    }
+
+    private static func means(
+        _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false,
+        in layout: CacheLayout
+    ) -> Bool {
+        guard !layout.isEmpty else { return work.means(text, tags: tags, ofAnyAge: ofAnyAge) }
+        return layout.texts(ofStored: text).contains {
+            work.means($0, tags: tags, ofAnyAge: ofAnyAge)
+        }
+    }
+}
+
+extension EntryWork {
+    /// Whether the entry of a text is removed. What is stored only now is no old one, unless it is
+    /// made of what was stored before. Tags that are not known yet may be any.
+    func means(_ text: String, tags: [String]?, ofAnyAge: Bool = false) -> Bool {
+        switch action {
+        case .remove: text == key || !caches.isEmpty && keys.contains(text)
+        case .clear: true
+        case .removeSelected:
+            (ofAnyAge || selection.olderThanSeconds ?? 0 == 0)
+                && selection.matches(text, tags: tags)
+        case .contains, .list, .count, .trim, .renew: false
+        }
+    }
+}
+
+// What somebody wants to know of entries of the cache, or to have done to them.
+extension Deriver {
+    /// A job of the cache, in class high: somebody waits at a terminal. What is on its way to an
+    /// entry that is removed begins anew. Its answer is an event.
+    package mutating func inquire(_ work: EntryWork) throws(ImageError) -> JobID {
+        guard dispatcher.hasRoom(.cache) else { throw .busy("the cache is busy") }
+        let work = layout.expanded(work)
+        let job = submit(.entry(work), for: .inquiry(work), reading: nil, .unbounded(.high))
+        if work.action.removes { beginAfresh(after: work) }
+        return job
+    }
+
+    /// Nobody waits for the answer any more; what is queued is dropped.
+    package mutating func dropInquiry(_ job: JobID) { abandon(job) }
+}

@@ -1,0 +1,217 @@
+/// What the headers of a BMP, or of the same in an icon, say of its pixels.
+package struct BitmapHeader: Hashable, Sendable {
+    /// How pixels are written.
+    package enum Coding: Hashable, Sendable {
+        /// One after the other.
+        case plain
+        /// As lengths of runs.
+        case runs
+        /// Another one, such as a JPEG for a printer.
+        case unknown
+    }
+
+    /// In an icon the rows of its mask count as well.
+    package let size: PixelSize
+    /// Bits of a pixel.
+    package let depth: Int
+    /// Whether the first row is the topmost.
+    package let isTopDown: Bool
+    /// How its pixels are written.
+    package let coding: Coding
+    /// The bits of red, green, blue and alpha in a pixel of 16 or 32 bits; 0 for none.
+    package var masks: [Int]
+    /// Where the colors of a palette lie, in the order blue, green, red.
+    package let palette: Range<Int>
+    /// Bytes from one color of the palette to the next.
+    package let paletteEntryBytes: Int
+    /// Where the first row lies.
+    package let pixels: Int
+    /// Where an ICC profile lies in the file.
+    package let profile: Range<Int>?
+
+    /// Whether a mask says which bits are alpha.
+    package var hasAlpha: Bool { masks[3] != 0 }
+
+    /// Bytes from one row to the next: whole words of four.
+    package var rowBytes: Int { (size.width * depth + 31) / 32 * 4 }
+
+    /// Bytes of so many rows, the last one without padding.
+    package func storedBytes(rows: Int) -> Int {
+        // Sides are below 2³¹, and pixels have 32 bits at most.
+        let (bytes, overflow) = rowBytes.multipliedReportingOverflow(by: rows - 1)
+        return overflow || bytes > 1 << 62 ? .max : bytes + (size.width * depth + 7) / 8
+    }
+}
+
+extension HeaderBytes {
+    private static let coreHeader = 12
+    /// From that of OS/2 2, which may end behind its first fields, to the last one of Windows.
+    private static let longHeaders = 16...124
+    private static let windowsHeader = 40
+    private static let os2Header = 64
+    private static let depths: Set<Int> = [1, 2, 4, 8, 16, 24, 32]
+
+    /// Of a BMP file, whose own header has 14 bytes and says where the pixels lie.
+    package var bitmap: BitmapHeader? {
+        has("BM", at: 0) ? bitmapHeader(at: 14, pixels: littleEndian(4, at: 10)) : nil
+    }
+
+    /// Where the header of a bitmap begins; sides are at least 1. Pixels that are said to lie
+    /// within the headers lie behind them.
+    func bitmapHeader(at start: Int, pixels stated: Int? = nil) -> BitmapHeader? {
+        guard let length = littleEndian(4, at: start) else { return nil }
+        let isCore = length == Self.coreHeader
+        guard isCore || Self.longHeaders.contains(length),
+            let size = isCore ? coreSize(at: start) : bitmapSize(at: start),
+            let depth = littleEndian(2, at: start + (isCore ? 10 : 14))
+        else { return nil }
+        // Fields behind the end of the header are 0.
+        func field(at offset: Int) -> Int {
+            offset + 4 <= length ? littleEndian(4, at: start + offset) ?? 0 : 0
+        }
+        let compression = field(at: 16)
+        let masks = masks(at: start, length, depth, compression)
+        let hasMasksBehind = length == Self.windowsHeader && depth > 8
+        let masksBehind = hasMasksBehind ? [3: 12, 6: 16][compression] ?? 0 : 0
+        let entryBytes = isCore ? 3 : 4
+        let palette = palette(
+            at: start + length + masksBehind, depth: depth, used: field(at: 32), entryBytes, stated)
+        return BitmapHeader(
+            size: size, depth: depth,
+            isTopDown: !isCore && Int32(truncatingIfNeeded: field(at: 8)) < 0,
+            coding: coding(compression, depth, isOS2: length < 40 || length == Self.os2Header),
+            masks: masks, palette: palette, paletteEntryBytes: entryBytes,
+            pixels: max(stated ?? 0, palette.upperBound), profile: profile(at: start, length))
+    }
+
+    /// In the longest header, where the color space is called that.
+    private func profile(at start: Int, _ length: Int) -> Range<Int>? {
+        guard length == Self.longHeaders.upperBound, has("DEBM", at: start + 56),
+            let offset = littleEndian(4, at: start + 112),
+            let count = littleEndian(4, at: start + 116), count > 0,
+            byte(start + offset + count - 1) != nil
+        else { return nil }
+        return start + offset..<start + offset + count
+    }
+
+    private func coding(_ compression: Int, _ depth: Int, isOS2: Bool) -> BitmapHeader.Coding {
+        guard Self.depths.contains(depth) else { return .unknown }
+        return switch (compression, depth) {
+        case (0, _): .plain
+        case (1, 8), (2, 4): .runs
+        case (3, 16), (3, 32), (6, 16), (6, 32): isOS2 ? .unknown : .plain
+        default: .unknown
+        }
+    }
+
+    /// Behind the fields of Windows 3, whether the header is longer or ends there.
+    private func masks(at start: Int, _ length: Int, _ depth: Int, _ compression: Int) -> [Int] {
+        guard [3, 6].contains(compression), depth > 8 else {
+            return depth == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, 0]
+        }
+        let hasAlpha = compression == 6 || (length >= 56 && length != Self.os2Header)
+        return (0..<4).map { band in
+            band == 3 && !hasAlpha ? 0 : littleEndian(4, at: start + 40 + 4 * band) ?? 0
+        }
+    }
+
+    /// As many colors as are used, or can be; those that have room in front of the pixels.
+    private func palette(
+        at start: Int, depth: Int, used: Int, _ entryBytes: Int, _ pixels: Int?
+    ) -> Range<Int> {
+        guard depth <= 8 else { return start..<start }
+        let most = 1 << depth
+        let count = used == 0 ? most : min(used, most)
+        let end = start + count * entryBytes
+        guard let pixels, pixels >= start else { return start..<end }
+        return start..<min(end, pixels)
+    }
+
+    /// A negative number of rows says that the first one is the topmost.
+    private func bitmapSize(at start: Int) -> PixelSize? {
+        guard let width = littleEndian(4, at: start + 4), width <= Int(Int32.max),
+            let rows = littleEndian(4, at: start + 8)
+        else { return nil }
+        let size = PixelSize(
+            width: width, height: abs(Int(Int32(truncatingIfNeeded: rows))))
+        return size.isPositive && size.height <= Int(Int32.max) ? size : nil
+    }
+
+    private func coreSize(at start: Int) -> PixelSize? {
+        guard let width = littleEndian(2, at: start + 4),
+            let height = littleEndian(2, at: start + 6)
+        else { return nil }
+        let size = PixelSize(width: width, height: height)
+        return size.isPositive ? size : nil
+    }
+}
+
+/// One image of an icon or cursor of Windows.
+package struct IconImage: Hashable, Sendable {
+    /// Where its bytes lie in the file.
+    package let range: Range<Int>
+    /// As its own header says.
+    package let size: PixelSize
+    /// Bits of a pixel.
+    package let depth: Int
+    /// Its header; `nil` for a whole PNG. A mask lies behind the pixels, and counts as rows.
+    package let bitmap: BitmapHeader?
+}
+
+extension HeaderBytes {
+    private static let iconHeader = 6
+    private static let iconEntry = 16
+
+    /// How many images a file says that it has.
+    package var iconCount: Int? {
+        guard [0x0000_0100, 0x0000_0200].contains(bigEndian(4, at: 0)),
+            let count = littleEndian(2, at: 4), count > 0
+        else { return nil }
+        return count
+    }
+
+    /// The largest image, and of several the deepest, then the first; `nil` where none lies in the
+    /// file whole and can be read.
+    package var largestIcon: IconImage? {
+        var best: IconImage?
+        for index in 0..<(iconCount ?? 0) {
+            guard let image = icon(at: Self.iconHeader + index * Self.iconEntry) else { continue }
+            if let best, !Self.isLarger(image, best) { continue }
+            best = image
+        }
+        return best
+    }
+
+    private static func isLarger(_ image: IconImage, _ other: IconImage) -> Bool {
+        let (area, others) = (image.size.area ?? 0, other.size.area ?? 0)
+        return area == others ? image.depth > other.depth : area > others
+    }
+
+    private func icon(at entry: Int) -> IconImage? {
+        guard let length = littleEndian(4, at: entry + 8), length > 0,
+            let start = littleEndian(4, at: entry + 12), byte(start + length - 1) != nil
+        else { return nil }
+        let range = start..<(start + length)
+        if bigEndian(7, at: start) == 0x8950_4E47_0D0A_1A { return iconPNG(range) }
+        guard var bitmap = bitmapHeader(at: start), bitmap.size.height >= 2 else { return nil }
+        // Here the fourth byte is alpha unless masks say otherwise.
+        if bitmap.depth == 32, bitmap.masks == [0xFF_0000, 0xFF00, 0xFF, 0] {
+            bitmap.masks[3] = 0xFF00_0000
+        }
+        let size = PixelSize(width: bitmap.size.width, height: bitmap.size.height / 2)
+        return IconImage(range: range, size: size, depth: bitmap.depth, bitmap: bitmap)
+    }
+
+    /// What IHDR says (PNG specification, 11.2.2): the samples of a pixel by the type of colours.
+    private func iconPNG(_ range: Range<Int>) -> IconImage? {
+        let start = range.lowerBound
+        guard has("IHDR", at: start + 12), let width = bigEndian(4, at: start + 16),
+            let height = bigEndian(4, at: start + 20), let bits = byte(start + 24),
+            let type = byte(start + 25), max(width, height) <= Int(Int32.max)
+        else { return nil }
+        let size = PixelSize(width: width, height: height)
+        let samples = [2: 3, 4: 2, 6: 4][type] ?? 1
+        return size.isPositive
+            ? IconImage(range: range, size: size, depth: Int(bits) * samples, bitmap: nil) : nil
+    }
+}

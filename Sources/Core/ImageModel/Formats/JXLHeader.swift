@@ -1,0 +1,295 @@
+/// The bits of a JPEG XL, the lowest one of each byte first (ISO/IEC 18181-1, B.2). Behind the end
+/// of the codestream are zeros, and `isCut` says so.
+struct JXLBits {
+    private var end: Int
+    private var place: Int
+    private(set) var isCut = false
+
+    /// From a byte of the file on, as far as this part of the codestream goes.
+    init(at offset: Int, before end: Int) { (place, self.end) = (8 * offset, end) }
+
+    mutating func take(_ count: Int, _ file: borrowing HeaderBytes) -> Int {
+        var value = 0
+        for index in 0..<count {
+            if place / 8 >= end, !isCut, let next = file.jxlPart(behind: end) {
+                (place, end) = (8 * next.lowerBound, next.upperBound)
+            }
+            let byte = place / 8 < end ? file.byte(place / 8) : nil
+            isCut = isCut || byte == nil
+            value |= Int((byte ?? 0) >> UInt8(place % 8) & 1) << index
+            place += 1
+        }
+        return value
+    }
+
+    mutating func flag(_ file: borrowing HeaderBytes) -> Bool { take(1, file) == 1 }
+
+    /// Passes over bits that nobody asks for.
+    mutating func skip(_ count: Int, _ file: borrowing HeaderBytes) {
+        for _ in 0..<count { _ = take(1, file) }
+    }
+
+    /// Passes over what is left of a byte.
+    mutating func skipToByte() { place = (place + 7) / 8 * 8 }
+
+    /// Two bits say which of four numbers it is: each has a start, to which so many bits are added.
+    mutating func number(
+        _ forms: [(start: Int, bits: Int)], _ file: borrowing HeaderBytes
+    ) -> Int {
+        let form = forms[take(2, file)]
+        return form.start + take(form.bits, file)
+    }
+
+    /// A number of an enumeration (B.2.5).
+    mutating func word(_ file: borrowing HeaderBytes) -> Int {
+        number([(0, 0), (1, 0), (2, 4), (18, 6)], file)
+    }
+
+    /// A number of 64 bits (B.2.3).
+    mutating func wide(_ file: borrowing HeaderBytes) -> Int {
+        switch take(2, file) {
+        case 0: return 0
+        case 1: return 1 + take(4, file)
+        case 2: return 17 + take(8, file)
+        default:
+            var (value, shift) = (take(12, file), 12)
+            while !isCut, flag(file) {
+                let bits = shift == 60 ? 4 : 8
+                value |= take(bits, file) << shift
+                if shift == 60 { break }
+                shift += 8
+            }
+            return value
+        }
+    }
+}
+
+extension HeaderBytes {
+    /// Width for height of what needs no width of its own.
+    private static let jxlRatios = [(1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
+    /// More are none of an image that somebody decodes.
+    private static let jxlSideMax = 1 << 18
+    /// Channels beside the colours that are looked at, and letters of their names.
+    static let (jxlChannelsMax, jxlNameMax) = (64, 1_071)
+
+    /// The size header, behind the signature (ISO/IEC 18181-1, D.2): as it is coded, before it is
+    /// turned.
+    var jxlSize: PixelSize? {
+        guard var bits = jxlBits else { return nil }
+        let size = jxlSize(&bits)
+        return bits.isCut || max(size.width, size.height) > Self.jxlSideMax ? nil : size
+    }
+
+    /// Whether colours of a JPEG XL are multiplied by its alpha, the first channel of that kind
+    /// (D.3.1 and D.3.6); nil where the file ends before that.
+    package var jxlAlphaIsPremultiplied: Bool? {
+        guard var bits = jxlBits else { return nil }
+        _ = jxlSize(&bits)
+        guard !bits.flag(self) else { return bits.isCut ? nil : false }
+        if bits.flag(self) { _ = jxlExtraFields(&bits) }
+        skipBitDepth(&bits)
+        bits.skip(1, self)
+        let count = jxlExtraChannels(&bits)
+        for _ in 0..<min(count, Self.jxlChannelsMax) where !bits.isCut {
+            if let isPremultiplied = premultipliesAlpha(&bits) {
+                return bits.isCut ? nil : isPremultiplied
+            }
+        }
+        return bits.isCut ? nil : false
+    }
+
+    /// From the size header on.
+    var jxlBits: JXLBits? {
+        guard let stream = jxlCodestream, bigEndian(2, at: stream.lowerBound) == 0xFF0A else {
+            return nil
+        }
+        return JXLBits(at: stream.lowerBound + 2, before: stream.upperBound)
+    }
+
+    func jxlSize(_ bits: inout JXLBits) -> PixelSize {
+        let sides = [(1, 9), (1, 13), (1, 18), (1, 30)]
+        let isSmall = bits.flag(self)
+        let height = isSmall ? 8 * (bits.take(5, self) + 1) : bits.number(sides, self)
+        let ratio = bits.take(3, self)
+        if ratio > 0 {
+            let (width, per) = Self.jxlRatios[ratio - 1]
+            return PixelSize(width: height * width / per, height: height)
+        }
+        let width = isSmall ? 8 * (bits.take(5, self) + 1) : bits.number(sides, self)
+        return PixelSize(width: width, height: height)
+    }
+
+    /// Passes over orientation, the intrinsic size, the size of a preview and times of an
+    /// animation; says whether there are frames besides the image: a preview or an animation.
+    func jxlExtraFields(_ bits: inout JXLBits) -> Bool {
+        bits.skip(3, self)
+        if bits.flag(self) { _ = jxlSize(&bits) }
+        let hasPreview = bits.flag(self)
+        if hasPreview { skipPreview(&bits) }
+        guard bits.flag(self) else { return hasPreview }
+        _ = bits.number([(100, 0), (1_000, 0), (1, 10), (1, 30)], self)
+        _ = bits.number([(1, 0), (1_001, 0), (1, 8), (1, 10)], self)
+        _ = bits.number([(0, 0), (0, 3), (0, 16), (0, 32)], self)
+        bits.skip(1, self)
+        return true
+    }
+
+    /// How many channels there are beside the colors.
+    func jxlExtraChannels(_ bits: inout JXLBits) -> Int {
+        bits.number([(0, 0), (1, 0), (2, 4), (1, 12)], self)
+    }
+
+    private func skipPreview(_ bits: inout JXLBits) {
+        let sides =
+            bits.flag(self)
+            ? [(16, 0), (32, 0), (1, 5), (33, 9)] : [(1, 6), (65, 8), (321, 10), (1_345, 12)]
+        _ = bits.number(sides, self)
+        if bits.take(3, self) == 0 { _ = bits.number(sides, self) }
+    }
+
+    func skipBitDepth(_ bits: inout JXLBits) {
+        if bits.flag(self) {
+            _ = bits.number([(32, 0), (16, 0), (24, 0), (1, 6)], self)
+            bits.skip(4, self)
+        } else {
+            _ = bits.number([(8, 0), (10, 0), (12, 0), (1, 6)], self)
+        }
+    }
+
+    /// Of one channel beside the colours; nil for another one than alpha.
+    private func premultipliesAlpha(_ bits: inout JXLBits) -> Bool? {
+        guard !bits.flag(self) else { return false }
+        let kind = bits.number([(0, 0), (1, 0), (2, 4), (18, 6)], self)
+        skipBitDepth(&bits)
+        _ = bits.number([(0, 0), (3, 0), (4, 0), (1, 3)], self)
+        let name = bits.number([(0, 0), (0, 4), (16, 5), (48, 10)], self)
+        bits.skip(8 * min(name, Self.jxlNameMax), self)
+        switch kind {
+        case 0: return bits.flag(self)
+        // A spot colour, and a part of a mosaic.
+        case 2: bits.skip(4 * 16, self)
+        case 5: _ = bits.number([(1, 0), (0, 2), (3, 4), (19, 8)], self)
+        default: break
+        }
+        return nil
+    }
+}
+
+// How a JPEG XL is coded, by the headers before its first frame (ISO/IEC 18181-1, D and F). Whether
+// channels are transformed as a whole stands behind entropy coding, so all that may be counts as
+// such; so does a file whose first frame lies behind an ICC profile, which is coded likewise.
+extension HeaderBytes {
+    /// What libjxl has to keep of the image while it decodes it.
+    var jxlCoding: StoredCoding {
+        guard var bits = jxlBits else { return StoredCoding(.whole) }
+        let size = jxlSize(&bits)
+        guard let metadata = jxlMetadata(&bits) else { return StoredCoding(.layered) }
+        guard metadata.knowsFrame, !bits.isCut else {
+            return StoredCoding(
+                metadata.hasMoreFrames ? .layered : .whole, extraChannels: metadata.extraChannels)
+        }
+        bits.skipToByte()
+        var coding = jxlFrame(&bits, metadata)
+        if bits.isCut { coding.coding = .whole }
+        coding.extraChannels = metadata.extraChannels
+        if coding.framePixels <= size.area ?? .max { coding.framePixels = 0 }
+        return coding
+    }
+
+    private struct JXLMetadata {
+        var extraChannels = 0
+        /// Whether colors are those in which lossy images are coded.
+        var isXYB = true
+        /// Whether there are frames besides the image.
+        var hasMoreFrames = false
+        /// Whether the first frame can be found.
+        var knowsFrame = true
+    }
+
+    /// `nil` for more channels than any image has.
+    private func jxlMetadata(_ bits: inout JXLBits) -> JXLMetadata? {
+        var metadata = JXLMetadata()
+        guard !bits.flag(self) else {
+            metadata.knowsFrame = bits.flag(self)
+            return metadata
+        }
+        let hasExtraFields = bits.flag(self)
+        if hasExtraFields { metadata.hasMoreFrames = jxlExtraFields(&bits) }
+        skipBitDepth(&bits)
+        bits.skip(1, self)
+        metadata.extraChannels = jxlExtraChannels(&bits)
+        // What they are has no fixed length, and they are coded as a whole.
+        guard metadata.extraChannels == 0, !metadata.hasMoreFrames else {
+            metadata.knowsFrame = false
+            return metadata.extraChannels > Self.jxlChannelsMax ? nil : metadata
+        }
+        metadata.isXYB = bits.flag(self)
+        metadata.knowsFrame = skipColorEncoding(&bits)
+        if hasExtraFields, !bits.flag(self) { bits.skip(16 + 16 + 1 + 16, self) }
+        // No extensions, and no transform of its own.
+        let isPlain = bits.wide(self) == 0 && bits.flag(self)
+        metadata.knowsFrame = metadata.knowsFrame && isPlain
+        return metadata
+    }
+
+    /// Whether there is no ICC profile behind the metadata.
+    private func skipColorEncoding(_ bits: inout JXLBits) -> Bool {
+        guard !bits.flag(self) else { return true }
+        let (hasProfile, space) = (bits.flag(self), bits.word(self))
+        guard !hasProfile else { return false }
+        let (grey, xyb, custom) = (1, 2, 2)
+        if space != xyb, bits.word(self) == custom { skipPoint(&bits) }
+        if space != xyb, space != grey, bits.word(self) == custom {
+            for _ in 0..<3 { skipPoint(&bits) }
+        }
+        if space != xyb {
+            if bits.flag(self) { bits.skip(24, self) } else { _ = bits.word(self) }
+        }
+        _ = bits.word(self)
+        return true
+    }
+
+    private func skipPoint(_ bits: inout JXLBits) {
+        for _ in 0..<2 {
+            _ = bits.number([(0, 19), (0, 19), (0, 20), (0, 21)], self)
+        }
+    }
+
+    /// The header of the first frame (F.2), of an image with colors alone.
+    private func jxlFrame(_ bits: inout JXLBits, _ metadata: JXLMetadata) -> StoredCoding {
+        // All as usual: one frame, with loss.
+        guard !bits.flag(self) else { return StoredCoding(.streamed) }
+        let (kind, isModular, flags) = (bits.take(2, self), bits.flag(self), bits.wide(self))
+        // Behind a small version of the image, or a part of it that is drawn again, it follows.
+        guard kind == 0, !isModular else {
+            return StoredCoding(.whole)
+        }
+        let usesSmallVersion = flags & 0x20 != 0
+        if !metadata.isXYB, bits.flag(self), !usesSmallVersion { bits.skip(6, self) }
+        if !usesSmallVersion { bits.skip(2, self) }
+        if metadata.isXYB { bits.skip(6, self) }
+        skipPasses(&bits)
+        if bits.flag(self) {
+            return StoredCoding(.layered, framePixels: jxlFrameArea(&bits))
+        }
+        // Replaces what was there, and is the last one.
+        let isAlone = bits.take(2, self) == 0 && bits.flag(self)
+        return StoredCoding(isAlone && !usesSmallVersion ? .streamed : .layered)
+    }
+
+    private func skipPasses(_ bits: inout JXLBits) {
+        let passes = bits.number([(1, 0), (2, 0), (3, 0), (4, 3)], self)
+        guard passes > 1 else { return }
+        let sizes = bits.number([(0, 0), (1, 0), (2, 0), (3, 1)], self)
+        bits.skip(2 * (passes - 1) + 2 * sizes, self)
+        for _ in 0..<sizes { _ = bits.number([(0, 0), (1, 0), (2, 0), (0, 3)], self) }
+    }
+
+    /// Of a frame with a place and a size of its own.
+    private func jxlFrameArea(_ bits: inout JXLBits) -> Int {
+        let forms = [(0, 8), (256, 11), (2_304, 14), (18_688, 30)]
+        for _ in 0..<2 { _ = bits.number(forms, self) }
+        let (width, height) = (bits.number(forms, self), bits.number(forms, self))
+        return PixelSize(width: width, height: height).area ?? .max
+    }
+}

@@ -1,0 +1,427 @@
+/// SDWebImage's context options by name: what a request may say besides its
+/// option bits. PROTOCOL §8.5 says what became of each.
+public enum ContextKey: String, Hashable, Sendable, CaseIterable {
+    /// The slot of the load.
+    case setImageOperationKey = "set-image-operation-key"
+    /// The profile of the configuration.
+    case customManager = "custom-manager"
+    /// Where a Swift client calls back; never on the wire.
+    case callbackQueue = "callback-queue"
+    /// The named cache of the result.
+    case imageCache = "image-cache"
+    /// The loader.
+    case imageLoader = "image-loader"
+    /// Who decodes.
+    case imageCoder = "image-coder"
+    /// The steps, or `none` against the configuration's.
+    case imageTransformer = "image-transformer"
+    /// Whether pixels are made at once.
+    case imageForceDecodePolicy = "image-force-decode-policy"
+    /// Words for the decoder.
+    case imageDecodeOptions = "image-decode-options"
+    /// Points per pixel, as a fact of the reply.
+    case imageScaleFactor = "image-scale-factor"
+    /// Whether a thumbnail keeps its shape.
+    case imagePreserveAspectRatio = "image-preserve-aspect-ratio"
+    /// The box of a thumbnail.
+    case imageThumbnailPixelSize = "image-thumbnail-pixel-size"
+    /// What the bytes are.
+    case imageTypeIdentifierHint = "image-type-identifier-hint"
+    /// Bytes of the bitmap at most.
+    case imageScaleDownLimitBytes = "image-scale-down-limit-bytes"
+    /// High dynamic range.
+    case imageDecodeToHDR = "image-decode-to-hdr"
+    /// Words for the encoder.
+    case imageEncodeOptions = "image-encode-options"
+    /// Tiers asked for the result.
+    case queryCacheType = "query-cache-type"
+    /// Tiers that keep the result.
+    case storeCacheType = "store-cache-type"
+    /// Tiers asked for the original.
+    case originalQueryCacheType = "original-query-cache-type"
+    /// Tiers that keep the original.
+    case originalStoreCacheType = "original-store-cache-type"
+    /// The named cache of the original.
+    case originalImageCache = "original-image-cache"
+    /// What an animation becomes: all its frames, or one.
+    case animatedImageClass = "animated-image-class"
+    /// A change of the request to the origin.
+    case downloadRequestModifier = "download-request-modifier"
+    /// A change of the origin's answer.
+    case downloadResponseModifier = "download-response-modifier"
+    /// What decrypts the body.
+    case downloadDecryptor = "download-decryptor"
+    /// A named filter of cache keys.
+    case cacheKeyFilter = "cache-key-filter"
+    /// What is written instead of the bytes.
+    case cacheSerializer = "cache-serializer"
+
+    /// Those that this version refuses with `notSupported`.
+    public static let notSupported: Set<ContextKey> = [
+        .downloadRequestModifier, .downloadResponseModifier, .downloadDecryptor,
+    ]
+
+    /// Those that are taken, whatever their value, and change nothing: pixels are made where they
+    /// are needed and at no other time, and the first bytes of a file say what it is.
+    public static let withoutEffect: Set<ContextKey> = [
+        .imageForceDecodePolicy, .imageTypeIdentifierHint,
+    ]
+}
+
+/// One of SDWebImage's context options with a value that was written as text: `get --context`, and
+/// the rules of a configuration.
+public struct ContextSetting: Hashable, Sendable {
+    /// Which one.
+    public let key: ContextKey
+    /// What it says.
+    public let text: String
+
+    /// Throws what is wrong with the value. What this version does not support is taken as it is,
+    /// so that admission can refuse it by its name.
+    public init(_ key: ContextKey, _ text: String) throws(ContextSettingError) {
+        self.key = key
+        self.text = text
+        guard text.utf8.count <= RequestLimits.otherOptionBytesMax else {
+            throw ContextSettingError(
+                "has more than \(RequestLimits.otherOptionBytesMax) bytes")
+        }
+        var request = ImageRequest(url: "")
+        try apply(to: &request)
+    }
+
+    /// Applies several: words for the decoder before the options that say the same, and a box
+    /// before what depends on it.
+    public static func apply(_ settings: [ContextSetting], to request: inout ImageRequest) {
+        for turn in Turn.allCases {
+            for setting in settings where setting.turn == turn {
+                // Whoever made the setting was told what is wrong with it.
+                try? setting.apply(to: &request)
+            }
+        }
+    }
+
+    private enum Turn: CaseIterable { case first, second, last }
+
+    private var turn: Turn {
+        switch key {
+        case .imageDecodeOptions: .first
+        case .imagePreserveAspectRatio: .last
+        default: .second
+        }
+    }
+
+    private func apply(to request: inout ImageRequest) throws(ContextSettingError) {
+        switch key {
+        case .queryCacheType: request.queryCacheTypes = try tiers()
+        case .storeCacheType: request.storeCacheTypes = try tiers()
+        case .originalQueryCacheType: request.originalQueryCacheTypes = try tiers()
+        case .originalStoreCacheType: request.originalStoreCacheTypes = try tiers()
+        case .imageThumbnailPixelSize: request.thumbnail = try box().map { Thumbnail(box: $0) }
+        case .imagePreserveAspectRatio:
+            request.thumbnail?.preservesAspectRatio = try YesOrNo.isYes(text)
+        case .imageDecodeOptions:
+            Self.apply(try DecodeOptionList.settings(text), to: &request)
+            if YesOrNo.isFirstFrameOnly(text) { request.options.insert(.decodeFirstFrameOnly) }
+        case .imageEncodeOptions:
+            request.context.encodeOptions = try EncodeOptionList.options(text)
+            if YesOrNo.isFirstFrameOnly(text) { request.options.insert(.decodeFirstFrameOnly) }
+        case .animatedImageClass: try apply(animatedClass: text, to: &request.options)
+        case .setImageOperationKey:
+            throw ContextSettingError("is of views and pages: one load alone has no slot")
+        case .callbackQueue: throw ContextSettingError("is for the Swift client alone")
+        default: try apply(to: &request.context)
+        }
+    }
+
+    /// What is still is of its class whatever its source is, so none has to be an animation.
+    private func apply(
+        animatedClass word: String, to options: inout RequestOptions
+    ) throws(ContextSettingError) {
+        switch word {
+        case "animated": options.insert(.transformAnimatedImage)
+        case "still":
+            options.insert(.decodeFirstFrameOnly)
+            options.remove(.matchAnimatedImageClass)
+        default: throw ContextSettingError("'\(word)' is not one of animated, still")
+        }
+    }
+
+    private func apply(to context: inout RequestContext) throws(ContextSettingError) {
+        switch key {
+        case .customManager: context.profile = try name()
+        case .imageCache: context.cache = try name()
+        case .originalImageCache: context.originalCache = try name()
+        case .imageLoader: context.loader = try name()
+        case .imageCoder: context.coder = try name()
+        case .imageTransformer:
+            let none = try name() == "none"
+            context.withoutTransformer = none
+            context.preset = none ? nil : text
+        case .imageScaleFactor:
+            guard let factor = PlainNumber.decimal(text), factor >= 1 else {
+                throw ContextSettingError("is a number from 1 up, such as 2")
+            }
+            context.scaleFactor = factor
+        case .imageScaleDownLimitBytes:
+            guard let limit = PlainNumber.integer(text[...]),
+                ScaleDownStep.traits.range.contains(limit)
+            else {
+                throw ContextSettingError(
+                    "is a number of bytes from 1 to \(RequestLimits.scaleDownBytesMax), such as "
+                        + "4000000")
+            }
+            context.scaleDownLimit = limit
+        case .imageDecodeToHDR: context.decodesToHDR = try YesOrNo.isYes(text)
+        case .cacheKeyFilter: context.key = try baseKey()
+        case .cacheSerializer:
+            guard let serializer = Serializer(try name()) else {
+                throw ContextSettingError("is as-is, transcode:FORMAT[:QUALITY], or a name")
+            }
+            context.serializer = serializer
+        default: context.others[key.rawValue] = text
+        }
+    }
+
+    /// Marks a text that is the key itself, and not the name of a filter.
+    private static let textMark = "text:"
+
+    private func baseKey() throws(ContextSettingError) -> BaseKey {
+        guard text.hasPrefix(Self.textMark) else { return .filter(try name()) }
+        let key = String(text.dropFirst(Self.textMark.count))
+        guard BaseKey.isText(key) else {
+            throw ContextSettingError("text: is followed by a key without control characters")
+        }
+        return .text(key)
+    }
+
+    private func name() throws(ContextSettingError) -> String {
+        guard RequestContext.isName(text) else {
+            throw ContextSettingError(
+                "is a name of 1 to \(RequestLimits.nameBytesMax) bytes without spaces")
+        }
+        return text
+    }
+
+    private func tiers() throws(ContextSettingError) -> CacheTypes {
+        guard let tiers = CacheTypes(name: text) else {
+            throw ContextSettingError("'\(text)' is not one of none, disk, memory, all")
+        }
+        return tiers
+    }
+
+    /// `0x0` is no box, as upstream's zero size.
+    private func box() throws(ContextSettingError) -> PixelSize? {
+        if text == "0x0" { return nil }
+        guard let box = PixelSize(text) else {
+            throw ContextSettingError("'\(text)' is no WIDTHxHEIGHT in pixels, such as 512x418")
+        }
+        return box
+    }
+}
+
+/// What is wrong with the value of a context option.
+public struct ContextSettingError: Error, Hashable, Sendable {
+    /// Half a sentence, for behind the name of the option.
+    public let reason: String
+
+    /// Takes half a sentence.
+    public init(_ reason: String) { self.reason = reason }
+}
+
+/// SDWebImage's words for a decoder as one text, `NAME=VALUE` with commas between them: each says
+/// the same as a context option of its own, which wins where both are there.
+enum DecodeOptionList {
+    /// What the words say; throws for a word that is none, and for what is wrong with its value.
+    static func settings(_ text: String) throws(ContextSettingError) -> [ContextSetting] {
+        var settings: [ContextSetting] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let halves = part.split(separator: "=", maxSplits: 1)
+            guard halves.count == 2, let word = Word(rawValue: String(halves[0])) else {
+                throw ContextSettingError(
+                    "'\(part)' is not one of "
+                        + Word.allCases.map { "\($0.rawValue)=VALUE" }.joined(separator: ", "))
+            }
+            guard let key = word.key else { continue }
+            let value = String(halves[1])
+            do throws(ContextSettingError) {
+                settings.append(try ContextSetting(key, value))
+            } catch {
+                throw ContextSettingError("\(word.rawValue) \(error.reason)")
+            }
+        }
+        return settings
+    }
+
+    private enum Word: String, CaseIterable {
+        case firstFrameOnly = "first-frame-only"
+        case scaleFactor = "scale-factor"
+        case preserveAspectRatio = "preserve-aspect-ratio"
+        case thumbnailPixelSize = "thumbnail-pixel-size"
+        case fileExtensionHint = "file-extension-hint"
+        case typeIdentifierHint = "type-identifier-hint"
+        case useLazyDecoding = "use-lazy-decoding"
+        case scaleDownLimitBytes = "scale-down-limit-bytes"
+        case decodeToHDR = "decode-to-hdr"
+
+        /// `nil` where no context option says it: the first frame is an option of its own, the
+        /// first bytes say the format, and pixels are made when they are needed.
+        var key: ContextKey? {
+            switch self {
+            case .firstFrameOnly, .fileExtensionHint, .typeIdentifierHint, .useLazyDecoding: nil
+            case .scaleFactor: .imageScaleFactor
+            case .preserveAspectRatio: .imagePreserveAspectRatio
+            case .thumbnailPixelSize: .imageThumbnailPixelSize
+            case .scaleDownLimitBytes: .imageScaleDownLimitBytes
+            case .decodeToHDR: .imageDecodeToHDR
+            }
+        }
+    }
+}
+
+/// SDWebImage's words for an encoder as one text, `NAME=VALUE` with commas between them.
+enum EncodeOptionList {
+    /// What the words say; throws for a word that is none, and for what is wrong with its value.
+    static func options(_ text: String) throws(ContextSettingError) -> EncodeOptions {
+        var options = EncodeOptions()
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let halves = part.split(separator: "=", maxSplits: 1)
+            guard halves.count == 2, let word = Word(rawValue: String(halves[0])) else {
+                throw ContextSettingError(
+                    "'\(part)' is not one of "
+                        + Word.allCases.map { "\($0.rawValue)=VALUE" }.joined(separator: ", "))
+            }
+            guard try word.isTaken(String(halves[1]), by: &options) else {
+                throw ContextSettingError("\(word.rawValue) is \(word.expected)")
+            }
+        }
+        return options
+    }
+
+    private enum Word: String, CaseIterable {
+        case compressionQuality = "compression-quality"
+        case backgroundColor = "background-color"
+        case maxPixelSize = "max-pixel-size"
+        case maxFileSize = "max-file-size"
+        case embedThumbnail = "embed-thumbnail"
+        case firstFrameOnly = "first-frame-only"
+
+        /// False for the text of something else.
+        func isTaken(
+            _ text: String, by options: inout EncodeOptions
+        ) throws(ContextSettingError) -> Bool {
+            switch self {
+            case .compressionQuality:
+                guard let quality = PlainNumber.decimal(text), (0...1).contains(quality) else {
+                    return false
+                }
+                options.quality = Int((quality * 100).rounded())
+            case .backgroundColor:
+                guard let colour = Colour(text), colour.alpha == UInt8.max else { return false }
+                options.background = colour
+            case .maxPixelSize:
+                if text == "0x0" {
+                    options.maxPixelSize = nil
+                } else {
+                    guard let box = PixelSize(text) else { return false }
+                    options.maxPixelSize = box
+                }
+            case .maxFileSize:
+                guard let bytes = PlainNumber.scaled(text, by: 1_024),
+                    bytes == 0 || OutputOptions.maxBytesRange.contains(bytes)
+                else { return false }
+                options.maxBytes = bytes == 0 ? nil : bytes
+            case .embedThumbnail: options.embedsThumbnail = try YesOrNo.isYes(text)
+            // Of frames of an animation the decoder makes no other one then.
+            case .firstFrameOnly: _ = try YesOrNo.isYes(text)
+            }
+            return true
+        }
+
+        var expected: String {
+            switch self {
+            case .compressionQuality: "a number from 0 to 1, such as 0.8"
+            case .backgroundColor: "an opaque colour, #RRGGBB"
+            case .maxPixelSize: "WIDTHxHEIGHT in pixels, such as 512x418, or 0x0 for none"
+            case .maxFileSize:
+                "a number of bytes from 1 to \(OutputOptions.maxBytesRange.upperBound), or 0 for "
+                    + "none"
+            case .embedThumbnail, .firstFrameOnly: "yes or no"
+            }
+        }
+    }
+}
+
+/// What options say that are there or not.
+enum YesOrNo {
+    static func isYes(_ text: String) throws(ContextSettingError) -> Bool {
+        switch text {
+        case "yes", "true", "1": return true
+        case "no", "false", "0": return false
+        default: throw ContextSettingError("'\(text)' is not one of yes, no")
+        }
+    }
+
+    /// Whether a list of words for a decoder or an encoder wants no frame but the first one.
+    static func isFirstFrameOnly(_ list: String) -> Bool {
+        list.split(separator: ",").contains { part in
+            let halves = part.split(separator: "=", maxSplits: 1)
+            guard halves.count == 2, halves[0] == "first-frame-only" else { return false }
+            return (try? isYes(String(halves[1]))) == true
+        }
+    }
+}
+
+extension ResizeMode {
+    /// Such as `fit` or `fit-turned`: the word on the command line and in configurations.
+    public var name: String {
+        switch self {
+        case .fit: "fit"
+        case .fill: "fill"
+        case .stretch: "stretch"
+        case .letterbox: "letterbox"
+        case .cover: "cover"
+        case .auto: "auto"
+        case .fitTurned: "fit-turned"
+        case .coverTurned: "cover-turned"
+        case .reshape: "reshape"
+        }
+    }
+
+    /// In the order of the help.
+    package static let named: [(name: String, value: ResizeMode)] =
+        ([.fit, .fill, .stretch, .letterbox, .cover, .auto, .fitTurned, .coverTurned, .reshape]
+        as [ResizeMode]).map { ($0.name, $0) }
+
+    /// The mode of that word; `nil` for other words.
+    package init?(name: String) {
+        guard let found = Self.named.first(where: { $0.name == name }) else { return nil }
+        self = found.value
+    }
+}
+
+extension CacheTypes {
+    /// `none`, `disk`, `memory` or `all`; `nil` for other words.
+    public init?(name: String) {
+        let all: [CacheTypes] = [.none, .disk, .memory, .all]
+        guard let found = all.first(where: { $0.name == name }) else { return nil }
+        self = found
+    }
+}
+
+extension Fallback {
+    /// `none`, an http or https URL, or a colour `#AARRGGBB` or, opaque, `#RRGGBB`; `nil` for
+    /// anything else.
+    public init?(_ text: String) {
+        if text == "none" {
+            self = .none
+        } else if text.utf8.first == UInt8(ascii: "#") {
+            guard let colour = Colour(text) else { return nil }
+            self = .colour(colour)
+        } else {
+            guard let url = try? SourceURL(text), ["http", "https"].contains(url.scheme) else {
+                return nil
+            }
+            self = .url(text)
+        }
+    }
+}

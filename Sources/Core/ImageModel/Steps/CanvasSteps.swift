@@ -1,0 +1,369 @@
+/// A crop.
+package struct CropStep: StepForm {
+    package let rect: PixelRect
+
+    package var name: String { "crop" }
+
+    package var key: String {
+        "SDImageCroppingTransformer({\(sixDecimals(rect.x)),\(sixDecimals(rect.y)),"
+            + "\(sixDecimals(rect.size.width)),\(sixDecimals(rect.size.height))})"
+    }
+
+    package var demand: StepDemand { .everything }
+
+    package var takesDepth: Bool { true }
+
+    package func size(after source: PixelSize) -> PixelSize? {
+        rect.intersection(with: source)?.size
+    }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? {
+        source.map { size(after: $0) ?? $0 } ?? rect.size
+    }
+
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .crop(
+            PixelRect(
+                x: ImageModel.scaled(rect.x, by: ratio), y: ImageModel.scaled(rect.y, by: ratio),
+                size: rect.size.scaled(by: ratio)))
+    }
+
+    package func check(pixelsMax: Int) throws(ImageError) { try rect.size.checkAsBox(of: name) }
+
+    static let syntax = StepSyntax(
+        "crop", value: "X,Y,W,H", "cut a rectangle out (repeatable)",
+        expected: "LEFT,TOP,WIDTH,HEIGHT in pixels, such as 10,20,300,200, "
+            + "at most \(RequestLimits.sideMax) each"
+    ) { PixelRect($0).map { .crop($0) } }
+}
+
+/// A part of a size, cut out where the image counts most.
+package struct CropToStep: ValuedStep {
+    package var extent: RelativeSize
+    package var gravity: Gravity
+
+    package var key: String { "ImagebusCropToTransformer({\(extent)},\(gravity))" }
+
+    package var demand: StepDemand { .everything }
+
+    /// What is striking is looked for in 8 bits.
+    package var takesDepth: Bool { gravity.isPlace }
+
+    package func size(after source: PixelSize) -> PixelSize? { extent.resolved(in: source) }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? {
+        source.map(extent.resolved) ?? extent.pixels
+    }
+
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .cropTo(extent.scaled(by: ratio), gravity.scaled(by: ratio))
+    }
+
+    package static let values: [StepValue<Self>] = [.extent(\.extent), .gravity(\.gravity)]
+
+    package static let blank = CropToStep(
+        extent: RelativeSize(width: .percent(100), height: .percent(100)), gravity: .center)
+
+    package var step: TransformStep { .cropTo(extent, gravity) }
+
+    package static let syntax = StepSyntax(
+        "crop-to", value: "WxH[,GRAVITY]",
+        "cut out a part of a size in pixels or, with %, of the image; GRAVITY:\n"
+            + "center, north, northeast … northwest, such a place moved inwards\n"
+            + "(north:0:5%), fp:X:Y (a focus, 0 to 1), px:X:Y (in pixels),\n"
+            + "attention or entropy (repeatable)",
+        expected: "WIDTHxHEIGHT[,GRAVITY], sides of 1 to \(RequestLimits.sideMax) pixels or up to "
+            + "100%, such as 300x200,northeast or 50%x100%,fp:0.3:0.7; GRAVITY is one of "
+            + Gravity.expected, parse)
+}
+
+/// The largest part of a ratio, cut out where the image counts most.
+package struct CropRatioStep: ValuedStep {
+    package var ratio: AspectRatio
+    package var gravity: Gravity
+
+    package var key: String { "ImagebusCropRatioTransformer(\(ratio),\(gravity))" }
+
+    package var demand: StepDemand { .everything }
+
+    /// What is striking is looked for in 8 bits.
+    package var takesDepth: Bool { gravity.isPlace }
+
+    package func size(after source: PixelSize) -> PixelSize? {
+        ratio.isPermitted ? ratio.largest(in: source) : nil
+    }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? {
+        source.map { size(after: $0) ?? $0 }
+    }
+
+    package func scaled(by factor: Double) -> TransformStep? {
+        .cropRatio(ratio, gravity.scaled(by: factor))
+    }
+
+    package static let values: [StepValue<Self>] = [.ratio(\.ratio), .gravity(\.gravity)]
+
+    package static let blank = CropRatioStep(
+        ratio: AspectRatio(width: 1, height: 1), gravity: .center)
+
+    package var step: TransformStep { .cropRatio(ratio, gravity) }
+
+    package static let syntax = StepSyntax(
+        "crop-ratio", value: "W:H[,GRAVITY]",
+        "cut out the largest part of that ratio, such as 16:9 or 1:1;\n"
+            + "GRAVITY as of crop-to (repeatable)",
+        expected: "WIDTH:HEIGHT[,GRAVITY], a ratio of whole numbers such as 16:9,north; GRAVITY is "
+            + "one of " + Gravity.expected, parse)
+}
+
+/// What has one colour, cut off from each edge.
+package struct TrimStep: ValuedStep {
+    package var tolerance: Double
+    /// `nil`: that of the top left corner.
+    package var colour: Colour?
+
+    package var key: String {
+        let colour = colour.map { ",\($0.hexText)" } ?? ""
+        return "ImagebusTrimTransformer(\(decimalText(tolerance))\(colour))"
+    }
+
+    package var demand: StepDemand { .everything }
+
+    package var looksForItsSize: Bool { true }
+
+    package static let values: [StepValue<Self>] = [
+        .number("tolerance", \.tolerance, in: 0...255, isOptional: true),
+        .maybeColour(\.colour),
+    ]
+
+    package static let blank = TrimStep(tolerance: 10, colour: nil)
+
+    package var step: TransformStep { .trim(tolerance: tolerance, colour) }
+
+    package static let syntax = StepSyntax(
+        "trim", value: "[TOLERANCE][,COLOUR]",
+        "cut off edges of a colour, #RRGGBB or #AARRGGBB (that of the top left\n"
+            + "corner), from which samples differ by 0 to 255 at most, such as 10\n"
+            + "(repeatable)",
+        expected: "[TOLERANCE][,COLOUR], a tolerance from 0 to 255 (10) and a colour, such as "
+            + "10,#FFFFFF", parse)
+}
+
+/// A canvas around the image.
+package struct PadStep: ValuedStep {
+    package var size: PixelSize
+    package var gravity: Gravity
+    package var colour: Colour
+
+    package var key: String {
+        "ImagebusPadTransformer({\(sixDecimals(size.width)),\(sixDecimals(size.height))},"
+            + "\(gravity),\(colour.hexText))"
+    }
+
+    package var demand: StepDemand { .everything }
+
+    /// Colours are of sRGB.
+    package var takesDepth: Bool { colour == .clear }
+
+    package func size(after source: PixelSize) -> PixelSize? {
+        PixelSize(width: max(source.width, size.width), height: max(source.height, size.height))
+    }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? {
+        source.map { size(after: $0) ?? $0 } ?? size
+    }
+
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .pad(size.scaled(by: ratio), gravity.scaled(by: ratio), colour)
+    }
+
+    package func checkMore(pixelsMax: Int) throws(ImageError) {
+        try size.checkAsBox(of: name)
+        let limit = min(RequestLimits.pixelsMax, pixelsMax)
+        guard let area = size.area, area <= limit else {
+            throw .tooLarge(name, limit: limit, "pixels")
+        }
+        guard gravity.isPlace else { throw Self.noPlace(of: name) }
+    }
+
+    /// Nobody looks at the pixels for it.
+    static func noPlace(of step: String) -> ImageError {
+        ImageError(
+            .invalidRequest, "\(step): the gravity is a place: only crop-to looks at the image",
+            details: ["step": step])
+    }
+
+    package static let values: [StepValue<Self>] = [
+        .size(\.size), .gravity(\.gravity), .colour(\.colour),
+    ]
+
+    package static let blank = PadStep(
+        size: PixelSize(width: 1, height: 1), gravity: .center, colour: .clear)
+
+    package var step: TransformStep { .pad(size, gravity, colour) }
+
+    package static let syntax = StepSyntax(
+        "pad", value: "WxH[,GRAVITY][,#RRGGBB]",
+        "put it on a canvas of at least that size, transparent or of a colour\n"
+            + "(#AARRGGBB as well); GRAVITY as of crop-to, but a place (repeatable)",
+        expected: "WIDTHxHEIGHT[,GRAVITY][,COLOUR] with sides of 1 to \(RequestLimits.sideMax) "
+            + "pixels, such as 300x200,north,#FFFFFF; GRAVITY is a place such as center, north or "
+            + "fp:0.3:0.7", parse)
+}
+
+/// The smallest canvas of a ratio around the image.
+package struct PadRatioStep: ValuedStep {
+    package var ratio: AspectRatio
+    package var gravity: Gravity
+    package var colour: Colour
+
+    package var key: String {
+        "ImagebusPadRatioTransformer(\(ratio),\(gravity),\(colour.hexText))"
+    }
+
+    package var demand: StepDemand { .everything }
+
+    /// Colours are of sRGB.
+    package var takesDepth: Bool { colour == .clear }
+
+    package func size(after source: PixelSize) -> PixelSize? {
+        ratio.isPermitted ? ratio.smallest(around: source) : nil
+    }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? {
+        source.map { size(after: $0) ?? $0 }
+    }
+
+    package func scaled(by factor: Double) -> TransformStep? {
+        .padRatio(ratio, gravity.scaled(by: factor), colour)
+    }
+
+    package func checkMore(pixelsMax: Int) throws(ImageError) {
+        guard gravity.isPlace else { throw PadStep.noPlace(of: name) }
+    }
+
+    package static let values: [StepValue<Self>] = [
+        .ratio(\.ratio), .gravity(\.gravity), .colour(\.colour),
+    ]
+
+    package static let blank = PadRatioStep(
+        ratio: AspectRatio(width: 1, height: 1), gravity: .center, colour: .clear)
+
+    package var step: TransformStep { .padRatio(ratio, gravity, colour) }
+
+    package static let syntax = StepSyntax(
+        "pad-ratio", value: "W:H[,GRAVITY][,#RRGGBB]",
+        "put it on the smallest canvas of that ratio, as pad does\n(repeatable)",
+        expected: "WIDTH:HEIGHT[,GRAVITY][,COLOUR], a ratio of whole numbers such as "
+            + "16:9,north,#FFFFFF; GRAVITY is a place such as center, north or fp:0.3:0.7", parse)
+}
+
+/// Margins around the image.
+package struct ExtendStep: ValuedStep {
+    package var margins: Margins
+    package var fill: MarginFill
+
+    package var key: String {
+        let sides = [margins.left, margins.top, margins.right, margins.bottom]
+        return "ImagebusExtendTransformer({"
+            + sides.map { sixDecimals($0) }.joined(separator: ",") + "},\(fill))"
+    }
+
+    package var demand: StepDemand { .everything }
+
+    /// Colours are of sRGB.
+    package var takesDepth: Bool {
+        if case .colour(let colour) = fill { colour == .clear } else { true }
+    }
+
+    package func size(after source: PixelSize) -> PixelSize? { margins.size(around: source) }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? {
+        source.flatMap { margins.size(around: $0) }
+    }
+
+    package func scaled(by ratio: Double) -> TransformStep? {
+        func side(_ side: Int) -> Int { ImageModel.scaled(side, by: ratio) }
+        return .extend(
+            Margins(
+                left: side(margins.left), top: side(margins.top), right: side(margins.right),
+                bottom: side(margins.bottom)), fill)
+    }
+
+    package static let values: [StepValue<Self>] = [
+        .count("left", \.margins.left, in: Margins.sides),
+        .count("top", \.margins.top, in: Margins.sides),
+        .count("right", \.margins.right, in: Margins.sides),
+        .count("bottom", \.margins.bottom, in: Margins.sides), .fill(\.fill),
+    ]
+
+    package static let blank = ExtendStep(margins: Margins(), fill: .colour(.clear))
+
+    package var step: TransformStep { .extend(margins, fill) }
+
+    package static let syntax = StepSyntax(
+        "extend", value: "L,T,R,B[,FILL]",
+        "add so many pixels at each edge: transparent, or FILL: a colour\n"
+            + "(#RRGGBB), copy (of the edge), repeat or mirror (repeatable)",
+        expected: "LEFT,TOP,RIGHT,BOTTOM[,FILL], each from 0 to \(RequestLimits.sideMax) pixels, "
+            + "such as 10,20,10,20,mirror; FILL is " + MarginFill.expected, parse)
+}
+
+/// So many pixels at each edge of an image, 0 to `RequestLimits.sideMax`.
+public struct Margins: Hashable, Sendable {
+    /// At the left edge, and so on.
+    public var left, top, right, bottom: Int
+
+    /// Margins of so many pixels each.
+    public init(left: Int = 0, top: Int = 0, right: Int = 0, bottom: Int = 0) {
+        (self.left, self.top, self.right, self.bottom) = (left, top, right, bottom)
+    }
+
+    /// The size of an image with them, whose sides are below 2³¹; `nil` where they are beyond their
+    /// limits.
+    package func size(around size: PixelSize) -> PixelSize? {
+        guard [left, top, right, bottom].allSatisfy(Self.sides.contains) else { return nil }
+        return PixelSize(width: left + size.width + right, height: top + size.height + bottom)
+    }
+
+    static let sides = 0...RequestLimits.sideMax
+}
+
+/// What margins show.
+public enum MarginFill: Hashable, Sendable {
+    /// One colour.
+    case colour(Colour)
+    /// Each pixel of the edge again and again.
+    case copy
+    /// The image again and again.
+    case `repeat`
+    /// The same, each time as seen in a mirror at the edge.
+    case mirror
+
+    /// The words for those that are no colour.
+    private static let words: [(name: String, fill: MarginFill)] = [
+        ("copy", .copy), ("repeat", .repeat), ("mirror", .mirror),
+    ]
+
+    /// What an error says of it.
+    static let expected =
+        "#RRGGBB, #AARRGGBB or one of " + words.map(\.name).joined(separator: ", ")
+}
+
+extension MarginFill: CustomStringConvertible {
+    /// A word or a colour; `nil` for other texts.
+    init?(_ text: String) {
+        if let word = Self.words.first(where: { $0.name == text }) {
+            self = word.fill
+        } else {
+            guard let colour = Colour(text) else { return nil }
+            self = .colour(colour)
+        }
+    }
+
+    /// As it is written.
+    public var description: String {
+        if case .colour(let colour) = self { return colour.hexText }
+        return Self.words.first { $0.fill == self }?.name ?? ""
+    }
+}

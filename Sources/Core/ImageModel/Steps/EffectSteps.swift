@@ -1,0 +1,323 @@
+/// Transparent pixels laid over a colour.
+package struct FlattenStep: ValuedStep {
+    package var colour: Colour
+
+    package var key: String { "ImagebusFlattenTransformer(\(colour.hexText))" }
+
+    package static let values: [StepValue<Self>] = [
+        .colour(\.colour, isOptional: false, isOpaque: true)
+    ]
+
+    package static let blank = FlattenStep(colour: .white)
+
+    package var step: TransformStep { .flatten(colour) }
+
+    package static let syntax = StepSyntax(
+        "flatten", value: "#RRGGBB", "lay it over a colour, without transparency (repeatable)",
+        expected: "an opaque colour, such as #FFFFFF", parse)
+}
+
+/// Brightness alone.
+package struct GrayscaleStep: ValuedStep {
+    package var key: String { "ImagebusGrayscaleTransformer()" }
+
+    package static let blank = GrayscaleStep()
+
+    package var step: TransformStep { .grayscale }
+
+    package static let syntax = StepSyntax(
+        "grayscale", "take the colours out (repeatable)", .grayscale)
+}
+
+/// The brown of old photographs.
+package struct SepiaStep: ValuedStep {
+    package var key: String { "ImagebusSepiaTransformer()" }
+
+    package var demand: StepDemand { .everything }
+
+    package static let blank = SepiaStep()
+
+    package var step: TransformStep { .sepia }
+
+    package static let syntax = StepSyntax(
+        "sepia", "make it brown, as old photographs are (repeatable)", .sepia)
+}
+
+/// The negative. Upstream has it as a filter of Core Image.
+package struct InvertStep: ValuedStep {
+    package var key: String { "SDImageFilterTransformer(CIColorInvert)" }
+
+    package var demand: StepDemand { .everything }
+
+    package static let blank = InvertStep()
+
+    package var step: TransformStep { .invert }
+
+    package static let syntax = StepSyntax("invert", "make it a negative (repeatable)", .invert)
+}
+
+/// A colour all over.
+package struct TintStep: ValuedStep {
+    package var colour: Colour
+    package var mode: BlendMode
+
+    package var key: String { "SDImageTintTransformer(\(colour.hexText),\(mode.rawValue))" }
+
+    package var demand: StepDemand { .everything }
+
+    package static let values: [StepValue<Self>] = [
+        .colour(\.colour, isOptional: false), .mode(\.mode),
+    ]
+
+    package static let blank = TintStep(colour: .clear, mode: .sourceIn)
+
+    package var step: TransformStep { .tint(colour, mode) }
+
+    package static let syntax = StepSyntax(
+        "tint", value: "#AARRGGBB[,MODE]",
+        "lay a colour over it; MODE: source-in (its shape in one colour; the\n"
+            + "default), multiply, screen, overlay, color … (repeatable)",
+        expected: "COLOUR[,MODE], such as #80FF0000,multiply; MODE is one of \(BlendMode.expected)",
+        parse)
+}
+
+/// Lighter or darker.
+package struct BrightnessStep: NumberStep {
+    package var number: Double
+
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusBrightnessTransformer", "amount", in: -100...100)
+
+    package init(_ number: Double) { self.number = number }
+
+    package var step: TransformStep { .brightness(number) }
+
+    package static let syntax = StepSyntax(
+        "brightness", value: "AMOUNT",
+        "lighter or darker by hundredths, -100 to 100 (repeatable)",
+        expected: "hundredths from -100 to 100, such as 20", parse)
+}
+
+/// More or less between dark and light.
+package struct ContrastStep: NumberStep {
+    package var number: Double
+
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusContrastTransformer", "amount", in: -100...100)
+
+    package init(_ number: Double) { self.number = number }
+
+    package var step: TransformStep { .contrast(number) }
+
+    package static let syntax = StepSyntax(
+        "contrast", value: "AMOUNT",
+        "more or less contrast, -100 to 100 (repeatable)",
+        expected: "hundredths from -100 to 100, such as 20", parse)
+}
+
+/// Stronger or weaker colours.
+package struct SaturationStep: NumberStep {
+    package var number: Double
+
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusSaturationTransformer", "amount", in: -100...100)
+
+    package init(_ number: Double) { self.number = number }
+
+    package var step: TransformStep { .saturation(number) }
+
+    package static let syntax = StepSyntax(
+        "saturation", value: "AMOUNT",
+        "stronger or weaker colours, -100 (grey) to 100 (repeatable)",
+        expected: "hundredths from -100 to 100, such as 20", parse)
+}
+
+/// Lighter or darker in the middle tones.
+package struct GammaStep: NumberStep {
+    package var number: Double
+
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusGammaTransformer", "exponent", in: 0.1...10)
+
+    package init(_ number: Double) { self.number = number }
+
+    package var step: TransformStep { .gamma(number) }
+
+    package static let syntax = StepSyntax(
+        "gamma", value: "EXPONENT",
+        "lighter middle tones above 1, darker below, 0.1 to 10 (repeatable)",
+        expected: "a number from 0.1 to 10, such as 2.2", parse)
+}
+
+/// A Gaussian blur. A radius below 2 is 2, and 0 leaves the image, as upstream.
+package struct BlurStep: NumberStep {
+    package var number: Double
+
+    package static let traits = NumberTraits<Double>(
+        key: "SDImageBlurTransformer", "radius", in: 0...100)
+
+    package init(_ number: Double) { self.number = number }
+
+    package var step: TransformStep { .blur(radius: number) }
+
+    package func scaled(by ratio: Double) -> TransformStep? { .blur(radius: number * ratio) }
+
+    package static let syntax = StepSyntax(
+        "blur", value: "RADIUS",
+        "blur by a radius of up to 100 pixels (repeatable)",
+        expected: "a radius from 0 to 100, such as 5", parse)
+}
+
+/// An unsharp mask.
+package struct SharpenStep: NumberStep {
+    package var number: Double
+
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusSharpenTransformer", "radius", in: 0.1...10)
+
+    package init(_ number: Double) { self.number = number }
+
+    package var step: TransformStep { .sharpen(radius: number) }
+
+    package func scaled(by ratio: Double) -> TransformStep? { .sharpen(radius: number * ratio) }
+
+    package static let syntax = StepSyntax(
+        "sharpen", value: "RADIUS",
+        "stress edges of a radius of 0.1 to 10 pixels (repeatable)",
+        expected: "a radius from 0.1 to 10, such as 1", parse)
+}
+
+/// Squares of one colour each.
+package struct PixelateStep: NumberStep {
+    package var number: Int
+
+    package static let traits = NumberTraits<Int>(
+        key: "ImagebusPixelateTransformer", "side", in: 2...1000)
+
+    package init(_ number: Int) { self.number = number }
+
+    package var step: TransformStep { .pixelate(number) }
+
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .pixelate(ImageModel.scaled(number, by: ratio))
+    }
+
+    package static let syntax = StepSyntax(
+        "pixelate", value: "SIDE",
+        "squares of one colour, of a side of 2 to 1000 pixels (repeatable)",
+        expected: "a side from 2 to 1000, such as 10", parse)
+}
+
+/// Darker edges.
+package struct VignetteStep: NumberStep {
+    package var number: Double
+
+    package static let traits = NumberTraits<Double>(
+        key: "ImagebusVignetteTransformer", "amount", in: 0...100)
+
+    package init(_ number: Double) { self.number = number }
+
+    package var step: TransformStep { .vignette(number) }
+
+    package static let syntax = StepSyntax(
+        "vignette", value: "AMOUNT",
+        "darken the corners by hundredths, up to 100 (repeatable)",
+        expected: "hundredths from 0 to 100, such as 50", parse)
+}
+
+/// Round corners, and a line along the edge.
+package struct RoundStep: ValuedStep {
+    package var radius: Double
+    package var corners: Corners
+    package var border: Double
+    package var colour: Colour?
+
+    package var key: String {
+        "SDImageRoundCornerTransformer(\(decimalText(radius)),\(corners.keyText),"
+            + "\(decimalText(border)),\(colour?.hexText ?? "(null)"))"
+    }
+
+    package var demand: StepDemand { .everything }
+
+    /// A border that meets itself in the middle leaves nothing of the image, as upstream.
+    package func size(after source: PixelSize) -> PixelSize? {
+        2 * border < Double(min(source.width, source.height)) ? source : nil
+    }
+
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .round(radius: radius * ratio, corners, border: border * ratio, colour)
+    }
+
+    package static let values: [StepValue<Self>] = [
+        .number("radius", \.radius, in: lengths), .corners(\.corners),
+        .number("border", \.border, in: lengths, isOptional: true), .maybeColour(\.colour),
+    ]
+
+    private static let lengths = 0...Double(RequestLimits.sideMax)
+
+    package static let blank = RoundStep(radius: 0, corners: .all, border: 0, colour: nil)
+
+    package var step: TransformStep { .round(radius: radius, corners, border: border, colour) }
+
+    package static let syntax = StepSyntax(
+        "round", value: "R[,CORNERS][,BORDER,#RRGGBB]",
+        "round corners of a radius in pixels; CORNERS: all, or of tl, tr,\n"
+            + "bl and br, such as tl+tr; BORDER: a line of so many pixels\n"
+            + "(#AARRGGBB as well; repeatable)",
+        expected: "RADIUS[,CORNERS][,BORDER,COLOUR] in pixels up to \(RequestLimits.sideMax), such "
+            + "as 20 or 20,tl+tr,2,#FF0000; CORNERS is \(Corners.expected)", parse)
+}
+
+/// Corners of an image. The raw values are SDWebImage's.
+public struct Corners: OptionSet, Hashable, Sendable {
+    /// A bit for each.
+    public let rawValue: UInt8
+
+    /// Takes any bits; others than those of the four corners are refused with the request.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Left, above.
+    public static let topLeft = Corners(rawValue: 1)
+    /// Right, above.
+    public static let topRight = Corners(rawValue: 2)
+    /// Left, below.
+    public static let bottomLeft = Corners(rawValue: 4)
+    /// Right, below.
+    public static let bottomRight = Corners(rawValue: 8)
+    /// All four.
+    public static let all: Corners = [.topLeft, .topRight, .bottomLeft, .bottomRight]
+
+    private static let words: [(name: String, corner: Corners)] = [
+        ("tl", .topLeft), ("tr", .topRight), ("bl", .bottomLeft), ("br", .bottomRight),
+    ]
+
+    static let expected = "all, or some of tl, tr, bl and br, such as tl+tr"
+
+    /// `all`, or words with `+` between them; `nil` for anything else.
+    public init?(_ text: String) {
+        guard text != "all" else {
+            self = .all
+            return
+        }
+        var corners: Corners = []
+        for part in text.split(separator: "+", omittingEmptySubsequences: false) {
+            guard let word = Self.words.first(where: { $0.name == part }),
+                corners.insert(word.corner).inserted
+            else { return nil }
+        }
+        self = corners
+    }
+
+    var isPermitted: Bool { !isEmpty && Corners.all.isSuperset(of: self) }
+
+    /// All of them are all bits of a word, as upstream's constant.
+    var keyText: String { self == .all ? "\(UInt64.max)" : "\(rawValue)" }
+}
+
+extension Corners: CustomStringConvertible {
+    /// What `init` takes.
+    public var description: String {
+        guard self != .all else { return "all" }
+        return Self.words.filter { contains($0.corner) }.map(\.name).joined(separator: "+")
+    }
+}

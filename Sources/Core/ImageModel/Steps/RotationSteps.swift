@@ -1,0 +1,216 @@
+/// What has to be done to stored pixels to display them, as a transposition followed by mirroring:
+/// the eight values of EXIF's tag 0x0112 (TIFF 6.0), and all that flips and quarter turns make of
+/// them.
+public struct Orientation: Hashable, Sendable {
+    /// Columns become rows first.
+    public var transposes: Bool
+    /// Left and right are exchanged, after transposing.
+    public var mirrorsHorizontally: Bool
+    /// Top and bottom are exchanged, after transposing.
+    public var mirrorsVertically: Bool
+
+    /// Nothing is to be done.
+    public static let upright = Orientation(exif: 1)
+
+    /// - Parameter exif: the tag, 1 to 8; other numbers mean 1.
+    public init(exif: Int) {
+        transposes = (5...8).contains(exif)
+        mirrorsHorizontally = [2, 3, 6, 7].contains(exif)
+        mirrorsVertically = [3, 4, 7, 8].contains(exif)
+    }
+
+    /// The tag that says the same, 1 to 8.
+    public var exif: Int {
+        switch (transposes, mirrorsHorizontally, mirrorsVertically) {
+        case (false, false, false): 1
+        case (false, true, false): 2
+        case (false, true, true): 3
+        case (false, false, true): 4
+        case (true, false, false): 5
+        case (true, true, false): 6
+        case (true, true, true): 7
+        case (true, false, true): 8
+        }
+    }
+
+    /// Nothing is to be done.
+    public var isUpright: Bool { self == .upright }
+
+    /// The size of what is displayed.
+    public func displayed(_ stored: PixelSize) -> PixelSize {
+        transposes ? stored.transposed : stored
+    }
+
+    /// The size of what is stored.
+    public func stored(_ displayed: PixelSize) -> PixelSize {
+        transposes ? displayed.transposed : displayed
+    }
+
+    /// What has to be done when the displayed image is mirrored besides.
+    public func flipped(horizontally: Bool, vertically: Bool) -> Orientation {
+        var other = self
+        other.mirrorsHorizontally = mirrorsHorizontally != horizontally
+        other.mirrorsVertically = mirrorsVertically != vertically
+        return other
+    }
+
+    /// What has to be done when the displayed image is turned clockwise besides, by 0 to 3
+    /// quarters.
+    public func turned(quarters: Int) -> Orientation {
+        var other = self
+        for _ in 0..<quarters {
+            // A quarter turn is a transposition, then left and right exchanged; transposing
+            // exchanges the axes of what was mirrored before.
+            other.transposes.toggle()
+            (other.mirrorsHorizontally, other.mirrorsVertically) = (
+                !other.mirrorsVertically, other.mirrorsHorizontally
+            )
+        }
+        return other
+    }
+}
+
+/// A rotation about the centre.
+public struct Rotation: Hashable, Sendable {
+    /// Radians, positive is counter-clockwise (SEMANTICS §11.10).
+    public var radians: Double
+    /// Whether the canvas grows to hold the whole turned image.
+    public var fitsSize: Bool
+
+    /// A rotation in upstream's sense.
+    public init(radians: Double, fitsSize: Bool) {
+        self.radians = radians
+        self.fitsSize = fitsSize
+    }
+
+    /// A rotation in degrees clockwise, as the command line has it; the canvas grows.
+    public init(degreesClockwise degrees: Double) {
+        self.init(radians: -degrees * .pi / 180, fitsSize: true)
+    }
+
+    /// 0 to 3 turns of 90° clockwise where the angle is one (within a thousandth of a degree);
+    /// `nil` for every other angle.
+    public var quarterTurnsClockwise: Int? {
+        let turns = -radians * 2 / .pi
+        let nearest = turns.rounded()
+        guard abs(turns - nearest) < 1e-5, abs(nearest) < 1e9 else { return nil }
+        return ((Int(nearest) % 4) + 4) % 4
+    }
+
+    /// Radians at most, in both directions: a thousand turns.
+    package static let radiansMax = 6_284.0
+
+    /// The size of the canvas after it; `nil` for an angle beyond the limit.
+    package func size(of source: PixelSize) -> PixelSize? {
+        guard abs(radians) <= Self.radiansMax else { return nil }
+        if let turns = quarterTurnsClockwise {
+            return fitsSize && turns % 2 == 1 ? source.transposed : source
+        }
+        guard fitsSize else { return source }
+        let (sine, cosine) = UnitCircle.sineAndCosine(radians)
+        let (across, down) = (abs(cosine), abs(sine))
+        let (width, height) = (Double(source.width), Double(source.height))
+        // A side that is whole but for the rounding of the sum is no pixel longer.
+        return PixelSize(
+            width: Int((width * across + height * down - 1e-6).rounded(.up)),
+            height: Int((width * down + height * across - 1e-6).rounded(.up)))
+    }
+}
+
+/// Sine and cosine, for rooms without C: Taylor's series within an eighth of a turn, where sixteen
+/// terms are exact to the last bits.
+enum UnitCircle {
+    /// Of any angle in radians of moderate size.
+    static func sineAndCosine(_ radians: Double) -> (sine: Double, cosine: Double) {
+        let quarters = (radians * 2 / .pi).rounded()
+        let rest = radians - quarters * .pi / 2
+        let sine = series(rest, from: rest, 1)
+        let cosine = series(rest, from: 1, 0)
+        switch Int(quarters) & 3 {
+        case 0: return (sine, cosine)
+        case 1: return (cosine, -sine)
+        case 2: return (-sine, -cosine)
+        default: return (-cosine, sine)
+        }
+    }
+
+    /// The sum of every second power over its factorial, signs in turn, from `first` of that
+    /// exponent on.
+    private static func series(_ x: Double, from first: Double, _ exponent: Int) -> Double {
+        var (term, sum) = (first, first)
+        for step in stride(from: exponent + 1, to: exponent + 31, by: 2) {
+            term *= -x * x / Double(step * (step + 1))
+            sum += term
+        }
+        return sum
+    }
+}
+
+/// A rotation about the centre.
+package struct RotateStep: StepForm {
+    package let rotation: Rotation
+
+    package var name: String { "rotate" }
+
+    package var key: String {
+        "SDImageRotationTransformer(\(decimalText(rotation.radians)),"
+            + "\(rotation.fitsSize ? 1 : 0))"
+    }
+
+    /// Quarters of a turn keep every pixel.
+    package var demand: StepDemand {
+        guard let turns = rotation.quarterTurnsClockwise else { return .everything }
+        return turns % 2 == 1 ? .transposition : .nothing
+    }
+
+    /// Other angles mix pixels in 8 bits.
+    package var takesDepth: Bool { rotation.quarterTurnsClockwise != nil }
+
+    package func size(after source: PixelSize) -> PixelSize? { rotation.size(of: source) }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? {
+        source.map { rotation.size(of: $0) ?? $0 }
+    }
+
+    package func check(pixelsMax: Int) throws(ImageError) {
+        guard abs(rotation.radians) <= Rotation.radiansMax else {
+            throw ImageError(
+                .invalidRequest, "rotate: at most \(Int(Rotation.radiansMax)) radians",
+                details: ["step": name])
+        }
+    }
+
+    static let syntax = StepSyntax(
+        "rotate", value: "DEG",
+        "turn clockwise; beside multiples of 90 the corners are transparent\n(repeatable)",
+        expected: "degrees clockwise, such as 90 or -12.5"
+    ) { text in
+        guard let degrees = PlainNumber.decimal(text), abs(degrees) <= 360_000 else { return nil }
+        return .rotate(Rotation(degreesClockwise: degrees))
+    }
+}
+
+/// A mirroring.
+package struct FlipStep: StepForm {
+    package let horizontal: Bool
+    package let vertical: Bool
+
+    package var name: String { "flip" }
+
+    package var key: String {
+        "SDImageFlippingTransformer(\(horizontal ? 1 : 0),\(vertical ? 1 : 0))"
+    }
+
+    package var takesDepth: Bool { true }
+
+    static let syntax = StepSyntax(
+        "flip", value: "h|v|hv", "mirror (repeatable)", expected: "h, v or hv"
+    ) { text in
+        switch text {
+        case "h": .flip(horizontal: true, vertical: false)
+        case "v": .flip(horizontal: false, vertical: true)
+        case "hv": .flip(horizontal: true, vertical: true)
+        default: nil
+        }
+    }
+}
