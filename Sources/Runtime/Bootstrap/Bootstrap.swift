@@ -91,3 +91,88 @@ public struct Bootstrap: ~Copyable {
         }
     }
 }
+
+/// What a supervisor gives a child on a descriptor, since everybody may read its arguments and
+/// some its environment.
+enum InheritedSecret {
+    /// The bytes; nil where no descriptor is named. It is closed then: before a worker touches
+    /// anything of others, so that it has no other way to them.
+    static func take(_ arguments: ProgramArguments) throws -> [UInt8]? {
+        guard let text = arguments.value(argument) else { return nil }
+        guard let number = Int32(text), number >= 0 else {
+            throw ProgramArgumentsError.notANumber(argument, text)
+        }
+        return try FileDescriptor(owning: number).sealedBytes(
+            bytesMax: ListenerSecrets.byteCountMax)
+    }
+
+    private static let argument = "secret-fd"
+}
+
+/// The descriptor on which a child tells its supervisor how far it is (`LifeSign`).
+public struct ReadyPipe: ~Copyable {
+    private var writeEnd: FileDescriptor?
+    private let beats: Bool
+
+    /// Takes the inherited descriptor, or nothing where no supervisor waits; with `beats` it stays
+    /// open for signs that follow `ready`.
+    public init(inherited number: Int?, beats: Bool = false) {
+        let number = number.flatMap { Int32(exactly: $0) }
+        let inherited = number.map { FileDescriptor(owning: $0) }
+        // Not for the programs that this one starts.
+        let end = try? inherited?.duplicate()
+        // A supervisor that does not read for long must not stop who beats.
+        if beats { try? end?.setNonBlocking() }
+        writeEnd = end
+        self.beats = beats
+    }
+
+    /// Tells it. Where it does not beat, nothing follows `ready`: whatever is told after it does
+    /// nothing.
+    ///
+    /// False once, where nobody reads it any more. A supervisor that has gone takes a process of
+    /// ours with it (`ParentDeath`); one that is busy has enough to read.
+    @discardableResult
+    public mutating func tell(_ stage: LifeSign.Stage, _ incarnation: Incarnation) -> Bool {
+        guard let descriptor = writeEnd.take() else { return true }
+        do throws(Errno) {
+            try descriptor.writeAll(Array(LifeSign(stage, incarnation).line.utf8))
+        } catch  where error != .wouldBlock {
+            return false
+        } catch {}
+        if stage != .ready || beats { writeEnd = consume descriptor }
+        return true
+    }
+}
+
+/// With which status a program of the stack ends; the supervisor reads them.
+public enum ProgramExit {
+    /// Done, or told to end.
+    public static let success: Int32 = 0
+    /// Arguments that make no sense: starting it again would not help.
+    public static let usage: Int32 = 64
+    /// A defect, or a system that does not give what every process needs.
+    public static let internalError: Int32 = 70
+    /// Ended for its own good, such as recycled or cancelled hard: start the next one.
+    public static let startAgain: Int32 = 75
+    /// A setting that cannot be used, such as a cache directory that another process holds.
+    public static let configuration: Int32 = 78
+
+    /// The status for an error that ends a program.
+    public static func status(of error: any Error) -> Int32 {
+        switch error {
+        case is ProgramArgumentsError: usage
+        case is ConfigurationError: configuration
+        default: internalError
+        }
+    }
+}
+
+/// A setting that cannot be used; says what to do.
+public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One sentence.
+    public let description: String
+
+    /// Takes a sentence.
+    public init(_ sentence: String) { description = sentence }
+}

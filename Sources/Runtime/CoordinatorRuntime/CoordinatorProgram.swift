@@ -1,6 +1,14 @@
-import Bootstrap
+public import Admission
+public import Bootstrap
+public import Configuration
 import ConfigurationFile
+import Derivation
+import Dispatching
+import ImageModel
 import Linux
+import Messages
+public import Observability
+import SharedArena
 
 /// The whole program.
 public enum CoordinatorProgram {
@@ -27,6 +35,147 @@ public enum CoordinatorProgram {
         case is ConfigurationFileError: ProgramExit.usage
         case is IdentityKeyError: ProgramExit.configuration
         default: ProgramExit.status(of: error)
+        }
+    }
+}
+
+/// What the coordinator is told when it starts.
+public struct CoordinatorOptions: Sendable {
+    /// Limits of the scheduler.
+    public var limits: SchedulerLimits
+    /// The file of the installation's secret; `nil`: a secret that lives as long as the process.
+    public var secretFile: String?
+    /// The operator's configuration; `nil`: none.
+    public var configurationFile: String?
+    /// Whether its workers are somebody else's: SIGTERM then ends it alone, and they wait for the
+    /// next coordinator.
+    public var keepsWorkers: Bool
+
+    /// Workers of the pool of decoders that draw; 0: what the configuration says.
+    public var vectorWorkers: Int
+
+    /// The directory of `local:` URLs; `nil`: they are refused.
+    public var localRoot: String?
+    /// The directory of the gateway's watermark; `nil`: it has none that is a file.
+    public var watermarkRoot: String?
+
+    /// What the gateway needs that `serve` runs beside it.
+    public var grant: GatewayGrant
+
+    /// Connections that one process may have at `front/`.
+    public var connectionsPerProcess: Int
+
+    /// Which requests have a line in the log.
+    public var requestLogging: RequestLogging
+
+    /// Names of the arguments besides those of every program.
+    public static let valued = Set([
+        "secret-file", "blacklist-seconds", "blacklist-entries", "fetch-retries",
+        "fetches-per-host", "fetch-order", "queue-limit",
+        "log-requests", "config", "connections-per-process", "vector",
+        "vouchers", "local-root", "watermark-root", "web-headers",
+    ]).union(LimitSetting.allCases.map(\.rawValue))
+
+    /// Names of the arguments without a value.
+    public static let flags: Set<String> = ["keeps-workers", "web-refresh", "web-removals"]
+
+    /// Reads the arguments.
+    public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
+        limits = SchedulerLimits()
+        try limits.derivation.read(arguments)
+        let seconds = try arguments.number(
+            "blacklist-seconds", else: limits.blacklistMilliseconds / 1_000)
+        limits.blacklistMilliseconds = min(seconds, Self.secondsMax) * 1_000
+        limits.blacklistMax = try arguments.number("blacklist-entries", else: limits.blacklistMax)
+        limits.dispatch.fetchRetriesMax = try arguments.number(
+            "fetch-retries", else: limits.dispatch.fetchRetriesMax)
+        limits.dispatch.fetchesPerHostMax = try arguments.number(
+            "fetches-per-host", else: limits.dispatch.fetchesPerHostMax)
+        limits.dispatch.queuedJobsMax = try arguments.number(
+            "queue-limit", else: limits.dispatch.queuedJobsMax)
+        limits.vouchersMax = min(
+            try arguments.number("vouchers", else: limits.vouchersMax), Self.vouchersMax)
+        connectionsPerProcess = max(
+            1,
+            try arguments.number(
+                "connections-per-process", else: ConnectionLimits.perProcess))
+        if let order = arguments.value("fetch-order").flatMap(DispatchLimits.FetchOrder.init) {
+            limits.dispatch.fetchOrder = order
+        }
+        secretFile = arguments.value("secret-file")
+        requestLogging =
+            arguments.value("log-requests").flatMap(RequestLogging.init(rawValue:)) ?? .misses
+        configurationFile = arguments.value("config")
+        vectorWorkers = try arguments.number("vector", else: 0)
+        (localRoot, watermarkRoot) = (
+            arguments.value("local-root"), arguments.value("watermark-root")
+        )
+        keepsWorkers = arguments.has("keeps-workers")
+        grant = GatewayGrant(
+            refreshes: arguments.has("web-refresh"), removes: arguments.has("web-removals"),
+            headers: arguments.value("web-headers") ?? "")
+    }
+
+    /// The loaders of these directories.
+    var loaders: [Loader] {
+        func loader(_ scheme: String, _ root: String?) -> Loader? {
+            guard let root else { return nil }
+            var loader = Loader(name: scheme, means: .file(FileRoot(path: root)))
+            loader.schemes = [scheme]
+            return loader
+        }
+        return [
+            loader(FileRoot.localScheme, localRoot),
+            loader(FileRoot.watermarkScheme, watermarkRoot),
+        ].compactMap(\.self)
+    }
+
+    /// Thirty years: as good as for ever.
+    private static let secondsMax = 1_000_000_000
+    private static let vouchersMax = 1 << 20
+}
+
+extension DerivationLimits {
+    /// The limits of images that the arguments name.
+    fileprivate mutating func read(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
+        func number(_ setting: LimitSetting, else usual: Int) throws(ProgramArgumentsError) -> Int {
+            try arguments.number(setting.rawValue, else: usual)
+        }
+        bodyBytesMax = UInt64(try number(.body, else: Int(bodyBytesMax)))
+        image.pixelsMax = try number(.pixels, else: image.pixelsMax)
+        image.sideMax = try number(.side, else: image.sideMax)
+        image.pagesMax = try number(.pages, else: image.pagesMax)
+        image.metadataBytesMax = try number(.metadata, else: image.metadataBytesMax)
+        // As many pixels as are permitted, with alpha, are within the limit of their bytes.
+        image.pixelBytesMax = max(image.pixelBytesMax, 4 * image.pixelsMax)
+        image = image.held(to: .ofWorkers)
+    }
+}
+
+/// One coordinator for each runtime directory: binding a Unix socket silently takes it away from
+/// whoever served there, so the lock comes first.
+enum CoordinatorLock {
+    static let fileName = "coordinator.lock"
+
+    /// Holds the lock as long as the descriptor lives.
+    static func take(in paths: RuntimePaths, _ listeners: [Listener]) throws -> FileDescriptor {
+        let directory = try FileDescriptor.openDirectory(paths.root)
+        let file = try directory.open(fileName, [.readWrite, .create, .noFollow], mode: 0o600)
+        guard try file.tryLock(.exclusive) else { throw AlreadyServed(root: paths.root) }
+        // Nobody serves there: we hold the lock.
+        for listener in listeners {
+            try? FileDescriptor.openDirectory(listener.directory(in: paths)).unlink(
+                listener.socketName)
+        }
+        return file
+    }
+
+    /// Another coordinator serves.
+    struct AlreadyServed: Error, CustomStringConvertible {
+        let root: String
+
+        var description: String {
+            "another coordinator serves \(root): stop it, or choose another --runtime-dir"
         }
     }
 }

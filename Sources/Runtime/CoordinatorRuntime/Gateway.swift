@@ -217,3 +217,257 @@ final class Gateway {
         traffic.largestMessage = max(traffic.largestMessage, UInt64(bytes))
     }
 }
+
+/// The last message of a ROUTER: routing id, header, body. Where it is a batch, each of its bodies
+/// in turn is *the* body.
+struct RoutedFrames: ~Copyable {
+    private var reader = BodyReader(bodyInFrame: 2)
+
+    /// Takes the next message.
+    mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
+        try reader.receive(from: socket)
+    }
+
+    /// Reads the message as a batch, and returns how many bodies it has.
+    mutating func openBatch() throws(WireError) -> Int { try reader.openBatch() }
+
+    /// From now on one body of the batch is meant.
+    mutating func turn(to place: Int) { reader.turn(to: place) }
+
+    /// Bytes of all frames but the routing id.
+    var byteCount: Int {
+        var sum = 0
+        for index in 1..<max(1, reader.frames.count) {
+            sum += reader.frames.bytes(at: index).byteCount
+        }
+        return sum
+    }
+
+    /// Who sent it.
+    var sender: RoutingID? { reader.frames.routingID }
+
+    /// The descriptor of the connection it came through.
+    var sourceDescriptor: Int32? { reader.frames.sourceDescriptor }
+
+    /// Reads the header. Throws `notOurs` where the frames are not two.
+    borrowing func header() throws(WireError) -> FrameHeader {
+        guard reader.frames.count == 3, !reader.frames.isOverlong else { throw .notOurs }
+        return try FrameHeader(decoding: reader.frames.bytes(at: 1))
+    }
+
+    /// Lends the body; empty where the frames are not two.
+    borrowing func withBody<Result>(_ read: (RawSpan) -> Result) -> Result {
+        read(reader.frames.count == 3 && !reader.frames.isOverlong ? reader.body : RawSpan())
+    }
+
+    /// Reads the body as a client's message.
+    borrowing func clientMessage(
+        _ kind: MessageKind, _ decoder: inout MessageDecoder
+    ) throws(WireError) -> ClientMessage {
+        try decoder.clientMessage(kind, reader.body)
+    }
+
+    /// Reads the body as a worker's message.
+    borrowing func workerMessage(
+        _ kind: MessageKind, _ decoder: inout MessageDecoder
+    ) throws(WireError) -> WorkerMessage {
+        try decoder.workerMessage(kind, reader.body)
+    }
+}
+
+/// The connections of a gateway: which one a descriptor stands for at the moment, and whether there
+/// is a place for one more.
+///
+/// Descriptors are reused at once: a worker that died and one that has just connected may have the
+/// same number. A session therefore belongs to descriptor *and* ordinal.
+struct ConnectionLedger {
+    /// One connection, of all there ever were on this socket.
+    struct Connection: Hashable {
+        let descriptor: Int32
+        let ordinal: UInt64
+    }
+
+    /// Why a connection gets no session.
+    enum Refusal: Hashable {
+        /// Its process has as many as one may have.
+        case processIsFull(Int)
+        /// The listener has.
+        case listenerIsFull(Int)
+    }
+
+    private struct Entry {
+        let ordinal: UInt64
+        let process: ProcessID?
+        let socket: ForeignSocket?
+        var hasSession = false
+        /// Since when it has none.
+        var silentSince: Instant
+    }
+
+    private let limits: ConnectionLimits
+    private var open: [Int32: Entry] = [:]
+    private var ordinals: UInt64 = 0
+    private var connectionsOf = Tally()
+    private var sessionsOf = Tally()
+
+    init(_ limits: ConnectionLimits) { self.limits = limits }
+
+    /// The socket accepted a connection; `false` where there is no place for it: then it is not
+    /// entered. Of a `process` that is not known only the listener's limit counts.
+    mutating func accepted(
+        _ descriptor: Int32, of process: ProcessID? = nil, _ socket: ForeignSocket? = nil,
+        at now: Instant
+    ) -> Bool {
+        _ = ended(descriptor)
+        guard open.count < limits.connectionsMax,
+            connectionsOf[process] < limits.connectionsPerProcessMax
+        else { return false }
+        ordinals += 1
+        open[descriptor] = Entry(
+            ordinal: ordinals, process: process, socket: socket, silentSince: now)
+        connectionsOf.add(process)
+        return true
+    }
+
+    /// A connection ended; `nil` where it was never entered.
+    mutating func ended(_ descriptor: Int32) -> Connection? {
+        guard let entry = open.removeValue(forKey: descriptor) else { return nil }
+        connectionsOf.remove(entry.process)
+        if entry.hasSession { sessionsOf.remove(entry.process) }
+        return Connection(descriptor: descriptor, ordinal: entry.ordinal)
+    }
+
+    /// The open connection of a descriptor; `nil` where it has closed by now.
+    func current(_ descriptor: Int32) -> Connection? {
+        open[descriptor].map { Connection(descriptor: descriptor, ordinal: $0.ordinal) }
+    }
+
+    /// The process at the other end of an open connection, where it is known.
+    func process(of connection: Connection) -> ProcessID? { entry(connection)?.process }
+
+    /// Open connections.
+    var count: Int { open.count }
+
+    /// Whether some have no session.
+    var hasSilent: Bool { open.count > sessionsOf.count }
+
+    /// A connection wants a session; where there is a place for it, it has one from now on.
+    mutating func beginSession(_ connection: Connection) -> Refusal? {
+        guard let entry = entry(connection), !entry.hasSession else { return nil }
+        guard sessionsOf[entry.process] < limits.sessionsPerProcessMax else {
+            return .processIsFull(limits.sessionsPerProcessMax)
+        }
+        guard sessionsOf.count < limits.sessionsMax else {
+            return .listenerIsFull(limits.sessionsMax)
+        }
+        open[connection.descriptor]?.hasSession = true
+        sessionsOf.add(entry.process)
+        return nil
+    }
+
+    /// A session ended, and its connection may go on.
+    mutating func endSession(_ connection: Connection, at now: Instant) {
+        guard let entry = entry(connection), entry.hasSession else { return }
+        open[connection.descriptor]?.hasSession = false
+        open[connection.descriptor]?.silentSince = now
+        sessionsOf.remove(entry.process)
+    }
+
+    /// The sockets of connections that have had no session for so long.
+    func silent(for milliseconds: Int, at now: Instant) -> [ForeignSocket] {
+        open.values.compactMap { entry in
+            let isDue = now >= entry.silentSince.adding(milliseconds: milliseconds)
+            return !entry.hasSession && isDue ? entry.socket : nil
+        }
+    }
+
+    private func entry(_ connection: Connection) -> Entry? {
+        open[connection.descriptor].flatMap { $0.ordinal == connection.ordinal ? $0 : nil }
+    }
+}
+
+/// How many of something each process has; what belongs to none that is known counts in the sum.
+private struct Tally {
+    private(set) var count = 0
+    private var byProcess: [ProcessID: Int] = [:]
+
+    subscript(process: ProcessID?) -> Int { process.flatMap { byProcess[$0] } ?? 0 }
+
+    mutating func add(_ process: ProcessID?) {
+        count += 1
+        if let process { byProcess[process, default: 0] += 1 }
+    }
+
+    mutating func remove(_ process: ProcessID?) {
+        count -= 1
+        guard let process, let known = byProcess[process] else { return }
+        byProcess[process] = known > 1 ? known - 1 : nil
+    }
+}
+
+/// How many connections a listener has places for.
+///
+/// Places are kept for each listener, so that nobody at `front/` can use up those of operators and
+/// workers.
+struct ConnectionLimits: Hashable {
+    /// Connections with a session.
+    let sessionsMax: Int
+    /// Of one process.
+    let sessionsPerProcessMax: Int
+
+    /// Connections of all kinds. There are more than sessions, so that who finds no place can say
+    /// hello and be told why.
+    var connectionsMax: Int { sessionsMax + max(Self.margin, sessionsMax / 8) }
+    /// The same of one process.
+    var connectionsPerProcessMax: Int {
+        sessionsPerProcessMax == .max ? .max : 2 * sessionsPerProcessMax
+    }
+
+    /// Limits of a listener, one of `listeners`, in a process that may have so many descriptors.
+    init(
+        _ listener: Listener, of listeners: [Listener] = Listener.all, descriptors: UInt64,
+        perProcess: Int
+    ) {
+        switch listener {
+        case .admin: self.init(sessionsMax: Self.operators)
+        case .web: self.init(sessionsMax: Self.frontEnds, sessionsPerProcessMax: perProcess)
+        case .back: self.init(sessionsMax: Self.workersOfAPool)
+        case .front:
+            let left = Int(clamping: descriptors) - Self.reserved(for: listeners)
+            self.init(
+                sessionsMax: min(max(left / 9 * 8, Self.clientsMin), Self.clientsMax),
+                sessionsPerProcessMax: perProcess)
+        }
+    }
+
+    init(sessionsMax: Int, sessionsPerProcessMax: Int = .max) {
+        self.sessionsMax = sessionsMax
+        self.sessionsPerProcessMax = sessionsPerProcessMax
+    }
+
+    /// Connections of one client process unless the operator says otherwise: a client shares one
+    /// among all its tasks.
+    static let perProcess = 64
+    /// With fewer descriptors a flood of connections may still end the process: libzmq aborts
+    /// where it has none left.
+    static func descriptorsMin(_ listeners: [Listener] = Listener.all) -> UInt64 {
+        UInt64(reserved(for: listeners) + 9 * clientsMin / 8 + margin)
+    }
+
+    private static let operators = 64
+    private static let frontEnds = 64
+    private static let workersOfAPool = 256
+    private static let clientsMin = 64
+    private static let clientsMax = 8_192
+    private static let margin = 32
+    /// Segments, files, and what libzmq has for itself.
+    private static let own = 256
+    /// Descriptors that are not for clients: those of the other listeners, our own, and of each
+    /// listener as many as may be accepted before anybody looks at them.
+    private static func reserved(for listeners: [Listener]) -> Int {
+        let others = listeners.filter { $0 != .front }.map {
+            ConnectionLimits($0, descriptors: 0, perProcess: .max).connectionsMax
+        }
+        return own + others.reduce(0, +) + listeners.count * Gateway.unseenConnectionsMax
+    }
+}

@@ -91,3 +91,130 @@ struct PeerTable {
         return peer
     }
 }
+
+/// A session: one connection of one process, from its `Hello` on.
+struct Peer {
+    /// Who it is.
+    indirect enum Role: Hashable {
+        case client(ClientHello)
+        case worker(PoolID, WorkerHello)
+    }
+
+    /// Never reused; the value of its `ClientID` or `WorkerID`.
+    let id: UInt64
+    let listener: Listener
+    let routing: RoutingID
+    let connection: ConnectionLedger.Connection
+    let role: Role
+    /// Where the coordinator's PID namespace shows it; nobody's word, but the kernel's.
+    let process: ProcessID?
+    /// Messages that found no room, in order.
+    var outbox = Outbox()
+    /// What it said last of itself, where it is a cache.
+    var cacheStatus: CacheStatus?
+    /// A worker that said goodbye takes nothing new.
+    var isLeaving = false
+
+    var isWorker: Bool { if case .worker = role { true } else { false } }
+
+    /// Whether it is a client that cannot open `results/`.
+    var wantsPieces: Bool { if case .client(let hello) = role { hello.wantsPieces } else { false } }
+}
+
+/// Messages for one peer that does not read fast enough.
+struct Outbox {
+    /// A message to either side of the bus.
+    enum Message {
+        case toClient(ServerMessage)
+        case toWorker(WorkerCommand)
+    }
+
+    private(set) var waiting: [Message] = []
+    /// Messages that may wait: four times the replies that a client's window permits, since hits
+    /// are answered beyond it.
+    static let messagesMax = 4 * MessageLimits.windowMax
+    /// Since when nothing was taken.
+    var blockedSince: Instant?
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    /// Of progress only the newest is kept for each request and batch; all else is kept in order.
+    /// `false` where there is no room: nothing of it may be dropped, so the session has to end.
+    mutating func append(_ message: Message) -> Bool {
+        switch message {
+        case .toClient(.progress(let new)):
+            waiting.removeAll { old in
+                if case .toClient(.progress(let old)) = old {
+                    old.token == new.token
+                } else {
+                    false
+                }
+            }
+        case .toClient(.prefetched(let new)):
+            waiting.removeAll { old in
+                if case .toClient(.prefetched(let old)) = old {
+                    old.batch == new.batch
+                } else {
+                    false
+                }
+            }
+        default: break
+        }
+        guard waiting.count < Self.messagesMax else { return false }
+        waiting.append(message)
+        return true
+    }
+
+    mutating func removeFirst(_ count: Int) { waiting.removeFirst(count) }
+}
+
+/// Which processes have sessions as workers: each has one, and each life is one process'.
+///
+/// Else a compromised worker could take as many jobs as it opens connections, or hand over the
+/// segments of another one as its own.
+struct WorkerProcesses {
+    private var byProcess: [ProcessID: UInt64] = [:]
+    private var byIncarnation: [Incarnation: UInt64] = [:]
+    /// Sessions by listener whose process the kernel does not name: it is in another PID namespace.
+    private var unseen: [Listener: Int] = [:]
+
+    /// Sessions of unseen processes at one listener: more than there are containers of a kind.
+    static let unseenMax = 64
+
+    /// What becomes of a hello.
+    enum Admission: Equatable {
+        /// A session begins; that one, of the same process, ends before.
+        case welcome(insteadOf: UInt64?)
+        /// No session begins: another process has that incarnation, or there are too many of which
+        /// the process is not seen. Who says hello again may be welcome later.
+        case refuse
+    }
+
+    /// Whether a session may begin.
+    func admit(_ process: ProcessID?, _ incarnation: Incarnation, at listener: Listener)
+        -> Admission
+    {
+        let own = process.flatMap { byProcess[$0] }
+        if let namesake = byIncarnation[incarnation], namesake != own { return .refuse }
+        if process == nil, unseen[listener, default: 0] >= Self.unseenMax { return .refuse }
+        return .welcome(insteadOf: own)
+    }
+
+    mutating func insert(
+        _ id: UInt64, _ process: ProcessID?, _ incarnation: Incarnation, at listener: Listener
+    ) {
+        byIncarnation[incarnation] = id
+        if let process { byProcess[process] = id } else { unseen[listener, default: 0] += 1 }
+    }
+
+    mutating func remove(
+        _ id: UInt64, _ process: ProcessID?, _ incarnation: Incarnation, at listener: Listener
+    ) {
+        if byIncarnation[incarnation] == id { byIncarnation[incarnation] = nil }
+        guard let process else {
+            unseen[listener, default: 0] -= 1
+            return
+        }
+        if byProcess[process] == id { byProcess[process] = nil }
+    }
+}

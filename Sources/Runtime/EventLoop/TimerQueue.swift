@@ -54,3 +54,105 @@ public struct TimerQueue<Element: Sendable>: Sendable {
         heap.removeDue(at: now).flatMap { elements[$0].take() }
     }
 }
+
+/// The order of a `TimerQueue`'s timers, without what they carry: not generic, so that it is
+/// compiled once and fast, whatever module schedules.
+struct TimerHeap: Sendable {
+    private struct Slot: Sendable {
+        var generation: UInt32 = 0
+        var position: Int32 = -1
+    }
+    private struct Entry: Sendable {
+        var due: Instant
+        var order: UInt64
+        var slot: Int32
+
+        func isBefore(_ other: Entry) -> Bool {
+            due == other.due ? order < other.order : due < other.due
+        }
+    }
+
+    private var slots: [Slot] = []
+    private var free: [Int32] = []
+    private var heap: [Entry] = []
+    private var scheduled: UInt64 = 0
+
+    var count: Int { heap.count }
+
+    var nextDue: Instant? { heap.first?.due }
+
+    /// Adds a timer; its slot is free, or one beyond all that were ever used.
+    mutating func insert(at due: Instant) -> TimerID {
+        let slot = takeSlot()
+        scheduled += 1
+        heap.append(Entry(due: due, order: scheduled, slot: slot))
+        rise(heap.count - 1)
+        return TimerID(slot: slot, generation: slots[Int(slot)].generation)
+    }
+
+    /// Removes a timer; nil when it was removed before. Returns its slot, which is free now.
+    mutating func remove(_ id: TimerID) -> Int? {
+        let slot = slots[Int(id.slot)]
+        guard slot.generation == id.generation, slot.position >= 0 else { return nil }
+        return remove(at: Int(slot.position))
+    }
+
+    /// Removes the first timer that is due at `now`, and returns its slot; nil when none is.
+    mutating func removeDue(at now: Instant) -> Int? {
+        guard let first = heap.first, first.due <= now else { return nil }
+        return remove(at: 0)
+    }
+}
+
+extension TimerHeap {
+    private mutating func takeSlot() -> Int32 {
+        if let reused = free.popLast() { return reused }
+        slots.append(Slot())
+        return Int32(slots.count - 1)
+    }
+
+    private mutating func remove(at position: Int) -> Int {
+        let slot = Int(heap[position].slot)
+        let last = heap.removeLast()
+        if position < heap.count {
+            heap[position] = last
+            sink(position)
+            rise(Int(slots[Int(last.slot)].position))
+        }
+        slots[slot].position = -1
+        slots[slot].generation &+= 1
+        free.append(Int32(slot))
+        return slot
+    }
+
+    private mutating func rise(_ start: Int) {
+        var child = start
+        let entry = heap[child]
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard entry.isBefore(heap[parent]) else { break }
+            put(heap[parent], at: child)
+            child = parent
+        }
+        put(entry, at: child)
+    }
+
+    private mutating func sink(_ start: Int) {
+        var parent = start
+        let entry = heap[parent]
+        while true {
+            var child = 2 * parent + 1
+            guard child < heap.count else { break }
+            if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
+            guard heap[child].isBefore(entry) else { break }
+            put(heap[child], at: parent)
+            parent = child
+        }
+        put(entry, at: parent)
+    }
+
+    private mutating func put(_ entry: Entry, at position: Int) {
+        heap[position] = entry
+        slots[Int(entry.slot)].position = Int32(position)
+    }
+}

@@ -167,3 +167,157 @@ public enum RuntimePathsError: Error, Hashable, Sendable, CustomStringConvertibl
         }
     }
 }
+
+/// Where segments lie.
+public struct SegmentDirectories: Hashable, Sendable {
+    /// `arena/`, with one directory for each pool of producers.
+    public let arenas: String
+    /// `results/`
+    public let results: String
+
+    /// Names the two directories by absolute paths.
+    public init(arenas: String, results: String) {
+        self.arenas = arenas
+        self.results = results
+    }
+
+    /// The directory of a producer's segments.
+    public func path(of arena: ArenaName, producer: PoolName) -> String {
+        switch arena {
+        case .results: results
+        case .stage: "\(arenas)/\(producer)"
+        }
+    }
+
+    /// The same of the pool that every stack has of a kind.
+    public func path(of arena: ArenaName, producer kind: WorkerKind) -> String {
+        path(of: arena, producer: PoolName(kind))
+    }
+}
+
+/// The file from which operators take what they show at `admin/`: beside the socket, for its user
+/// alone.
+public enum AdminSecret {
+    /// That of the stack that serves `endpoint`, as it is now; nil where the endpoint is no
+    /// operators' one, or has none that can be read: the coordinator then says whether it asks.
+    public static func beside(_ endpoint: String) -> ListenerSecret? {
+        guard endpoint.hasSuffix(RuntimePaths.adminSuffix) else { return nil }
+        let directory = endpoint.dropLast(RuntimePaths.adminSocketName.utf8.count)
+        return ListenerSecret(inFile: directory + RuntimePaths.secretFileName)
+    }
+
+    /// Leaves it in `admin/`.
+    public static func write(
+        _ secret: ListenerSecret, in directory: borrowing FileDescriptor
+    ) throws(Errno) {
+        let file = try directory.open(
+            RuntimePaths.secretFileName, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
+        try file.setMode(0o600)
+        try file.writeAll(secret.bytes)
+    }
+}
+
+/// The file from which workers of a foreign pool take what they show at their listener.
+public enum PoolSecret {
+    /// That of a pool, as it is now; nil where there is none that can be read: the coordinator then
+    /// says whether it asks.
+    public static func of(_ pool: PoolName, in paths: RuntimePaths) -> ListenerSecret? {
+        ListenerSecret(inFile: paths.backSecretFile(pool))
+    }
+}
+
+extension ListenerSecret {
+    /// What a file holds that is no link; nil where there is none, or nothing of that length.
+    init?(inFile path: String) {
+        let file = try? FileDescriptor.open(path, [.noFollow, .nonBlocking])
+        guard let bytes = try? file?.readToEnd(bytesMax: Self.byteCount) else { return nil }
+        self.init(bytes)
+    }
+}
+
+/// Whose coordinator may be talked to in a runtime directory that nobody named, such as
+/// `/dev/shm/imagebus-UID`: anybody may have made something at such a place before.
+///
+/// Nobody but root and this user may change the directory and those above it. So whatever lies in
+/// it was put there by one of them, and they chose the owner of the directory of a listener.
+public struct TrustedServers: Hashable, Sendable {
+    /// Root, this user, and the owner of the listener's directory.
+    public let userIDs: Set<UInt32>
+
+    /// Checks every directory of the absolute path `root`, and that of the listener `front` or
+    /// `admin` in it. `nil`: nothing is there, so nobody serves.
+    ///
+    /// What was checked stays so: in each directory only trusted users may put one thing in the
+    /// place of another.
+    public init?(
+        in root: String, listener: String, user: UInt32 = CurrentProcess.userID
+    ) throws(UntrustedDirectoryError) {
+        let trusted: Set<UInt32> = [0, user]
+        var path = ""
+        let names = root.split(separator: "/")
+        for name in names {
+            guard
+                try Self.check(
+                    path.isEmpty ? "/" : path, owners: trusted, user: user, maySticky: true)
+                    != nil
+            else { return nil }
+            path += "/\(name)"
+        }
+        guard try Self.check(path, owners: trusted, user: user) != nil else { return nil }
+        let keeper = try Self.check("\(path)/\(listener)", owners: nil, user: user)
+        userIDs = keeper.map { trusted.union([$0]) } ?? trusted
+    }
+
+    /// The owner of a directory that may be trusted; `nil` where it is missing.
+    ///
+    /// With `maySticky` others may add entries, and still not replace what is there.
+    private static func check(
+        _ path: String, owners: Set<UInt32>?, user: UInt32, maySticky: Bool = false
+    ) throws(UntrustedDirectoryError) -> UInt32? {
+        let status: FileStatus
+        do throws(Errno) {
+            status = try FileDescriptor.status(path: path)
+        } catch .noSuchFile {
+            return nil
+        } catch {
+            throw .system(path, error)
+        }
+        guard owners?.contains(status.userID) != false else {
+            throw .foreign(path, owner: status.userID, user: user)
+        }
+        guard status.type == .directory else { throw .notDirectory(path) }
+        guard status.mode & 0o022 == 0 || (maySticky && status.mode & 0o1000 != 0) else {
+            throw .writable(path, mode: status.mode)
+        }
+        return status.userID
+    }
+}
+
+/// Why nothing is sent to whoever serves a runtime directory that nobody named.
+public enum UntrustedDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// It, or a directory above it, belongs to somebody else.
+    case foreign(String, owner: UInt32, user: UInt32)
+    /// Others may put something else in the place of what lies in it.
+    case writable(String, mode: UInt32)
+    /// A symbolic link or a file is where a directory should be.
+    case notDirectory(String)
+    /// The kernel refused.
+    case system(String, Errno)
+
+    /// One sentence that says what to do.
+    public var description: String {
+        "\(reason): nothing was sent there; remove it, or name the stack that is meant with "
+            + "--endpoint or --runtime-dir (IMAGEBUS_ENDPOINT, IMAGEBUS_RUNTIME_DIR)"
+    }
+
+    private var reason: String {
+        switch self {
+        case .foreign(let path, let owner, let user):
+            "\(path) belongs to user \(owner), neither to user \(user) nor to root"
+        case .writable(let path, let mode):
+            "\(path) has mode 0\(String(mode, radix: 8)), so that other users may change it"
+        case .notDirectory(let path): "\(path) is not a directory (links are not followed)"
+        case .system(let path, let errno): "\(path) cannot be looked at (\(errno))"
+        }
+    }
+}

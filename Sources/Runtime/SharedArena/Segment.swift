@@ -1,6 +1,6 @@
 import ImageModel
-import Linux
-import Messages
+public import Linux
+public import Messages
 
 /// A segment from its producer's side: mapped for writing, unlinked at the end of its use.
 final class Segment {
@@ -59,4 +59,101 @@ final class Segment {
 
     /// Valid while the segment lives.
     var bytes: UnsafeMutableRawBufferPointer { memory.mutableBytes }
+}
+
+/// The file name of a segment: the producer's incarnation in hex, a dot, the segment's number.
+public struct SegmentName: Hashable, Sendable {
+    /// Whose segment.
+    public let incarnation: Incarnation
+    /// Counts from 1; never reused by a producer.
+    public let number: UInt32
+
+    /// Names a segment.
+    public init(incarnation: Incarnation, number: UInt32) {
+        self.incarnation = incarnation
+        self.number = number
+    }
+
+    /// Reads a file name; `nil` where it is no segment's.
+    public init?(fileName: String) {
+        let parts = fileName.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let bits = Identifier128(hex: String(parts[0])),
+            let number = UInt32(parts[1]), String(number) == parts[1]
+        else { return nil }
+        self.init(incarnation: Incarnation(bits), number: number)
+    }
+
+    /// `0123456789abcdef0123456789abcdef.7`
+    public var fileName: String { "\(incarnation.value.hex).\(number)" }
+}
+
+/// The 64 bytes before every payload: the block's id, little-endian, then zeros.
+///
+/// A header is never authority (SEMANTICS §14.5); it only tells a reader of `results/` whether the
+/// bytes that it copied were still those of the block it was told of.
+enum BlockHeader {
+    /// Bytes; keeps payloads aligned for vector code.
+    static let byteCount = 64
+
+    /// Before the bytes change: readers that copy from now on find no id.
+    static func invalidate(_ header: UnsafeMutableRawPointer) {
+        SharedAtomic.storeRelaxed(0, to: header)
+        SharedAtomic.fenceRelease()
+    }
+
+    /// After the bytes are complete.
+    static func publish(_ id: UInt64, at header: UnsafeMutableRawPointer) {
+        SharedAtomic.storeRelease(id, to: header)
+    }
+
+    /// After a copy: whether the copied bytes were the block's.
+    static func isStill(_ id: UInt64, at header: UnsafeRawPointer) -> Bool {
+        SharedAtomic.fenceAcquire()
+        return SharedAtomic.loadRelaxed(header) == id
+    }
+}
+
+/// Segments that outlived their producer.
+public enum OrphanSegments {
+    /// Unlinks every segment in `directory` whose producer is not among the `living`, and returns
+    /// how many. Readers that mapped one keep its pages.
+    public static func remove(
+        in directory: String, living: Set<Incarnation>
+    ) throws(Errno) -> Int {
+        let descriptor = try FileDescriptor.openDirectory(directory)
+        var removed = 0
+        for entry in try descriptor.entries() {
+            guard let name = SegmentName(fileName: entry), !living.contains(name.incarnation) else {
+                continue
+            }
+            try descriptor.unlink(entry)
+            removed += 1
+        }
+        return removed
+    }
+
+    /// Unlinks every segment in `directory` that no process has locked, and returns how many: for
+    /// a directory of which all producers lock theirs. Waits for one that is making a segment.
+    ///
+    /// Throws `Errno.fileTooLarge` where there are more than 65,536 names.
+    public static func removeForsaken(in directory: String) throws(Errno) -> Int {
+        let descriptor = try FileDescriptor.openDirectory(directory)
+        try descriptor.lock(.exclusive)
+        var removed = 0
+        for entry in try descriptor.entries(entriesMax: 65_536)
+        where SegmentName(fileName: entry) != nil {
+            if isForsaken(entry, in: descriptor), (try? descriptor.unlink(entry)) != nil {
+                removed += 1
+            }
+        }
+        return removed
+    }
+
+    /// What is not there any more, or not ours to open, is somebody's.
+    private static func isForsaken(
+        _ name: String, in directory: borrowing FileDescriptor
+    ) -> Bool {
+        guard let file = try? directory.open(name, [.noFollow, .nonBlocking]) else { return false }
+        return (try? file.tryLock(.exclusive)) == true
+    }
 }

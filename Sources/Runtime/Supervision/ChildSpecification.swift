@@ -1,3 +1,4 @@
+public import Linux
 public import Messages
 
 /// One child that a supervisor keeps alive.
@@ -80,5 +81,75 @@ public struct ChildSpecification: Hashable, Sendable {
             "--parent-pid", "\(parent)", "--log-fd", "\(logDescriptor)",
         ] + (hasSecret ? ["--secret-fd", "\(secretDescriptor)"] : [])
             + (listens ? ["--listen-fd", "\(listenerDescriptor)"] : [])
+    }
+}
+
+/// What the children of a supervisor find in their environment: of what is there only what is named
+/// here. Whatever else libraries look for, such as `LD_PRELOAD`, `VIPS_CONCURRENCY` or a proxy,
+/// would change what workers load, how much they take or whom they reach.
+enum ChildEnvironment {
+    /// Certificates of the machine, the directory of temporary files, language and time zone.
+    private static let names: Set<String> = [
+        "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "LANG", "TZ",
+    ]
+    private static let prefixes = ["LC_"]
+    /// Of programs that are built with a sanitizer: where it reports, and what it looks for.
+    private static let ofSanitizers: Set<String> = [
+        "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
+    ]
+
+    /// The part of `environment` that children get, and what they need besides.
+    static func of(
+        _ environment: [String: String], hasSanitizer: Bool = CurrentProcess.hasSanitizer
+    ) -> [String: String] {
+        var passed = environment.filter { name, _ in
+            names.contains(name) || prefixes.contains { name.hasPrefix($0) }
+                || (hasSanitizer && ofSanitizers.contains(name))
+        }
+        // glibc makes eight arenas a core otherwise, and memory creeps up.
+        passed["MALLOC_ARENA_MAX"] = "2"
+        // libimagequant, which makes palettes, takes every processor otherwise: the processes are
+        // the parallelism. OpenMP reads it as it is loaded.
+        passed["OMP_NUM_THREADS"] = "1"
+        return passed
+    }
+}
+
+/// What the children of a stack show one another when all of them run as one user: drawn once, and
+/// given to each life of a child, so that those which are restarted know the others still.
+///
+/// The coordinator gets all, a worker that of its pool, in sealed memory that a descriptor names.
+/// Workers of a foreign pool are nobody's children here: they find theirs beside their listener.
+public struct StackSecrets {
+    let listeners: ListenerSecrets
+    private let files: [PoolName: SealedFile]
+
+    /// Draws them, for these pools besides those of every stack.
+    public init(for pools: [WorkerPool] = []) throws(Errno) {
+        let further = pools.filter { !$0.isBuiltIn }
+        let drawn = ListenerSecrets(further: further.map(\.name)) { Random.bytes(count: $0) }
+        guard let listeners = drawn else { throw .invalidArgument }
+        let coordinator = PoolName(.coordinator)
+        let foreign = Set(further.filter { $0.trust == .foreign }.map(\.name))
+        var files = [coordinator: try SealedFile(listeners.bytes, coordinator)]
+        for (pool, secret) in listeners.workers where !foreign.contains(pool) {
+            files[pool] = try SealedFile(secret.bytes, pool)
+        }
+        self.listeners = listeners
+        self.files = files
+    }
+
+    /// The descriptor that a child of this pool inherits.
+    func descriptorNumber(for pool: PoolName) -> Int32? { files[pool]?.descriptor.number }
+
+    /// The name of a pool's memory, as `/proc` shows it.
+    static func name(_ pool: PoolName) -> String { "imagebus-secret-\(pool)" }
+
+    private final class SealedFile {
+        let descriptor: FileDescriptor
+
+        init(_ bytes: [UInt8], _ pool: PoolName) throws(Errno) {
+            descriptor = try .sealed(bytes, name: StackSecrets.name(pool))
+        }
     }
 }

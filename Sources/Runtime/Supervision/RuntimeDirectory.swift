@@ -1,4 +1,5 @@
-import Linux
+import Glibc
+public import Linux
 public import Messages
 public import SharedArena
 
@@ -238,5 +239,155 @@ extension RuntimeDirectory {
         } catch {
             throw .system(directory.path, error)
         }
+    }
+}
+
+/// Why a runtime directory cannot be used.
+public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path is not absolute.
+    case notAbsolute(String)
+    /// The longest socket path below it has more bytes than the kernel takes.
+    case pathTooLong(String, bytes: Int)
+    /// A symbolic link, a file or something else is where a directory should be.
+    case notDirectory(String)
+    /// A directory belongs to another user.
+    case wrongOwner(String, owner: UInt32, expected: UInt32)
+    /// Others could change what is in a directory, or look into a private one.
+    case wrongMode(String, mode: UInt32)
+    /// Another `serve` runs here.
+    case locked(String, holder: Int32?)
+    /// Neither the runtime directory nor `/dev/shm` is on tmpfs.
+    case noSharedMemory(String)
+    /// A directory is missing which only the user of the coordinator may make.
+    case awaitsCoordinator(String)
+    /// The kernel refused.
+    case system(String, Errno)
+
+    /// One sentence that says what to do.
+    public var description: String {
+        switch self {
+        case .notAbsolute(let path): "the runtime directory '\(path)' is not an absolute path"
+        case .pathTooLong(let path, let bytes):
+            "the socket path \(path) has \(bytes) bytes, the kernel takes "
+                + "\(RuntimeDirectory.socketPathBytesMax): choose a runtime directory that is "
+                + "\(bytes - RuntimeDirectory.socketPathBytesMax) bytes shorter"
+        case .notDirectory(let path):
+            "\(path) is not a directory (links are not followed): remove it, or choose another "
+                + "runtime directory"
+        case .wrongOwner(let path, let owner, let expected):
+            "\(path) belongs to user \(owner), not to user \(expected): change its owner, or "
+                + "choose another runtime directory"
+        case .wrongMode(let path, let mode):
+            "\(path) has mode 0\(String(mode, radix: 8)), which lets others in: "
+                + "take their permission away, such as with chmod 700"
+        case .locked(let path, let holder):
+            "another serve\(holder.map { " (process \($0))" } ?? "") holds \(path): stop it, or "
+                + "choose another runtime directory"
+        case .noSharedMemory(let path):
+            "\(path) is not on tmpfs, and neither is it: mount tmpfs at one of them"
+        case .awaitsCoordinator(let path):
+            "\(path) is not there yet: the supervisor of the coordinator makes it"
+        case .system(let path, let errno):
+            "\(path) cannot be used (\(errno)): name another one with --runtime-dir"
+        }
+    }
+}
+
+/// Where a stack lies when nobody says so (SEMANTICS §15.1).
+public enum RuntimeLocation {
+    /// `$XDG_RUNTIME_DIR/imagebus`, else `/run/imagebus` where it may be written, else
+    /// `/dev/shm/imagebus-UID`.
+    public static func runtimeDirectory(
+        environment: [String: String], userID: UInt32,
+        mayWrite: (String) -> Bool = Self.mayWrite
+    ) -> String {
+        if let parent = environment["XDG_RUNTIME_DIR"], parent.hasPrefix("/") {
+            return "\(parent)/imagebus"
+        }
+        if mayWrite("/run/imagebus") { return "/run/imagebus" }
+        return "/dev/shm/imagebus-\(userID)"
+    }
+
+    /// `$XDG_CACHE_HOME/imagebus`, else `~/.cache/imagebus`; nil without a home.
+    public static func cacheDirectory(environment: [String: String]) -> String? {
+        if let parent = environment["XDG_CACHE_HOME"], parent.hasPrefix("/") {
+            return "\(parent)/imagebus"
+        }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return home == "/" ? "/.cache/imagebus" : "\(home)/.cache/imagebus"
+    }
+
+    /// Whether this user may write in a directory, or may make it where it is missing.
+    public static func mayWrite(_ path: String) -> Bool {
+        if access(path, F_OK) == 0 { return access(path, W_OK) == 0 }
+        guard let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")), cut > path.startIndex else {
+            return false
+        }
+        return access(String(path[..<cut]), W_OK) == 0
+    }
+}
+
+/// The lock of a runtime directory, `serve.lock`: whoever runs the coordinator there holds it.
+public final class StackLock {
+    private let file: FileDescriptor
+
+    /// The file's name in the runtime directory.
+    public static let fileName = "serve.lock"
+
+    /// Others look at the lock for an instant (`isHeld`); that is waited out.
+    private static let triesMax = 30
+    private static let pauseMicroseconds: UInt32 = 10_000
+
+    /// Takes the lock; throws `locked` while somebody else holds it.
+    init(in directory: borrowing VerifiedDirectory) throws(RuntimeDirectoryError) {
+        let path = "\(directory.path)/\(Self.fileName)"
+        do throws(Errno) {
+            file = try directory.descriptor.open(
+                Self.fileName, [.readWrite, .create, .noFollow], mode: 0o600)
+            var tries = 0
+            while try !file.tryLock(.exclusive) {
+                tries += 1
+                if tries == Self.triesMax { throw .wouldBlock }
+                usleep(Self.pauseMicroseconds)
+            }
+            try file.writeAll(Self.record(CurrentProcess.processID), at: 0)
+        } catch .wouldBlock {
+            throw .locked(path, holder: Self.holder(in: directory.descriptor))
+        } catch {
+            throw .system(path, error)
+        }
+    }
+
+    /// Whether a `serve` runs the coordinator of a runtime directory. False where there is none.
+    ///
+    /// A shared lock is enough to see it: two who look at the same time do not see each other.
+    public static func isHeld(in root: String) throws(Errno) -> Bool {
+        do throws(Errno) {
+            let file = try FileDescriptor.openDirectory(root).open(fileName, [.noFollow])
+            return try !file.tryLock(.shared)
+        } catch .noSuchFile {
+            return false
+        }
+    }
+
+    /// The process that wrote itself into the file.
+    private static func holder(in directory: borrowing FileDescriptor) -> ProcessID? {
+        guard let file = try? directory.open(fileName, [.noFollow]),
+            let bytes = try? file.readToEnd(bytesMax: 64)
+        else { return nil }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        return ProcessID(String(decoding: line, as: UTF8.self))
+    }
+
+    /// Decimal digits and line ends to a fixed length, so that a shorter number hides a longer one.
+    private static func record(_ process: ProcessID) -> [UInt8] {
+        let digits = Array("\(process)\n".utf8)
+        return digits + Array(repeating: UInt8(ascii: "\n"), count: max(0, 16 - digits.count))
+    }
+}
+
+extension FileDescriptor {
+    fileprivate borrowing func writeAll(_ bytes: [UInt8], at offset: Int) throws(Errno) {
+        try writeAll(bytes.span.bytes, at: offset)
     }
 }

@@ -1,6 +1,8 @@
 import ControlSegment
+import Glibc
 public import Linux
 public import Messages
+public import Observability
 import SharedArena
 
 /// Keeps the children of one stack alive until it is told to stop: one loop over their pidfds,
@@ -292,4 +294,162 @@ public final class Supervisor {
             return .spawnFailed(slot: slot)
         }
     }
+}
+
+/// What a supervisor tells its log.
+public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
+    /// A child runs.
+    case started(ProcessKind, ProcessID)
+    /// A child has started, and looks for its coordinator.
+    case begun(ProcessKind, ProcessID)
+    /// A child is part of the stack.
+    case welcomed(ProcessKind, ProcessID)
+    /// A child ended; whether that was part of a drain.
+    case ended(ProcessKind, ProcessID, ChildStatus, expected: Bool)
+    /// An external program ended before the coordinator welcomed it.
+    case endedBeforeReady(PoolName, program: String, ProcessID, ChildStatus)
+    /// A program cannot be started.
+    case cannotStart(ProcessKind, program: String, Errno)
+    /// A child lives and does nothing any more; it is killed.
+    case hangs(ProcessKind, ProcessID, Standstill)
+    /// A child took too long to start, also after its limit was moved; it is killed.
+    case startsTooLong(ProcessKind, ProcessID, milliseconds: Int, movedMilliseconds: Int)
+    /// A child was killed and has not ended: it waits in the kernel.
+    case unkilled(ProcessKind, ProcessID)
+    /// A native library of a child wrote a line to standard output or error.
+    case wrote(ProcessKind, ProcessID, String)
+    /// A child waits before its next start.
+    case backingOff(ProcessKind, milliseconds: Int)
+    /// A child says that it can never start with these settings.
+    case refused(ProcessKind, code: Int32)
+    /// All children are welcomed.
+    case ready
+    /// The stack drains.
+    case draining
+    /// No child has anything to load anew.
+    case nothingToReload
+    /// Segments of a dead child were unlinked.
+    case removedSegments(WorkerKind, Int)
+
+    /// How much it matters.
+    public var level: LogLevel {
+        switch self {
+        case .started, .begun, .welcomed, .removedSegments: .debug
+        case .ended(_, _, let status, let expected):
+            // Status 0 is that of a drain, which an operator asked for, or of a worker that is
+            // replaced in its time.
+            expected ? .debug : status.isSuccess ? .info : .warning
+        case .cannotStart, .refused: .error
+        case .backingOff, .hangs, .startsTooLong, .unkilled, .wrote, .endedBeforeReady:
+            .warning
+        case .ready, .draining, .nothingToReload: .info
+        }
+    }
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .started(let kind, let pid): "\(kind.name) \(pid) started"
+        case .begun(let kind, let pid): "\(kind.name) \(pid) looks for its coordinator"
+        case .welcomed(let kind, let pid): "\(kind.name) \(pid) ready"
+        case .ended(let kind, let pid, let status, _): "\(kind.name) \(pid) ended: \(status)"
+        case .endedBeforeReady(let pool, let program, let pid, let status):
+            "pool \(pool): \(program) (process \(pid)) ended before it was ready: \(status)"
+        case .cannotStart(let kind, let program, let errno):
+            "\(kind.name): \(program) cannot be started (\(errno)): "
+                + "IMAGEBUS_PROGRAMS names the directory of the programs"
+        case .hangs(let kind, let pid, let standstill):
+            "\(kind.name) \(pid) does not answer: killed" + Self.excuse(standstill)
+        case .startsTooLong(let kind, let pid, let milliseconds, let moved):
+            "\(kind.name) \(pid) did not start within \(milliseconds) ms"
+                + (moved > 0 ? " and \(moved) ms in which it may have had no processor" : "")
+                + ": killed"
+        case .wrote(let kind, let pid, let line): "\(kind.name) \(pid) wrote: \(line)"
+        case .unkilled(let kind, let pid):
+            "\(kind.name) \(pid) was killed and has not ended: it waits for a disk that does not "
+                + "answer, and ends with that wait"
+        case .backingOff(let kind, let milliseconds):
+            "\(kind.name) failed repeatedly, next start in \(milliseconds) ms"
+        case .refused(let kind, let code):
+            "\(kind.name) cannot run with these settings (exit \(code)), see its message above"
+        case .ready: "all processes are ready"
+        case .draining: "draining"
+        case .nothingToReload:
+            "SIGHUP: nothing is loaded anew, neither a coordinator nor a gateway is served"
+        case .removedSegments(let kind, let count):
+            "removed \(count) segments of a dead \(kind.name) process"
+        }
+    }
+
+    private static func excuse(_ standstill: Standstill) -> String {
+        let waited = standstill.waitedMilliseconds
+        return waited > 0 ? " (meanwhile it waited \(waited) ms for a processor)" : ""
+    }
+}
+
+/// Where a supervisor hears that it should stop, or have its configuration loaded anew.
+public enum StopRequests: ~Copyable {
+    /// Each SIGTERM and SIGINT, and SIGHUP for the configuration, blocked in all threads before.
+    case signals(SignalDescriptor)
+    /// Each byte of a pipe, for supervisors inside another program; its end stops at once.
+    case pipe(FileDescriptor)
+
+    /// The signals that stop a stack.
+    public static let stopSignals: [Signal] = [.terminate, .interrupt]
+
+    /// Readable when there is a request.
+    var descriptorNumber: Int32 {
+        switch self {
+        case .signals(let source): source.descriptor.number
+        case .pipe(let readEnd): readEnd.number
+        }
+    }
+
+    /// What came since the last call.
+    struct Taken {
+        /// How often it should stop.
+        var stops = 0
+        /// Whether the configuration is to be loaded anew.
+        var reloads = false
+    }
+
+    /// What came since the last call.
+    borrowing func take() throws(Errno) -> Taken {
+        switch self {
+        case .signals(let source):
+            var taken = Taken()
+            while let received = try source.next() {
+                if received.signal == .hangUp { taken.reloads = true } else { taken.stops += 1 }
+            }
+            return taken
+        case .pipe(let readEnd):
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
+            defer { buffer.deallocate() }
+            // One at a time; at the pipe's end again and again, so that the second ends all now.
+            _ = try readEnd.read(into: buffer)
+            return Taken(stops: 1)
+        }
+    }
+}
+
+/// `poll(2)` over a handful of descriptors until one is readable or has ended.
+public enum ReadinessPoll {
+    /// The numbers that are ready; none when `milliseconds` passed (nil: no limit), or a signal
+    /// came.
+    public static func wait(_ numbers: [Int32], milliseconds: Int?) throws(Errno) -> Set<Int32> {
+        var items = numbers.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        let limit = milliseconds.map { Int32(clamping: $0) } ?? -1
+        let count = poll(&items, nfds_t(items.count), limit)
+        if count < 0 {
+            let number = errno
+            guard number == EINTR else { throw Errno(rawValue: number) }
+            return []
+        }
+        return Set(items.filter { $0.revents != 0 }.map(\.fd))
+    }
+}
+
+extension Instant {
+    /// The monotonic clock.
+    static func now() -> Instant { Instant(nanoseconds: MonotonicClock.now()) }
 }

@@ -1,4 +1,4 @@
-import Linux
+public import Linux
 public import Messages
 
 /// What the supervisor does next: events in, actions out, no I/O, no clock.
@@ -148,5 +148,301 @@ public struct SupervisorState: Sendable {
         phase = .finished
         orphans = []
         actions.append(.finish(end))
+    }
+}
+
+/// What happens to the supervisor; slots count from 0.
+public enum SupervisorEvent: Hashable, Sendable {
+    /// Begin. Once, first.
+    case start
+    /// A program could not be started.
+    case spawnFailed(slot: Int)
+    /// A child has started, and looks for its coordinator.
+    case begun(slot: Int, Incarnation)
+    /// The coordinator welcomed a child, or the coordinator itself is there.
+    case welcomed(slot: Int, Incarnation)
+    /// A child ended and was reaped; `hadJob` if its crash record names a job.
+    case ended(slot: Int, ChildStatus, hadJob: Bool = false)
+    /// SIGTERM or SIGINT: the first drains, the second ends all now.
+    case stopRequested
+    /// The counters of children that have begun, by slot; one that stands still is a hang. Of
+    /// children that show nothing, the milliseconds that they `waited` for a processor since the
+    /// last look, which are no hang.
+    case looked([Int: UInt64], waited: [Int: Int] = [:])
+    /// Time passed.
+    case tick
+}
+
+/// What the supervisor is to do, in order.
+public enum SupervisorAction: Hashable, Sendable {
+    /// Start the slot's program; `restarts` counts the lives before this one.
+    case spawn(slot: Int, restarts: UInt32)
+    /// Send a signal to the slot's child.
+    case signal(slot: Int, Signal)
+    /// All slots are welcomed for the first time.
+    case announceReady
+    /// Unlink the segments of a dead child.
+    case removeSegments(WorkerKind, Incarnation)
+    /// Say that a slot's child does not turn its loop any more; it is killed.
+    case reportHang(slot: Int, Standstill)
+    /// Say that a slot's child took too long to start, so much later than the limit was at first;
+    /// it is killed.
+    case reportLateStart(slot: Int, movedMilliseconds: Int)
+    /// Say that a slot waits before its next start.
+    case reportBackoff(slot: Int, milliseconds: Int)
+    /// Say that a child can never start with these settings.
+    case reportRefusal(slot: Int, code: Int32)
+    /// Say that a slot's child was killed and has not ended.
+    case reportUnkilled(slot: Int)
+    /// Say that the stack drains.
+    case reportDrain
+    /// All children have ended: stop. Once, last.
+    case finish(SupervisorEnd)
+}
+
+/// How a stack ended.
+public enum SupervisorEnd: Hashable, Sendable {
+    /// Drained as asked.
+    case drained
+    /// The drain took too long; what was left was killed.
+    case limitPassed
+    /// A second signal: all was killed.
+    case forced
+    /// A child cannot start with these settings; its exit code.
+    case refused(Int32)
+
+    /// The exit status of `serve` (SEMANTICS §15.7): 0, 124 deadline, 130 cancelled, or the
+    /// child's.
+    public var exitStatus: Int32 {
+        switch self {
+        case .drained: 0
+        case .limitPassed: 124
+        case .forced: 130
+        case .refused(let code): code
+        }
+    }
+
+    /// The status for a defect of ours or of the installation.
+    static let internalCode: Int32 = 70
+}
+
+extension SupervisorState {
+    mutating func spawnDueSlots(
+        at now: Instant, into actions: inout [SupervisorAction], all: Bool = false
+    ) {
+        for slot in slots.indices where all || slots[slot].isDue(at: now) {
+            slots[slot].start(
+                at: now, limit: StartLimit(milliseconds: startMilliseconds, from: now))
+            actions.append(.spawn(slot: slot, restarts: slots[slot].restarts))
+        }
+    }
+
+    mutating func spawnFailed(
+        _ slot: Int, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        guard wasReady || slots[slot].isForeign else {
+            slots[slot].life = .done
+            beginDrain(.refused(SupervisorEnd.internalCode), at: now, into: &actions)
+            return
+        }
+        ended(
+            slot, ChildEnd(status: .exited(SupervisorEnd.internalCode)), at: now, into: &actions)
+    }
+
+    mutating func welcomed(
+        _ slot: Int, _ incarnation: Incarnation, into actions: inout [SupervisorAction]
+    ) {
+        slots[slot].welcome(incarnation)
+        guard phase == .running, !wasReady,
+            slots.allSatisfy({ $0.isForeign || $0.isWelcomed })
+        else { return }
+        wasReady = true
+        actions.append(.announceReady)
+    }
+
+    mutating func ended(
+        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        guard slots[slot].isRunning else { return }
+        // Somebody else's programs remove what theirs leave.
+        if !slots[slot].isForeign, let incarnation = slots[slot].incarnation,
+            let kind = slots[slot].kind.stackKind
+        {
+            orphans.append(
+                OrphanedLife(
+                    kind: kind, incarnation: incarnation,
+                    removedAt: now.adding(milliseconds: Self.orphanGraceMilliseconds)))
+        }
+        switch phase {
+        case .running: endedWhileRunning(slot, child, at: now, into: &actions)
+        case .endingFronts(let until, _):
+            endedBehindFronts(slot, child, until: until, at: now, into: &actions)
+        case .draining: endedWhileDraining(slot, child, at: now, into: &actions)
+        case .killing, .finished: slots[slot].life = .done
+        }
+    }
+
+    /// Kills what has said nothing for too long. A tick that comes late says nothing: whoever kept
+    /// this process from running may have kept the others.
+    mutating func endLateStarts(at now: Instant, into actions: inout [SupervisorAction]) {
+        guard phase == .running else { return }
+        for slot in slots.indices {
+            guard var limit = slots[slot].startLimit, limit.until <= now else { continue }
+            let isLate = now > limit.until.adding(milliseconds: Self.latenessMilliseconds)
+            if isLate, limit.beginAnew(at: now) {
+                slots[slot].startMayTake(limit)
+            } else {
+                slots[slot].startMayTake(nil)
+                actions += [
+                    .reportLateStart(slot: slot, movedMilliseconds: limit.movedMilliseconds),
+                    .signal(slot: slot, .kill),
+                ]
+            }
+        }
+    }
+
+    /// What children that say nothing waited for a processor does not count.
+    mutating func excuseStarts(_ waited: [Int: Int]) {
+        for (slot, milliseconds) in waited {
+            guard var limit = slots[slot].startLimit else { continue }
+            limit.waited(milliseconds: milliseconds)
+            slots[slot].startMayTake(limit)
+        }
+    }
+
+    private mutating func endedWhileRunning(
+        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        if !wasReady, !slots[slot].isForeign, case .exited(let code) = child.status,
+            Self.refusals.contains(code)
+        {
+            slots[slot].life = .done
+            actions.append(.reportRefusal(slot: slot, code: code))
+            beginDrain(.refused(code), at: now, into: &actions)
+        } else {
+            restart(slot, child, at: now, into: &actions)
+        }
+    }
+
+    /// Whoever serves what fronts still answer comes back.
+    private mutating func endedBehindFronts(
+        _ slot: Int, _ child: ChildEnd, until: Instant, at now: Instant,
+        into actions: inout [SupervisorAction]
+    ) {
+        guard slots[slot].kind.isFront else {
+            return restart(slot, child, at: now, into: &actions)
+        }
+        slots[slot].life = .done
+        if !frontsRun { drainStack(until: until, into: &actions) }
+    }
+
+    /// A worker that dies while the coordinator still finishes what it admitted comes back; one
+    /// that ended with 0 was drained.
+    private mutating func endedWhileDraining(
+        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        guard slots[slot].kind != .coordinator else {
+            slots[slot].life = .done
+            awaitWorkers(at: now)
+            return
+        }
+        if coordinatorRuns, !child.status.isSuccess, !slots[slot].kind.isFront {
+            restart(slot, child, at: now, into: &actions)
+        } else {
+            slots[slot].life = .done
+        }
+    }
+
+    private mutating func restart(
+        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        let delay = slots[slot].end(child, at: now)
+        if delay > 0 { actions.append(.reportBackoff(slot: slot, milliseconds: delay)) }
+        spawnDueSlots(at: now, into: &actions)
+    }
+}
+
+extension SupervisorState {
+    var coordinatorRuns: Bool {
+        slots.contains { $0.kind == .coordinator && $0.isRunning }
+    }
+
+    var frontsRun: Bool { slots.contains { $0.kind.isFront && $0.isRunning } }
+
+    mutating func stopRequested(
+        at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        switch phase {
+        case .running: beginDrain(.drained, at: now, into: &actions)
+        case .endingFronts, .draining: kill(.forced, at: now, into: &actions)
+        case .killing, .finished: break
+        }
+    }
+
+    mutating func beginDrain(
+        _ end: SupervisorEnd, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        self.end = end
+        actions.append(.reportDrain)
+        let until = now.adding(milliseconds: Self.drainMilliseconds)
+        for slot in slots.indices where slots[slot].kind.isFront { slots[slot].stopWaiting() }
+        guard frontsRun else { return drainStack(until: until, into: &actions) }
+        phase = .endingFronts(
+            until: until, frontsUntil: now.adding(milliseconds: Self.frontsMilliseconds))
+        signal(.terminate, into: &actions) { $0.kind.isFront }
+    }
+
+    /// Fronts have ended, or had their time.
+    mutating func drainStack(until: Instant, into actions: inout [SupervisorAction]) {
+        for slot in slots.indices where slots[slot].kind == .coordinator {
+            slots[slot].stopWaiting()
+        }
+        phase = .draining(until: until, workersUntil: nil)
+        if coordinatorRuns {
+            signal(.terminate, into: &actions) { $0.kind == .coordinator }
+        } else {
+            endWorkers(into: &actions)
+        }
+    }
+
+    /// The coordinator is gone: nobody waits for restarts any more, and workers that were told to
+    /// drain need a moment.
+    mutating func awaitWorkers(at now: Instant) {
+        guard case .draining(let until, _) = phase else { return }
+        for slot in slots.indices { slots[slot].stopWaiting() }
+        phase = .draining(
+            until: until,
+            workersUntil: now.adding(milliseconds: Self.workersGraceMilliseconds))
+    }
+
+    mutating func endWorkers(into actions: inout [SupervisorAction]) {
+        for slot in slots.indices { slots[slot].stopWaiting() }
+        signal(.terminate, into: &actions) { $0.kind != .coordinator }
+    }
+
+    mutating func kill(
+        _ end: SupervisorEnd, at now: Instant, into actions: inout [SupervisorAction]
+    ) {
+        self.end = end
+        phase = .killing(until: now.adding(milliseconds: Self.killMilliseconds))
+        for slot in slots.indices { slots[slot].stopWaiting() }
+        signal(.kill, into: &actions) { _ in true }
+    }
+
+    /// What still runs is left to the kernel, which ends it as soon as it can.
+    mutating func leaveUnkilled(into actions: inout [SupervisorAction]) {
+        for slot in slots.indices where slots[slot].isRunning {
+            actions.append(.reportUnkilled(slot: slot))
+            slots[slot].life = .done
+        }
+    }
+
+    private func signal(
+        _ signal: Signal, into actions: inout [SupervisorAction],
+        where isMeant: (SupervisorSlot) -> Bool
+    ) {
+        for slot in slots.indices where slots[slot].isRunning && isMeant(slots[slot]) {
+            actions.append(.signal(slot: slot, signal))
+        }
     }
 }

@@ -1,0 +1,229 @@
+import Configuration
+import ImageModel
+import Messages
+import YAML
+
+extension ValueReader where Value == [Loader] {
+    /// Loaders by name; the order of the file is kept, since the last one that takes a URL is
+    /// asked.
+    static let loaders = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content else {
+            reading.object(node.line, "\(name): expected names, each with its keys")
+            return nil
+        }
+        if entries.count > Loader.countMax {
+            reading.object(node.line, "\(name): at most \(Loader.countMax) loaders")
+        }
+        return entries.compactMap { entry in
+            guard Configuration.isName(entry.key), entry.key != "none" else {
+                reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is no name")
+                return nil
+            }
+            guard entry.key != Loader.builtIn.name else {
+                reading.object(
+                    entry.line,
+                    "\(name): '\(entry.key)' is the loader of every stack: choose another name")
+                return nil
+            }
+            return LoaderReader(path: "\(name).\(entry.key)", line: entry.line)
+                .read(entry.key, entry.value, &reading)
+        }
+    }
+}
+
+/// One loader as the file says it, before it is known whether that makes sense.
+private struct LoaderDraft: Sendable {
+    var kind: LoaderKind?
+    var patterns: [URLPattern]?
+    var root: String?
+    var endpoint: String?
+    var region: String?
+    var hasBucketInHost: Bool?
+    var credentials: String?
+    var addresses: [String]?
+    var pool: String?
+}
+
+extension KeyTable where Target == LoaderDraft {
+    fileprivate static let loader = KeyTable([
+        Row("kind", .word(LoaderKind.allCases.map { ($0.rawValue, $0) }), \.kind),
+        Row("match", .list(of: .pattern), \.patterns),
+        Row("root", .root, \.root),
+        Row("endpoint", .endpoint, \.endpoint),
+        Row("region", .region, \.region),
+        Row("bucket", .word([("path", false), ("host", true)]), \.hasBucketInHost),
+        Row("credentials", .secretPath, \.credentials),
+        Row("allow-addresses", .list(of: .address), \.addresses),
+        Row("pool", .reference(.downloadPool), \.pool),
+    ])
+}
+
+extension ValueReader where Value == String {
+    fileprivate static let root = scalar(
+        "an absolute path without '.' and '..', at most \(FileRoot.bytesMax) bytes"
+    ) { FileRoot.isPath($0) ? $0 : nil }
+
+    fileprivate static let endpoint = scalar(
+        "https://HOST or https://HOST:PORT", isShown: false
+    ) { S3Place.isEndpoint($0) ? $0 : nil }
+
+    fileprivate static let region = scalar(
+        "a region of small letters, digits and '-', such as eu-central-1"
+    ) { S3Place.isRegion($0) ? $0 : nil }
+
+    fileprivate static let secretPath = scalar("an absolute path", isShown: false) {
+        $0.hasPrefix("/") && !$0.utf8.contains(0) ? $0 : nil
+    }
+
+    /// Whether it is one is known where connections are made; a name is none in any case.
+    fileprivate static let address = scalar(
+        "an address with a port, such as 10.0.0.7:9000 or [fd00::7]:9000"
+    ) { text in
+        let isWritten = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x46, 0x61...0x66, 0x2E, 0x3A, 0x5B, 0x5D: true
+            default: false
+            }
+        }
+        return isWritten && text.utf8.count <= S3Place.addressBytesMax
+            && SocketPlace.isAddress(text) ? text : nil
+    }
+}
+
+/// Reads one loader; `path` names it in errors.
+private struct LoaderReader {
+    let path: String
+    let line: Int
+
+    func read(_ name: String, _ node: YAMLNode, _ reading: inout Reading) -> Loader? {
+        let before = reading.problems.count
+        var draft = LoaderDraft()
+        if !node.isEmpty { KeyTable.loader.read(node, path, into: &draft, &reading) }
+        // What was objected to is not objected to again as missing.
+        guard reading.problems.count == before else { return nil }
+        do throws(Fault) {
+            return try loader(name, draft)
+        } catch {
+            reading.object(line, "\(path): \(error.reason)")
+            return nil
+        }
+    }
+
+    private struct Fault: Error {
+        let reason: String
+    }
+
+    private func loader(_ name: String, _ draft: LoaderDraft) throws(Fault) -> Loader {
+        guard let kind = draft.kind else {
+            throw Fault(
+                reason: "'kind' is missing: one of "
+                    + LoaderKind.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        try checkKeys(of: draft, kind)
+        var loader = Loader(name: name, means: try means(kind, draft))
+        loader.patterns = draft.patterns
+        if kind == .s3, draft.patterns != nil { loader.schemes = kind.schemes }
+        loader.credentialsFile = draft.credentials
+        if let patterns = draft.patterns, patterns.count > Loader.patternsMax {
+            throw Fault(reason: "'match' has at most \(Loader.patternsMax) patterns")
+        }
+        return loader
+    }
+
+    private func means(_ kind: LoaderKind, _ draft: LoaderDraft) throws(Fault) -> FetchLoader {
+        switch kind {
+        case .http: return .http
+        case .data: return .data
+        case .file:
+            guard let root = draft.root else {
+                throw Fault(reason: "'root' is missing: the directory below which it reads")
+            }
+            return .file(FileRoot(path: root))
+        case .s3: return .s3(try place(draft))
+        case .pool:
+            guard let pool = draft.pool else {
+                throw Fault(reason: "'pool' is missing: a foreign pool of kind download")
+            }
+            return .pool(pool)
+        }
+    }
+
+    private func place(_ draft: LoaderDraft) throws(Fault) -> S3Place {
+        guard let endpoint = draft.endpoint, let region = draft.region else {
+            let key = draft.endpoint == nil ? "endpoint" : "region"
+            throw Fault(reason: "'\(key)' is missing: a loader of kind s3 has one")
+        }
+        let hasBucketInHost = draft.hasBucketInHost ?? false
+        if hasBucketInHost, let url = try? SourceURL(endpoint),
+            SocketPlace.isAddress(host: url.host)
+        {
+            throw Fault(reason: "'bucket: host' takes an endpoint with a name, and no address")
+        }
+        let addresses = draft.addresses ?? []
+        guard addresses.count <= S3Place.addressesMax else {
+            throw Fault(reason: "'allow-addresses' has at most \(S3Place.addressesMax)")
+        }
+        return S3Place(
+            endpoint: endpoint, region: region, hasBucketInHost: hasBucketInHost,
+            allowedAddresses: addresses)
+    }
+
+    private func checkKeys(of draft: LoaderDraft, _ kind: LoaderKind) throws(Fault) {
+        let keys: [(name: String, isSaid: Bool, kind: LoaderKind)] = [
+            ("root", draft.root != nil, .file),
+            ("endpoint", draft.endpoint != nil, .s3),
+            ("region", draft.region != nil, .s3),
+            ("bucket", draft.hasBucketInHost != nil, .s3),
+            ("credentials", draft.credentials != nil, .s3),
+            ("allow-addresses", draft.addresses != nil, .s3),
+            ("pool", draft.pool != nil, .pool),
+        ]
+        for key in keys where key.isSaid && key.kind != kind {
+            throw Fault(reason: "'\(key.name)' says nothing of a loader of kind \(kind.rawValue)")
+        }
+    }
+}
+
+/// Places in the network as far as their form goes.
+private enum SocketPlace {
+    /// `ADDRESS:PORT` with a port from 1 to 65535, IPv6 in brackets.
+    static func isAddress(_ text: String) -> Bool {
+        guard let url = try? SourceURL("http://\(text)"), url.userInfo == nil,
+            let port = text.split(separator: ":").last, UInt16(port).map({ $0 > 0 }) == true,
+            url.host.utf8.count + port.utf8.count + 1 == text.utf8.count
+        else { return false }
+        return isAddress(host: url.host)
+    }
+
+    /// Four numbers, or brackets.
+    static func isAddress(host: String) -> Bool {
+        if host.hasPrefix("[") { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+extension KeyTable where Target == DownloadSettings {
+    /// Options of `serve` by their names, and how many transfers there are at a time.
+    static let downloads = KeyTable(
+        DownloadSetting.allCases.map { setting in
+            let text = ValueReader<String>.scalar(setting.expected) {
+                $0.utf8.count <= RequestLimits.parameterBytesMax && setting.value(of: $0) != nil
+                    ? $0 : nil
+            }
+            return Row(setting.rawValue, text) { settings, text in
+                _ = settings.set(setting, to: text)
+            }
+        } + [Row("transfers", .transfers, \.transfersMax)])
+}
+
+extension ValueReader where Value == Int {
+    fileprivate static let transfers = scalar(
+        "a whole number from \(DownloadSettings.transfersRange.lowerBound) to "
+            + "\(DownloadSettings.transfersRange.upperBound)"
+    ) { text in
+        PlainNumber.integer(text).flatMap {
+            DownloadSettings.transfersRange.contains($0) ? $0 : nil
+        }
+    }
+}

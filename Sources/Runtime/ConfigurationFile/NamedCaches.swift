@@ -1,0 +1,218 @@
+import Configuration
+import ImageModel
+import Messages
+import YAML
+
+/// The caches of a configuration.
+struct NamedCaches: Sendable {
+    /// Besides the default one.
+    var names: Set<String> = []
+    /// What is set of them, by name.
+    var settings: [String: CacheSettings] = [:]
+    /// Directories in which they look besides, by name.
+    var readOnly: [String: [String]] = [:]
+    /// Names that stand for several caches, and the lines where they do.
+    var composites: [String: CompositeCache] = [:]
+    var compositeLines: [String: Int] = [:]
+    /// Those that others hold, by name.
+    var foreign: [String: ForeignCache] = [:]
+}
+
+/// What is said of one cache.
+struct OneCache: Sendable {
+    var settings = CacheSettings()
+    var readOnly: [String]?
+    var pool: String?
+    var patience: Int?
+    var promotion: CachePromotion?
+}
+
+extension KeyTable where Target == OneCache {
+    /// What is set of the default cache and holds for the others too, or of one of these; and the
+    /// directories of that one.
+    static let oneCache = KeyTable(
+        CacheSetting.allCases.map(row) + [
+            Row("read-only", .directories, \.readOnly),
+            Row("pool", .reference(.cachePool), \.pool),
+            Row("patience", .patience, \.patience),
+            Row("promote", .promotion, \.promotion),
+        ])
+
+    private static func row(_ setting: CacheSetting) -> Row {
+        // YAML has more words for yes and no than options have.
+        let value =
+            setting.isYesOrNo
+            ? ValueReader<Bool>.bool.map { $0 ? Int64(1) : 0 }
+            : ValueReader<Int64>.scalar(setting.expected) { setting.value(of: $0) }
+        return Row(setting.rawValue, value) { cache, value in cache.settings[setting] = value }
+    }
+}
+
+extension ValueReader where Value == [String] {
+    /// Directories, each once.
+    fileprivate static let directories = ValueReader { node, name, reading in
+        let paths = list(of: .directory).read(node, name, &reading) ?? []
+        if paths.count > ReadOnlyDirectory.countMax {
+            reading.object(
+                node.line, "\(name): at most \(ReadOnlyDirectory.countMax) directories")
+        }
+        for (index, path) in paths.enumerated() where paths[..<index].contains(path) {
+            reading.object(node.line, "\(name): '\(path.prefix(64))' is named twice")
+        }
+        return paths
+    }
+}
+
+extension ValueReader where Value == String {
+    fileprivate static let directory = scalar(
+        "an absolute path without '.' and '..', at most \(FileRoot.bytesMax) bytes"
+    ) { FileRoot.isPath($0) ? $0 : nil }
+}
+
+extension ValueReader where Value == NamedCaches {
+    /// Names, or names with what is set of each.
+    static let caches = ValueReader { node, name, reading in
+        var caches = NamedCaches()
+        guard case .map(let entries) = node.content else {
+            let names = ValueReader<[String]>.list(of: .cacheName).read(node, name, &reading)
+            caches.names = Set(names ?? [])
+            return caches
+        }
+        for entry in entries { caches.read(entry.key, entry.value, entry.line, &reading) }
+        caches.checkNesting(&reading)
+        let said = Set(caches.settings.keys).union(caches.readOnly.keys)
+        if said.count > NamedCacheSettings.countMax {
+            reading.object(
+                node.line, "\(name): at most \(NamedCacheSettings.countMax) have settings")
+        }
+        if caches.readOnly.values.reduce(0, { $0 + $1.count }) > ReadOnlyDirectory.totalMax {
+            reading.object(
+                node.line,
+                "\(name): at most \(ReadOnlyDirectory.totalMax) directories are read only")
+        }
+        return caches
+    }
+}
+
+extension ValueReader where Value == Int {
+    /// Milliseconds.
+    fileprivate static let patience = scalar(
+        "a number of milliseconds from \(ForeignCache.patienceRange.lowerBound) to "
+            + "\(ForeignCache.patienceRange.upperBound)"
+    ) { text in
+        Int(text).flatMap { ForeignCache.patienceRange.contains($0) ? $0 : nil }
+    }
+}
+
+extension ValueReader where Value == CachePromotion {
+    fileprivate static let promotion = word(CachePromotion.allCases.map { ($0.rawValue, $0) })
+}
+
+extension NamedCaches {
+    /// A cache that others hold: how much of what, and for how long, they say themselves.
+    private mutating func readForeign(
+        _ name: String, _ said: OneCache, _ line: Int, _ reading: inout Reading
+    ) {
+        let fault: String? =
+            if name == Configuration.defaultName {
+                "'default' is our own: another name may be held by others"
+            } else if said.pool == nil {
+                "'\(said.patience == nil ? "promote" : "patience")' requires a 'pool'"
+            } else if !said.settings.isEmpty || said.readOnly != nil {
+                "a cache with a 'pool' takes only 'patience' and 'promote' beside it: the workers "
+                    + "of the pool set its limits"
+            } else { nil }
+        if let fault { return reading.object(line, "caches.\(name): \(fault)") }
+        guard let pool = said.pool else { return }
+        foreign[name] = ForeignCache(
+            pool: pool, patience: said.patience ?? ForeignCache.patienceUsual,
+            promotion: said.promotion ?? .memory)
+    }
+
+    fileprivate mutating func read(
+        _ name: String, _ node: YAMLNode, _ line: Int, _ reading: inout Reading
+    ) {
+        let isDefault = name == Configuration.defaultName
+        guard Configuration.isName(name) else {
+            return reading.object(line, "caches: '\(name.prefix(64))' is no name")
+        }
+        if !isDefault { names.insert(name) }
+        guard !node.isEmpty else { return }
+        if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
+        var said = OneCache()
+        KeyTable.oneCache.read(node, "caches.\(name)", into: &said, &reading)
+        if said.pool != nil || said.patience != nil || said.promotion != nil {
+            return readForeign(name, said, line, &reading)
+        }
+        if !said.settings.isEmpty || said.readOnly == nil { settings[name] = said.settings }
+        readOnly[name] = said.readOnly
+    }
+}
+
+extension KeyTable where Target == CompositeCache {
+    /// A name that stands for several caches.
+    static let compositeCache = KeyTable(
+        [
+            Row("of", .cacheList, \.caches)
+        ]
+            + CompositeOperation.allCases.map { operation in
+                Row(operation.rawValue, .policy) { $0.policies[operation] = $1 }
+            })
+
+    /// Whether the keys of a cache are those of a composite.
+    static func isMeant(by node: YAMLNode) -> Bool {
+        guard case .map(let entries) = node.content else { return false }
+        return entries.contains { $0.key == "of" }
+    }
+}
+
+extension ValueReader where Value == CompositePolicy {
+    fileprivate static let policy = word(CompositePolicy.allCases.map { ($0.rawValue, $0) })
+}
+
+extension ValueReader where Value == [String] {
+    /// Caches that are given in another place, each once.
+    fileprivate static let cacheList = ValueReader { node, name, reading in
+        let names = list(of: .reference(.cache)).read(node, name, &reading) ?? []
+        guard case .list(let items) = node.content,
+            (1...CompositeCache.countMax).contains(items.count)
+        else {
+            reading.object(
+                node.line,
+                "\(name): expected a list of 1 to \(CompositeCache.countMax) caches, the highest "
+                    + "one last")
+            return nil
+        }
+        for (index, cache) in names.enumerated() where names[..<index].contains(cache) {
+            reading.object(node.line, "\(name): '\(cache)' is named twice")
+        }
+        return names
+    }
+}
+
+extension NamedCaches {
+    /// Reads a name that stands for several caches.
+    mutating func readComposite(
+        _ name: String, _ node: YAMLNode, _ line: Int, _ reading: inout Reading
+    ) {
+        guard name != Configuration.defaultName else {
+            return reading.object(
+                line, "caches: 'default' is one cache: another name may stand for several")
+        }
+        var composite = CompositeCache()
+        KeyTable.compositeCache.read(node, "caches.\(name)", into: &composite, &reading)
+        composites[name] = composite
+        compositeLines[name] = line
+    }
+
+    /// Objects to composites of composites.
+    func checkNesting(_ reading: inout Reading) {
+        for (name, composite) in composites.sorted(by: { $0.key < $1.key }) {
+            for cache in composite.caches where composites[cache] != nil {
+                reading.object(
+                    compositeLines[name] ?? 1,
+                    "caches.\(name): '\(cache)' stands for several caches itself: name those")
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+import Configuration
+import ImageModel
+import Messages
+import YAML
+
+extension ValueReader where Value == [WorkerPool] {
+    /// Pools of workers by name; the order of the file is kept, since it says who is asked first.
+    static let pools = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content else {
+            reading.object(node.line, "\(name): expected names, each with its keys")
+            return nil
+        }
+        let pools = entries.compactMap { entry in
+            var reader = PoolReader(path: "\(name).\(entry.key.prefix(64))", line: entry.line)
+            return reader.read(entry.key, entry.value, &reading)
+        }
+        if pools.count(where: { !$0.isBuiltIn }) > WorkerPools.furtherMax {
+            reading.object(node.line, "\(name): at most \(WorkerPools.furtherMax) pools are added")
+        }
+        return pools
+    }
+}
+
+/// One pool as the file says it, before it is known whether that makes sense.
+private struct PoolDraft: Sendable {
+    var kind: WorkerKind?
+    var trust: WorkerPool.Trust?
+    var grant = WorkerCapabilities.all
+    var workers: Int?
+    var credit: Int?
+    var outputMebibytes: Int?
+    var command: [String]?
+}
+
+extension KeyTable where Target == PoolDraft {
+    fileprivate static let pool = KeyTable([
+        Row(
+            "kind", .word(WorkerPool.foreignKinds.map { ($0.name, $0) }),
+            \.kind),
+        Row("trust", .word(WorkerPool.Trust.allCases.map { ($0.name, $0) }), \.trust),
+        Row("schemes", .capabilities("schemes of URLs such as https"), \.grant.schemes),
+        Row("formats-in", .formats, \.grant.formatsIn),
+        Row("formats-out", .formats, \.grant.formatsOut),
+        Row("steps", .capabilities("names of steps such as resize"), \.grant.steps),
+        Row(
+            "workers", .count(1...256, "a pool without workers would keep its requests waiting"),
+            \.workers),
+        Row("credit", .count(1...256), \.credit),
+        Row("output-mebibytes", .count(1...65_536), \.outputMebibytes),
+        Row("command", .list(of: .commandWord), \.command),
+    ])
+}
+
+extension ValueReader where Value == Set<String> {
+    /// Formats by their names, whichever words for them were written.
+    fileprivate static let formats = capabilities(
+        "names of formats such as jpeg", GrantedNames.format)
+
+    /// What a pool is granted of one list, under the names that `name` makes of its words.
+    fileprivate static func capabilities(
+        _ what: String, _ name: @escaping @Sendable (String) -> String = { $0 }
+    ) -> ValueReader {
+        let entry = ValueReader<String>.scalar("\(what), of letters, digits, '.', '_', '+', '-'") {
+            WorkerCapabilities.isEntry($0) ? name($0) : nil
+        }
+        return ValueReader { node, key, reading in
+            guard let all = ValueReader<[String]>.list(of: entry).read(node, key, &reading) else {
+                return nil
+            }
+            guard all.count <= WorkerCapabilities.entriesMax else {
+                reading.object(
+                    node.line, "\(key): at most \(WorkerCapabilities.entriesMax) are named")
+                return nil
+            }
+            return Set(all)
+        }
+    }
+}
+
+extension ValueReader where Value == String {
+    fileprivate static let commandWord = scalar(
+        "a word of at most \(WorkerPool.commandWordBytesMax) bytes"
+    ) { text in
+        text.utf8.count <= WorkerPool.commandWordBytesMax && !text.utf8.contains(0) ? text : nil
+    }
+}
+
+extension ValueReader where Value == Int {
+    fileprivate static func count(
+        _ range: ClosedRange<Int>, _ reason: String? = nil
+    ) -> ValueReader {
+        let numbers = "a number from \(range.lowerBound) to \(range.upperBound)"
+        return scalar(numbers + (reason.map { " (\($0))" } ?? "")) { text in
+            Int(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+/// Reads one pool; `path` names it in errors.
+private struct PoolReader {
+    let path: String
+    let line: Int
+
+    mutating func read(_ key: String, _ node: YAMLNode, _ reading: inout Reading) -> WorkerPool? {
+        var draft = PoolDraft()
+        if !node.isEmpty { KeyTable.pool.read(node, path, into: &draft, &reading) }
+        do throws(Fault) {
+            let pool = try pool(key, draft)
+            GrantedNames.check(node, pool, &reading)
+            return pool
+        } catch {
+            // A kind that is none was objected to before.
+            let isSaid = error == .kindMissing && has("kind", node)
+            if !isSaid { reading.object(line, "\(path): \(error.reason)") }
+            return nil
+        }
+    }
+
+    private func has(_ key: String, _ node: YAMLNode) -> Bool {
+        guard case .map(let entries) = node.content else { return false }
+        return entries.contains { $0.key == key }
+    }
+
+    private struct Fault: Error, Equatable {
+        let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+
+        static let kindMissing = Fault(
+            "'kind' is missing: say what its workers do, one of "
+                + WorkerPool.foreignKinds.map(\.name).joined(separator: ", "))
+    }
+
+    private func pool(_ key: String, _ draft: PoolDraft) throws(Fault) -> WorkerPool {
+        guard let name = PoolName(key), key != WorkerKind.coordinator.name else {
+            throw Fault(
+                "a pool is named by a small letter, then small letters, digits and '-', at most "
+                    + "\(PoolName.bytesMax) in all")
+        }
+        let builtIn = WorkerKind(name: key)
+        if builtIn == .cache { throw Fault("there is one cache, which is granted everything") }
+        let usual = name == .vector ? WorkerPool.vector(workers: 1) : nil
+        guard let kind = draft.kind ?? builtIn ?? usual?.kind else { throw .kindMissing }
+        if let usual, kind != usual.kind || draft.trust == .foreign {
+            throw Fault(
+                "this name is for own decoders of what is drawn: for another pool choose another "
+                    + "name")
+        }
+        if let builtIn, builtIn != kind || draft.trust == .foreign || draft.workers != nil {
+            throw Fault(
+                "every stack has this pool: only its grant and limits can be changed; for another "
+                    + "one choose another name")
+        }
+        guard WorkerPool.kinds.contains(kind) || draft.trust == .foreign else {
+            throw Fault(
+                "there is one cache of our own: a further pool of kind \(kind.name) is foreign, "
+                    + "and holds the caches that name it with 'pool'")
+        }
+        var pool = WorkerPool(name: name, kind: kind)
+        pool.trust = draft.trust ?? .own
+        pool.grant = draft.grant
+        pool.grant.formatsIn = draft.grant.formatsIn ?? usual?.grant.formatsIn
+        try check(pool, draft)
+        if pool.isForeignTransformer { grantPixels(&pool.grant) }
+        pool.command = draft.command
+        let isStarted = pool.trust == .own ? !pool.isBuiltIn : pool.command != nil
+        pool.workers = isStarted ? draft.workers ?? 1 : 0
+        pool.credit = draft.credit.map { UInt32($0) }
+        pool.outputBytesMax = draft.outputMebibytes.map { UInt64($0) << 20 }
+        return pool
+    }
+
+    /// What a list does not name is not granted to them; who does steps makes pixels.
+    private func grantPixels(_ grant: inout WorkerCapabilities) {
+        grant.steps = grant.steps ?? []
+        grant.formatsOut = grant.formatsOut ?? []
+        if grant.steps?.isEmpty == false { grant.formatsOut?.insert(ImageFormat.pam.name) }
+    }
+
+    private func check(_ command: [String], _ pool: WorkerPool) throws(Fault) {
+        guard pool.trust == .foreign else {
+            throw Fault("'command' is for foreign pools: serve starts its own program")
+        }
+        guard command.first?.hasPrefix("/") == true, command.count <= WorkerPool.commandWordsMax
+        else {
+            throw Fault(
+                "'command' is the absolute path of a program and its arguments, at most "
+                    + "\(WorkerPool.commandWordsMax) words: no shell reads it")
+        }
+    }
+
+    /// Workers of somebody else get pixels, and give pixels or an image back.
+    private func check(foreign draft: PoolDraft) throws(Fault) {
+        guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
+            throw Fault(
+                "'steps' or 'formats-out' is missing: a foreign pool is granted what is named")
+        }
+        guard let name = draft.grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
+            return
+        }
+        throw Fault(
+            "'steps' of a foreign pool are named VENDOR.STEP, in small letters, digits, '_' and "
+                + "'-': '\(name)' is not")
+    }
+
+    /// The lists that a kind has, and those that a foreign pool has to name.
+    private func check(_ pool: WorkerPool, _ draft: PoolDraft) throws(Fault) {
+        let lists: [(key: String, isNamed: Bool, kind: WorkerKind)] = [
+            ("schemes", draft.grant.schemes != nil, .download),
+            ("formats-in", draft.grant.formatsIn != nil, .decode),
+            ("formats-out", draft.grant.formatsOut != nil, .transform),
+            ("steps", draft.grant.steps != nil, .transform),
+        ]
+        for list in lists {
+            if list.isNamed, list.kind != pool.kind {
+                throw Fault("'\(list.key)' says nothing of a pool of kind \(pool.kind.name)")
+            }
+            let isNeeded = list.kind == pool.kind && pool.kind != .transform
+            if !list.isNamed, isNeeded, pool.trust == .foreign {
+                throw Fault("'\(list.key)' is missing: a foreign pool is granted what is named")
+            }
+        }
+        if pool.isForeignTransformer { try check(foreign: draft) }
+        if pool.trust == .foreign, draft.workers != nil, draft.command == nil {
+            throw Fault(
+                "'workers' is for own programs and for those with a 'command': others of a foreign "
+                    + "pool are started apart")
+        }
+        if let command = draft.command { try check(command, pool) }
+        if let credit = draft.credit, pool.trust == .own, credit > Int(pool.kind.creditMax) {
+            throw Fault(
+                "'credit' is at most \(pool.kind.creditMax) for own \(pool.kind.name) workers")
+        }
+    }
+}
+
+/// What the lists of a pool may name: a name that no worker has would be granted in vain.
+struct GrantedNames {
+    /// The key of the list.
+    private let key: String
+    /// What it names.
+    private let what: String
+    /// What workers of the own program have.
+    private let own: [String]
+    /// What own workers of the pool that draws have in its place.
+    private var drawing: [String]?
+    /// What workers of somebody else's program can have; nil: whatever they say.
+    private var foreign: [String]?
+
+    private static let format = "format"
+    private static let schemes = LoaderKind.allCases.flatMap { $0.schemes.sorted() }
+    private static let formats =
+        ImageFormat.allCases.filter { $0 != .undefined }.map(\.name) + [ImageFormat.undefined.name]
+    private static let lists = [
+        GrantedNames(key: "schemes", what: "scheme", own: schemes),
+        GrantedNames(
+            key: "formats-in", what: format, own: ImageFormat.decodable(.raster).map(\.name),
+            drawing: ImageFormat.decodable(.vector).map(\.name), foreign: formats),
+        GrantedNames(
+            key: "formats-out", what: format, own: ImageFormat.encodable.map(\.name),
+            foreign: ImageFormat.possiblyEncoded.filter { $0 != .pam }.map(\.name)),
+        GrantedNames(key: "steps", what: "step", own: TransformStep.ownNames),
+    ]
+
+    /// Objects to each name of a pool that none of its workers can have.
+    static func check(_ node: YAMLNode, _ pool: WorkerPool, _ reading: inout Reading) {
+        guard case .map(let entries) = node.content else { return }
+        for entry in entries {
+            guard let list = lists.first(where: { $0.key == entry.key }) else { continue }
+            let items = if case .list(let all) = entry.value.content { all } else { [entry.value] }
+            // Of more there is one fault.
+            guard items.count <= WorkerCapabilities.entriesMax else { continue }
+            for item in items { list.check(item, pool, &reading) }
+        }
+    }
+
+    /// What is no name at all was objected to before.
+    private func check(_ item: YAMLNode, _ pool: WorkerPool, _ reading: inout Reading) {
+        guard case .scalar(let name) = item.content, WorkerCapabilities.isEntry(name),
+            let known = known(to: pool), !known.contains(entry(name))
+        else { return }
+        let isDrawn = pool.trust == .own && drawing?.contains(entry(name)) == true
+        let whose =
+            isDrawn
+            ? "only those of the pool 'vector' draw; other workers of the own program have"
+            : pool.trust == .own ? "workers of the own program have" : "there is"
+        // A word for a format means this format and no other one.
+        let isMeant = isOfFormats && ImageFormat(name: name) != nil
+        let meant = isMeant ? nil : Nearness.nearest(name, known)
+        let hint = meant.map { ", did you mean '\($0)'? There are " } ?? ": there are "
+        reading.object(
+            item.line,
+            "\(key): \(whose) no \(what) '\(name)'\(hint)\(known.joined(separator: ", "))")
+    }
+
+    /// Nil: whatever they say.
+    private func known(to pool: WorkerPool) -> [String]? {
+        switch (pool.trust, pool.name.family) {
+        case (.foreign, _): foreign
+        case (.own, .vector): drawing ?? own
+        case (.own, .raster): own
+        }
+    }
+
+    private var isOfFormats: Bool { what == Self.format }
+
+    private func entry(_ name: String) -> String { isOfFormats ? Self.format(name) : name }
+
+    /// What stands in the list for a word: the name of a format, whichever word for it was written.
+    static func format(_ word: String) -> String { ImageFormat(name: word)?.name ?? word }
+}

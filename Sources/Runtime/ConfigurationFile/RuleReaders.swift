@@ -1,0 +1,478 @@
+import Configuration
+import ImageModel
+import Messages
+import YAML
+
+extension ValueReader where Value == [Rule] {
+    static let rules = list(of: .rule)
+}
+
+extension ValueReader where Value == Rule {
+    static let rule = ValueReader { node, name, reading in
+        // Taken by every rule until `match` is read; a rule without one is objected to.
+        guard let anything = URLPattern("*") else { return nil }
+        var rule = Rule(anything)
+        KeyTable.rule.read(node, "a rule", into: &rule, &reading)
+        if case .map(let entries) = node.content, !entries.contains(where: { $0.key == "match" }) {
+            reading.object(node.line, "a rule says what it is for: match: https://…")
+        }
+        if rule.transfer.verifiesTLS == false { check(unverified: rule, node.line, &reading) }
+        return rule
+    }
+
+    /// TLS that is not verified is for hosts that are named, and for nothing that is secret.
+    private static func check(unverified rule: Rule, _ line: Int, _ reading: inout Reading) {
+        if rule.pattern.secureHost == nil {
+            reading.object(
+                line,
+                "tls-verify: name one https host in match, without *, such as https://nas.lan/*")
+        }
+        let hasSecrets = rule.headers.contains { header in
+            if case .file = header.value { return true }
+            return HTTPHeader(name: header.name, value: "").isCredential
+        }
+        if hasSecrets || rule.transfer.hasCredentials {
+            reading.object(
+                line,
+                "tls-verify: no credentials are sent to a host whose certificate is not verified")
+        }
+    }
+}
+
+/// Options that are set, and those that are cleared.
+struct OptionChange {
+    var sets: RequestOptions = []
+    var clears: RequestOptions = []
+}
+
+extension ValueReader where Value == OptionChange {
+    static let options = map(
+        KeyTable(
+            RequestOptions.names.map { name, option in
+                KeyTable.Row(name, ValueReader<Bool>.bool) { change, isSet in
+                    if isSet { change.sets.insert(option) } else { change.clears.insert(option) }
+                }
+            }), OptionChange.init
+    ).supported { change in
+        change.sets.intersection(.notSupported).names.first
+    }
+
+    /// What this version refuses in a request, it refuses in a configuration.
+    private func supported(_ fault: @escaping @Sendable (OptionChange) -> String?) -> ValueReader {
+        ValueReader { node, name, reading in
+            guard let value = read(node, name, &reading) else { return nil }
+            if let option = fault(value) {
+                reading.object(node.line, "\(name): this version does not have \(option)")
+            }
+            return value
+        }
+    }
+}
+
+extension ValueReader where Value == [ContextSetting] {
+    /// Context options that a request could have as well, but for its profile.
+    static let context = map(
+        KeyTable(
+            ContextKey.allCases.map { key in
+                KeyTable.Row(name: key.rawValue) { node, settings, reading in
+                    guard let setting = setting(key, node, &reading) else { return }
+                    settings.append(setting)
+                }
+            }), { [] })
+
+    private static func setting(
+        _ key: ContextKey, _ node: YAMLNode, _ reading: inout Reading
+    ) -> ContextSetting? {
+        guard case .scalar(let text) = node.content else {
+            reading.object(node.line, "\(key.rawValue): expected one value")
+            return nil
+        }
+        if ContextKey.notSupported.contains(key) {
+            reading.object(node.line, "\(key.rawValue): this version does not have it")
+            return nil
+        }
+        if key == .customManager {
+            reading.object(node.line, "\(key.rawValue): a rule belongs to its profile")
+            return nil
+        }
+        do throws(ContextSettingError) {
+            let setting = try ContextSetting(key, text)
+            refer(to: setting, node, &reading)
+            return setting
+        } catch {
+            reading.object(node.line, "\(key.rawValue): \(error.reason)")
+            return nil
+        }
+    }
+
+    private static func refer(
+        to setting: ContextSetting, _ node: YAMLNode, _ reading: inout Reading
+    ) {
+        let kinds: [ContextKey: Reading.Kind] = [
+            .imageCache: .cache, .originalImageCache: .cache, .imageLoader: .loader,
+            .imageCoder: .coder, .imageTransformer: .preset, .cacheKeyFilter: .keyFilter,
+            .cacheSerializer: .serializer,
+        ]
+        guard let kind = kinds[setting.key], !["none", "as-is"].contains(setting.text),
+            !setting.isText
+        else { return }
+        reading.refer(to: setting.text, kind, line: node.line)
+    }
+}
+
+extension ContextSetting {
+    /// A key itself and no name.
+    fileprivate var isText: Bool { key == .cacheKeyFilter && text.hasPrefix("text:") }
+}
+
+extension ValueReader where Value == [BlockCause: Bool] {
+    /// By HTTP status, or by the name of an error in kebab-case.
+    static let blocks = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content else {
+            reading.object(node.line, "\(name): expected statuses or errors, such as '404: yes'")
+            return nil
+        }
+        var blocks: [BlockCause: Bool] = [:]
+        for entry in entries {
+            guard let cause = cause(entry.key) else {
+                let hint = Nearness.hint(entry.key, errors.keys.sorted())
+                reading.object(
+                    entry.line, "\(name): '\(entry.key)' is no status and no error\(hint)")
+                continue
+            }
+            blocks[cause] = ValueReader<Bool>.bool.read(entry.value, entry.key, &reading)
+        }
+        return blocks
+    }
+
+    private static func cause(_ word: String) -> BlockCause? {
+        if let status = PlainNumber.integer(word) {
+            return (100...599).contains(status) ? .httpStatus(status) : nil
+        }
+        return errors[word].map { .error($0) }
+    }
+
+    private static let errors: [String: ErrorCode] = Dictionary(
+        uniqueKeysWithValues: ErrorCode.allCases.map { (kebab($0.rule.name), $0) })
+
+    /// `badImageData` is `bad-image-data`, `invalidURL` is `invalid-url`.
+    private static func kebab(_ name: String) -> String {
+        var text = ""
+        var wasUpper = true
+        for character in name {
+            if character.isUppercase, !wasUpper { text += "-" }
+            text += character.lowercased()
+            wasUpper = character.isUppercase
+        }
+        return text
+    }
+}
+
+extension ValueReader where Value == [URLPattern] {
+    /// As many as go along with every fetch, for its redirects.
+    static let sources = ValueReader { node, name, reading in
+        guard let patterns = list(of: .pattern).read(node, name, &reading) else { return nil }
+        let bytes = patterns.reduce(0) { $0 + $1.text.utf8.count }
+        guard patterns.count <= MessageLimits.sourcesMax, bytes <= MessageLimits.sourcesBytesMax
+        else {
+            reading.object(
+                node.line,
+                "\(name): at most \(MessageLimits.sourcesMax) patterns of "
+                    + "\(MessageLimits.sourcesBytesMax) bytes in all")
+            return nil
+        }
+        return patterns
+    }
+}
+
+extension ValueReader where Value == [RuleHeader] {
+    /// Names with a text, or with `{file: PATH}`.
+    static let headers = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content else {
+            reading.object(node.line, "\(name): expected names with values")
+            return nil
+        }
+        guard entries.count <= RequestLimits.headersMax else {
+            reading.object(node.line, "\(name): at most \(RequestLimits.headersMax) headers")
+            return nil
+        }
+        return entries.compactMap { entry in
+            guard HTTPHeader(name: entry.key, value: "").isValid else {
+                reading.object(entry.line, "\(name): '\(entry.key)' is no name of a header")
+                return nil
+            }
+            if let reason = HTTPHeader(name: entry.key, value: "").refusal {
+                reading.object(entry.line, "\(name): \(entry.key): \(reason)")
+                return nil
+            }
+            return value(of: entry.value, entry.key, &reading)
+                .map { RuleHeader(name: entry.key, value: $0) }
+        }
+    }
+
+    private static func value(
+        of node: YAMLNode, _ name: String, _ reading: inout Reading
+    ) -> RuleHeader.Value? {
+        guard case .map = node.content else {
+            return ValueReader<String>.scalar(
+                "a text of one line, or {file: PATH}", isShown: false
+            ) {
+                HTTPHeader(name: "a", value: $0).isValid ? $0 : nil
+            }.read(node, name, &reading).map { .text($0) }
+        }
+        guard HTTPHeader(name: name, value: "").isCredential else {
+            reading.object(
+                node.line, "\(name): this header follows redirects to other hosts, and is no secret"
+            )
+            return nil
+        }
+        var path: String?
+        let table = KeyTable<String?>([
+            .init(name: "file") { node, path, reading in
+                path = ValueReader<String>.scalar("an absolute path", isShown: false) {
+                    $0.hasPrefix("/") && !$0.utf8.contains(0) ? $0 : nil
+                }.read(node, "file", &reading)
+            }
+        ])
+        table.read(node, name, into: &path, &reading)
+        return path.map { .file($0) }
+    }
+}
+
+// What rules change in requests and in answers (SEMANTICS §10.13, §10.14).
+
+extension KeyTable where Target == TransferRule {
+    static let request = KeyTable([
+        Row("rewrite", .map(.rewrite, URLRewrite.init), \.rewrite),
+        Row("remove-headers", .headerNames, \.removedHeaders),
+        Row("require-headers", .headerNames, \.requiredHeaders),
+    ])
+}
+
+extension KeyTable where Target == URLRewrite {
+    static let rewrite = KeyTable([
+        Row("scheme", .word([("http", "http"), ("https", "https")]), \.scheme),
+        Row("host", .host, \.host),
+        Row("path-prefix", .pathPrefix, \.pathPrefix),
+        Row("query", .query, \.query),
+    ])
+}
+
+extension KeyTable where Target == ResponseChange {
+    static let response = KeyTable([
+        Row("status", .statusChanges) { ($0.statuses, $0.everyStatus) = ($1.some, $1.every) },
+        Row("headers", .answerHeaders, \.headers),
+        Row("remove-headers", .answerHeaderNames, \.removedHeaders),
+    ])
+}
+
+/// Statuses, and what is put in their place.
+struct StatusChanges {
+    var some: [Int: Int] = [:]
+    var every: Int?
+}
+
+extension ValueReader where Value == StatusChanges {
+    /// `{404: 200}`; `any` stands for every status of which nothing else is said.
+    static let statusChanges = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content, entries.count < TransferTerms.countMax else {
+            reading.object(
+                node.line,
+                "\(name): expected fewer than \(TransferTerms.countMax) statuses, such as "
+                    + "{404: 200}")
+            return nil
+        }
+        var changes = StatusChanges()
+        for entry in entries {
+            let status = ValueReader<Int>.status.read(entry.value, entry.key, &reading)
+            if entry.key == "any" {
+                changes.every = status
+            } else if let from = PlainNumber.integer(entry.key), (200...599).contains(from) {
+                changes.some[from] = status
+            } else {
+                reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is no status")
+            }
+        }
+        return changes
+    }
+}
+
+extension ValueReader where Value == Int {
+    fileprivate static let status = scalar("a status from 200 to 599") {
+        PlainNumber.integer($0).flatMap { (200...599).contains($0) ? $0 : nil }
+    }
+}
+
+extension ValueReader where Value == String {
+    /// Printable ASCII from a `/` on, without a query.
+    fileprivate static let pathPrefix = scalar("a path such as /images", isShown: false) { text in
+        let isPath = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"?#".utf8.contains($0) }
+        return text.hasPrefix("/") && isPath && text.utf8.count <= 512 ? text : nil
+    }
+
+    fileprivate static let query = scalar("a query without its '?'", isShown: false) { text in
+        let isQuery = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
+        return isQuery && text.utf8.count <= 512 ? text : nil
+    }
+
+    /// The name of a header that requests may have.
+    fileprivate static let headerName = scalar("the name of a header that the loader leaves to you")
+    { text in
+        let header = HTTPHeader(name: text, value: "")
+        return header.isValid && header.refusal == nil && isShort(text) ? text : nil
+    }
+
+    /// The name of a header of answers that does not say where the body ends and what it is of.
+    fileprivate static let answerHeaderName = scalar(
+        "the name of a header that does not say how the body is sent"
+    ) { isOfAnswer($0) ? $0 : nil }
+
+    fileprivate static func isOfAnswer(_ text: String) -> Bool {
+        HTTPHeader(name: text, value: "").isValid && isShort(text)
+            && !framing.contains(text.lowercased())
+    }
+
+    private static func isShort(_ text: String) -> Bool {
+        text.utf8.count <= RequestLimits.nameBytesMax
+    }
+
+    private static let framing: Set<String> = [
+        "accept-ranges", "connection", "content-encoding", "content-length", "content-range",
+        "location", "set-cookie", "transfer-encoding", "www-authenticate",
+    ]
+}
+
+extension ValueReader where Value == [String] {
+    static let headerNames = names(.headerName)
+    fileprivate static let answerHeaderNames = names(.answerHeaderName)
+
+    private static func names(_ name: ValueReader<String>) -> ValueReader {
+        ValueReader { node, key, reading in
+            guard let names = list(of: name).read(node, key, &reading) else { return nil }
+            guard names.count <= TransferTerms.countMax else {
+                reading.object(node.line, "\(key): at most \(TransferTerms.countMax) names")
+                return nil
+            }
+            return names
+        }
+    }
+}
+
+extension ValueReader where Value == [HTTPHeader] {
+    /// Names with texts.
+    fileprivate static let answerHeaders = ValueReader { node, name, reading in
+        guard case .map(let entries) = node.content, entries.count <= TransferTerms.countMax else {
+            reading.object(
+                node.line, "\(name): expected at most \(TransferTerms.countMax) names with values")
+            return nil
+        }
+        let text = ValueReader<String>.scalar("a text of one line", isShown: false) {
+            HTTPHeader(name: "a", value: $0).isValid
+                && $0.utf8.count <= TransferTerms.textBytesMax ? $0 : nil
+        }
+        return entries.compactMap { entry in
+            guard ValueReader<String>.isOfAnswer(entry.key) else {
+                reading.object(
+                    entry.line, "\(name): '\(entry.key.prefix(64))' cannot be set in answers")
+                return nil
+            }
+            return text.read(entry.value, entry.key, &reading)
+                .map { HTTPHeader(name: entry.key, value: $0) }
+        }
+    }
+}
+
+// Who asks, and with which keys bodies are decrypted (SEMANTICS §10.15, §10.16).
+
+/// What is said of a credential, until it is known to be whole.
+struct CredentialDraft {
+    var user: String?
+    var passwordFile: String?
+    var method: TransferCredential.Method?
+    var bearerFile: String?
+}
+
+extension KeyTable where Target == CredentialDraft {
+    static let credential = KeyTable([
+        Row("user", .userName, \.user),
+        Row("password-file", .filePath, \.passwordFile),
+        Row(
+            "method",
+            .word(TransferCredential.Method.allCases.map { ($0.rawValue, $0) }), \.method),
+        Row("bearer-file", .filePath, \.bearerFile),
+    ])
+}
+
+extension ValueReader where Value == RuleCredential {
+    /// `{user: NAME, password-file: PATH, method: basic|digest}`, or `{bearer-file: PATH}`.
+    static let credential = ValueReader { node, name, reading in
+        var draft = CredentialDraft()
+        KeyTable.credential.read(node, name, into: &draft, &reading)
+        switch (draft.user, draft.passwordFile, draft.bearerFile) {
+        case (let user?, let file?, nil):
+            return .password(draft.method ?? .basic, user: user, file: file)
+        case (nil, nil, let file?) where draft.method == nil: return .bearer(file: file)
+        default:
+            reading.object(
+                node.line, "\(name): say user and password-file, or bearer-file alone")
+            return nil
+        }
+    }
+}
+
+extension KeyTable where Target == ClientCertificate {
+    static let certificate = KeyTable([
+        Row("certificate", .filePath, \.path), Row("key", .filePath, \.keyPath),
+    ])
+}
+
+extension ValueReader where Value == ClientCertificate {
+    /// `{certificate: PATH, key: PATH}`.
+    static let certificate = ValueReader { node, name, reading in
+        var certificate = ClientCertificate(path: "", keyPath: "")
+        KeyTable.certificate.read(node, name, into: &certificate, &reading)
+        guard !certificate.path.isEmpty, !certificate.keyPath.isEmpty else {
+            reading.object(node.line, "\(name): say certificate and key, two files in PEM")
+            return nil
+        }
+        return certificate
+    }
+}
+
+extension ValueReader where Value == [RuleDecryptor] {
+    static let decryptors = ValueReader { node, name, reading in
+        guard let all = list(of: .decryptor).read(node, name, &reading) else { return nil }
+        guard all.count <= Decryptor.countMax else {
+            reading.object(node.line, "\(name): at most \(Decryptor.countMax), one after another")
+            return nil
+        }
+        return all
+    }
+}
+
+extension ValueReader where Value == RuleDecryptor {
+    /// `gzip`, `base64`, or `{aes-256-gcm: PATH}`.
+    fileprivate static let decryptor = ValueReader { node, name, reading in
+        guard case .map = node.content else {
+            return word([("gzip", .gzip), ("base64", .base64)]).read(node, name, &reading)
+        }
+        var path: String?
+        KeyTable<String?>([
+            .init("aes-256-gcm", ValueReader<String>.filePath) { $0 = $1 }
+        ]).read(node, name, into: &path, &reading)
+        return path.map { .aes256GCM(keyFile: $0) }
+    }
+}
+
+extension ValueReader where Value == String {
+    fileprivate static let filePath = scalar("an absolute path", isShown: false) {
+        $0.hasPrefix("/") && !$0.utf8.contains(0) && $0.utf8.count <= TransferTerms.textBytesMax
+            ? $0 : nil
+    }
+
+    fileprivate static let userName = scalar("a name without ':'", isShown: false) { text in
+        let isName = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ":") }
+        return !text.isEmpty && isName && text.utf8.count <= RequestLimits.nameBytesMax
+            ? text : nil
+    }
+}

@@ -1,0 +1,307 @@
+import Admission
+import Bootstrap
+import EventLoop
+import ImageModel
+import Linux
+import Messages
+import Observability
+
+extension Coordinator {
+    /// What is known of the stack at this moment.
+    mutating func report(at now: Instant) -> StatusReport {
+        // What has expired since the last event is not shown.
+        handle(.tick, at: now)
+        let brain = scheduler.report
+        var report = StatusReport()
+        report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
+        report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0, brain) }
+        report.sockets = gatewayList.map { socketStatus($0.listener, $0.traffic) }
+        report.counters = Self.counters(of: brain) + listenerCounters
+        report.cancellations = brain.cancellations
+        report.transfers = brain.transferTimes
+        report.stages = brain.stages
+        report.requests = brain.requests
+        report.pools = brain.pools
+        report.caches = peers.all.compactMap(\.cacheStatus)
+        report.fronts = Array(peers.all.compactMap(Self.frontStatus).prefix(Self.frontsMax))
+        report.unverifiedHosts = Array(
+            configuration.unverifiedHosts.prefix(Self.unverifiedHostsMax))
+        return report
+    }
+
+    private var ownStatus: StatusReport.ProcessStatus {
+        StatusReport.ProcessStatus(
+            kind: .coordinator, pid: UInt32(CurrentProcess.processID), state: "ready",
+            restarts: bootstrap.restarts, jobs: 0)
+    }
+
+    private func workerStatus(
+        _ peer: Peer, _ brain: SchedulerReport
+    ) -> StatusReport.ProcessStatus? {
+        guard case .worker(let pool, let hello) = peer.role else { return nil }
+        let worker = brain.workers.first { $0.id.value == peer.id }
+        let jobs = worker?.jobs ?? 0
+        let state = peer.isLeaving ? "draining" : jobs > 0 ? "busy" : "ready"
+        return StatusReport.ProcessStatus(
+            kind: pools[pool].kind, pid: hello.pid, state: state, restarts: hello.restarts,
+            jobs: UInt32(clamping: jobs), sandbox: hello.sandbox,
+            credit: UInt32(clamping: worker?.window ?? 0), pool: pools[pool].name)
+    }
+
+    /// Fronts in a status.
+    private static let frontsMax = 64
+    /// Hosts in a status whose certificates are not verified.
+    private static let unverifiedHostsMax = 64
+
+    private static func frontStatus(_ peer: Peer) -> StatusReport.FrontStatus? {
+        guard case .client(let hello) = peer.role, let front = hello.front, front.isPlain else {
+            return nil
+        }
+        return StatusReport.FrontStatus(process: front, pid: hello.pid)
+    }
+
+    private func socketStatus(
+        _ listener: Listener, _ traffic: Gateway.Traffic
+    ) -> StatusReport.SocketStatus {
+        StatusReport.SocketStatus(
+            name: listener.name, messagesReceived: traffic.messagesReceived,
+            messagesSent: traffic.messagesSent, bytesReceived: traffic.bytesReceived,
+            bytesSent: traffic.bytesSent, largestMessage: traffic.largestMessage)
+    }
+
+    private static func counters(of brain: SchedulerReport) -> [StatusReport.Counter] {
+        let counted = brain.counters
+        let rows: [(String, UInt64)] = [
+            ("requests", counted.requests), ("memoryHits", counted.memoryHits),
+            ("voucherHits", counted.voucherHits),
+            ("diskHits", counted.diskHits), ("originalHits", counted.originalHits),
+            ("partials", counted.partials),
+            ("misses", counted.misses), ("fetches", counted.fetches),
+            ("decodes", counted.decodes), ("transforms", counted.transforms),
+            ("stores", counted.stores), ("cancelled", counted.cancelled),
+            ("failed", counted.failed), ("coalesced", counted.coalesced.requests),
+            ("originalUses", counted.originalUses),
+            ("requeued", counted.requeued), ("refusedBusy", counted.refusedBusy),
+            ("retries", counted.retries), ("blacklistRefusals", counted.blacklistRefusals),
+            ("fallbacks", counted.fallbacks),
+            ("blacklisted", UInt64(brain.blacklisted)), ("prefetched", counted.prefetched),
+            ("prefetches", UInt64(brain.prefetches)),
+            ("waitingPrefetches", UInt64(brain.waitingPrefetches)),
+            ("downloadsSuspended", brain.hasSuspendedDownloads ? 1 : 0),
+            ("crashes", counted.crashes), ("quarantined", UInt64(brain.quarantined)),
+            ("liveRequests", UInt64(brain.liveRequests)), ("liveJobs", UInt64(brain.liveJobs)),
+            ("liveBlocks", UInt64(brain.liveBlocks)), ("indexedHits", UInt64(brain.hits)),
+        ]
+        let queues = JobStage.allCases.map {
+            ("queued.\($0.name)", UInt64(brain.queued[$0]?.jobs ?? 0))
+        }
+        let bytes = WorkerKind.workers.filter { $0 != .cache }.map {
+            ("liveBytes.\($0.name)", brain.liveBytes[$0] ?? 0)
+        }
+        let coalesced = [
+            ("coalesced.lookup", counted.coalesced.lookups),
+            ("coalesced.result", counted.coalesced.results),
+            ("coalesced.decode", counted.coalesced.decodes),
+            ("coalesced.source", counted.coalesced.sources),
+        ]
+        let transfers = transferCounters(of: counted.transfers)
+        let failures = counted.failures.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            ("failed.\($0.key.rule.name)", $0.value)
+        }
+        return (rows + bytes + queues + coalesced + transfers + failures).map {
+            StatusReport.Counter(name: $0.0, value: $0.1)
+        } + brain.foreignCaches
+    }
+
+    private static func transferCounters(
+        of transfers: SchedulerCounters.Transfers
+    ) -> [(String, UInt64)] {
+        let versions = transfers.versions.sorted { $0.key < $1.key }.map {
+            ("transfers.\($0.key)", $0.value)
+        }
+        return versions + [
+            ("reusedConnections", transfers.reused), ("transferredBytes", transfers.bytes),
+            ("redirects", transfers.redirects), ("continuations", transfers.continuations),
+        ]
+    }
+
+    private var listenerCounters: [StatusReport.Counter] {
+        let clients = peers.all.filter { $0.listener.isOfClients }
+        return [
+            StatusReport.Counter(name: "clients", value: UInt64(clients.count)),
+            StatusReport.Counter(name: "malformedMessages", value: counters.malformedMessages),
+            StatusReport.Counter(name: "expelledWorkers", value: counters.expelledWorkers),
+            StatusReport.Counter(name: "stalledPeers", value: counters.stalledPeers),
+            StatusReport.Counter(name: "strangers", value: counters.strangers),
+            StatusReport.Counter(
+                name: "refusedConnections",
+                value: gatewayList.reduce(0) { $0 + $1.refusedConnections }),
+            StatusReport.Counter(name: "lostClients", value: counters.lostClients),
+            StatusReport.Counter(name: "lostWorkers", value: counters.lostWorkers),
+            StatusReport.Counter(name: "pieceDeliveries", value: counters.pieceDeliveries),
+            StatusReport.Counter(name: "uploads", value: counters.uploads),
+        ]
+    }
+}
+
+/// What the listeners saw besides what the scheduler counts.
+struct CoordinatorCounters {
+    /// Messages that were not understood.
+    var malformedMessages: UInt64 = 0
+    /// Workers whose session was ended for breaking the protocol.
+    var expelledWorkers: UInt64 = 0
+    /// Sessions that ended because the peer did not read.
+    var stalledPeers: UInt64 = 0
+    /// Connections that ended without ever having had a session: no ZeroMQ, a frame over the limit,
+    /// no hello.
+    var strangers: UInt64 = 0
+    /// Sessions whose connection ended without a goodbye: the peer died, or sent too large a frame.
+    var lostClients: UInt64 = 0
+    /// The same of workers.
+    var lostWorkers: UInt64 = 0
+    /// Results that went out in pieces, and images that came in so.
+    var pieceDeliveries: UInt64 = 0
+    var uploads: UInt64 = 0
+}
+
+/// Which requests get a line in the log, and what stands in it.
+///
+/// Nothing of a request that could be secret: of its token the first digits, of its URL no user
+/// info and no query, no header, no key, and of an error its name, the HTTP status, step or limit,
+/// but not its words.
+struct RequestLog {
+    private let mode: RequestLogging
+    private var budget = LineBudget(linesPerSecond: linesPerSecond)
+
+    /// About 3 GB of log a day at most.
+    static let linesPerSecond: UInt64 = 100
+    /// What takes longer is slow, in milliseconds.
+    static let slowMilliseconds = 1_000.0
+
+    /// For `--log-requests`.
+    init(_ mode: RequestLogging) { self.mode = mode }
+
+    /// Whether hits may take the short way, which nobody sees.
+    var permitsShortWay: Bool { mode != .all }
+
+    /// Whether a request is to have its line.
+    func wants(_ record: RequestRecord) -> Bool {
+        guard !record.logContext.isProbe else { return false }
+        return switch mode {
+        case .none: false
+        case .all: true
+        case _ where record.logContext.isSampled: true
+        case .misses: !record.isFromMemory
+        case .slow:
+            record.hasFailed || record.reply.timings.total >= Self.slowMilliseconds
+        }
+    }
+
+    /// Whether there is room for its line in this second.
+    mutating func take(at now: Instant) -> LineBudget.Verdict {
+        budget.take(at: now.nanoseconds)
+    }
+
+    /// How many lines were left out and have not been told of; at the end.
+    mutating func takeLeftOut() -> UInt64 { budget.takeLeftOut() }
+
+    /// The fields of its line.
+    static func fields(_ record: RequestRecord) -> [(String, LogValue)] {
+        let reply = record.reply
+        var fields: [(String, LogValue)] = []
+        fields.reserveCapacity(16)
+        fields.append(("token", .string(reply.token.value.short)))
+        switch reply.outcome {
+        case .image(let image):
+            fields.append(("outcome", "image"))
+            fields += Self.fields(image)
+        case .miss: fields.append(("outcome", "miss"))
+        case .notModified: fields.append(("outcome", "notModified"))
+        case .failure(let error):
+            fields.append(("outcome", "error"))
+            fields.append(("error", .string(error.code.rule.name)))
+            fields += Self.fields(error)
+        }
+        if let url = try? SourceURL(record.url) { fields.append(("url", .string(url.forLogs))) }
+        fields += Self.fields(reply.timings)
+        if record.attempts > 1 { fields.append(("attempts", LogValue(record.attempts))) }
+        fields += record.logContext.fields.map { ($0.name, LogValue.string($0.text)) }
+        return fields
+    }
+
+    private static func fields(_ image: DeliveredImage) -> [(String, LogValue)] {
+        var fields: [(String, LogValue)] = [
+            ("cache", .string(image.cacheType.name)), ("format", .string(image.info.format.name)),
+        ]
+        if let bytes = image.reference?.length ?? image.pieceBytes {
+            fields.append(("bytes", LogValue(bytes)))
+        }
+        if let error = image.fallbackFor {
+            fields.append(("fallbackFor", .string(error.code.rule.name)))
+            fields += Self.fields(error)
+        }
+        return fields
+    }
+
+    /// Facts of an error that are numbers, or names of ours: no word of an origin or a client.
+    private static func fields(_ error: ImageError) -> [(String, LogValue)] {
+        ["httpStatus", "step", "limit", "overlay", "pool"].compactMap { name in
+            error.details[name].flatMap { isPlain($0) ? (name, .string($0)) : nil }
+        }
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.count <= 64
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0) || $0 == 0x2D
+            }
+    }
+
+    /// Milliseconds of the stages that took any.
+    private static func fields(_ timings: StageTimings) -> [(String, LogValue)] {
+        var fields = [("totalMilliseconds", LogValue(milliseconds: timings.total))]
+        func add(_ name: String, _ milliseconds: Double) {
+            if milliseconds > 0 { fields.append((name, LogValue(milliseconds: milliseconds))) }
+        }
+        add("queueMilliseconds", timings.queue)
+        add("queryMilliseconds", timings.query)
+        add("fetchMilliseconds", timings.fetch)
+        add("decodeMilliseconds", timings.decode)
+        add("transformMilliseconds", timings.transform)
+        add("storeMilliseconds", timings.store)
+        return fields
+    }
+}
+
+extension RequestRecord {
+    fileprivate var isFromMemory: Bool {
+        guard case .image(let image) = reply.outcome else { return false }
+        return image.cacheType == .memory && image.fallbackFor == nil
+    }
+
+    /// Its image could not be had, whatever was delivered instead.
+    fileprivate var hasFailed: Bool {
+        switch reply.outcome {
+        case .failure: true
+        case .image(let image): image.fallbackFor != nil
+        case .miss, .notModified: false
+        }
+    }
+}
+
+// One line for each request that the operator wants to see.
+extension Coordinator {
+    mutating func log(_ record: RequestRecord, at now: Instant) {
+        guard bootstrap.log.level <= .info, requestLog.wants(record) else { return }
+        guard case .write(let leftOut) = requestLog.take(at: now) else { return }
+        sayLeftOut(leftOut)
+        bootstrap.log.write(.info, "request", fields: RequestLog.fields(record))
+    }
+
+    /// What a flood left out, said where there is room again, or at the end.
+    func sayLeftOut(_ count: UInt64) {
+        guard count > 0 else { return }
+        bootstrap.log.warning("lines of requests were left out", ["count": LogValue(count)])
+    }
+}

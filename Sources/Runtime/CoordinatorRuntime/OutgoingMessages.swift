@@ -1,0 +1,260 @@
+import Admission
+import Bootstrap
+import EventLoop
+import ImageModel
+import Messages
+import Observability
+import Wire
+import ZeroMQ
+
+extension Coordinator {
+    /// Tells the scheduler what happened and does what it answers, in order. What follows from an
+    /// action (a session that turns out to be dead) is told to it after the rest.
+    mutating func handle(_ event: SchedulerEvent, at now: Instant) {
+        let isNested = !actions.isEmpty
+        scheduler.handle(event, at: now, into: &actions)
+        writeVouchers()
+        guard !isNested else { return }
+        var next = 0
+        while next < actions.count {
+            perform(actions[next], at: now)
+            next += 1
+        }
+        actions.removeAll(keepingCapacity: true)
+        tellUnsendable(at: now)
+    }
+
+    /// Jobs that could not be sent have failed.
+    private mutating func tellUnsendable(at now: Instant) {
+        while let (worker, outcome) = unsendable.popLast() {
+            handle(.outcome(worker, outcome), at: now)
+        }
+    }
+
+    /// Before anything that follows is told: who is told that an answer is gone gets it nowhere.
+    mutating func writeVouchers() { vouchers.write(scheduler.takeVoucherWrites()) }
+
+    private mutating func perform(_ action: SchedulerAction, at now: Instant) {
+        switch action {
+        case .assign(let worker, let job): send(.toWorker(.job(job)), to: worker.value, at: now)
+        case .cancelJob(let worker, let job):
+            send(.toWorker(.cancelJob(job)), to: worker.value, at: now)
+        case .adjust(let worker, let adjustment):
+            send(.toWorker(.adjust(adjustment)), to: worker.value, at: now)
+        case .release(.coordinator, let blocks, _): free(blocks, at: now)
+        case .release(let worker, let blocks, let isPrompt):
+            release(blocks, of: worker, isPrompt: isPrompt, at: now)
+        case .touched(let worker, let blocks):
+            send(.toWorker(.touched(blocks)), to: worker.value, at: now)
+        case .expel(let worker, let error): expel(worker.value, error, at: now)
+        case .reply(let client, let reply): self.reply(reply, to: client, at: now)
+        case .record(let record): log(record, at: now)
+        case .progress(let client, let progress):
+            send(.toClient(.progress(progress)), to: client.value, at: now)
+        case .prefetched(let client, let report): prefetched(report, of: client, at: now)
+        case .refused(let client, let error, let batch):
+            send(.toClient(.refused(error, batch)), to: client.value, at: now)
+        case .blacklist(let client, let report):
+            send(.toClient(.blacklist(report)), to: client.value, at: now)
+        case .cache(let client, let report):
+            send(.toClient(.cache(report)), to: client.value, at: now)
+        case .drained: tellShutdown(.requestsEnded, at: now)
+        }
+    }
+
+    /// Sends a message, or keeps it behind those that wait already. A peer that has gone ends its
+    /// session.
+    mutating func send(_ message: Outbox.Message, to id: UInt64, at now: Instant) {
+        guard case .toWorker(let command) = message else {
+            return transmitOrKeep(message, for: id, at: now)
+        }
+        let told = tellReleases(with: command, to: id, at: now)
+        transmitOrKeep(.toWorker(told), for: id, at: now)
+    }
+
+    private mutating func transmitOrKeep(
+        _ message: Outbox.Message, for id: UInt64, at now: Instant
+    ) {
+        guard let peer = peers[id] else { return }
+        guard peer.outbox.isEmpty, transmit(message, to: peer) == .sent else {
+            guard peers[id] != nil else { return }
+            return keep(message, for: id, at: now)
+        }
+    }
+
+    // MARK: - Releases
+
+    /// A worker may use blocks again, and hears that with its next message, or at once.
+    private mutating func release(
+        _ blocks: [BlockID], of worker: WorkerID, isPrompt: Bool, at now: Instant
+    ) {
+        let areMany = releases.add(blocks, of: worker)
+        if areMany || isPrompt { return sendReleases(to: worker, at: now) }
+        timers.arm(.sendReleases, by: now.adding(milliseconds: PendingReleases.milliseconds))
+    }
+
+    /// What waits for a worker is sent, or goes with the command where that is a job and the worker
+    /// reads releases there. Returns the command as it is to be sent.
+    private mutating func tellReleases(
+        with command: WorkerCommand, to id: UInt64, at now: Instant
+    ) -> WorkerCommand {
+        let worker = WorkerID(id)
+        guard case .job(let job) = command, peers.takesReleases(id) else {
+            sendReleases(to: worker, at: now)
+            return command
+        }
+        guard let blocks = releases.take(of: worker) else { return command }
+        var told = job
+        told.released = blocks
+        return .job(told)
+    }
+
+    private mutating func sendReleases(to worker: WorkerID, at now: Instant) {
+        guard let blocks = releases.take(of: worker) else { return }
+        transmitOrKeep(.toWorker(.release(blocks)), for: worker.value, at: now)
+    }
+
+    /// Tells all workers for which nothing else came.
+    mutating func sendReleases(at now: Instant) {
+        for worker in releases.workers { sendReleases(to: worker, at: now) }
+    }
+
+    // MARK: - Peers that do not read
+
+    mutating func keep(_ message: Outbox.Message, for id: UInt64, at now: Instant) {
+        if peers[id]?.outbox.isEmpty == true {
+            peers[id]?.outbox.blockedSince = now
+            blocked.append(id)
+            timers.arm(.retryPeers, by: now.adding(milliseconds: Self.retryMilliseconds))
+        }
+        guard peers[id]?.outbox.append(message) != false else {
+            counters.stalledPeers += 1
+            bootstrap.log.warning("a peer does not read", ["session": LogValue(id)])
+            return end(id, at: now)
+        }
+    }
+
+    /// Tries peers again that took nothing; ROUTER's POLLOUT says nothing about one peer. Those for
+    /// whom there is no time are the first ones in the next turn.
+    mutating func retryOutboxes(at now: Instant) {
+        var budget = TurnBudget()
+        defer { tellUnsendable(at: now) }
+        let waiting = exchange(&blocked, with: [])
+        for (place, id) in waiting.enumerated() {
+            guard let peer = peers[id] else { continue }
+            flush(peer, at: now)
+            if peers[id]?.outbox.isEmpty == false { blocked.append(id) }
+            if budget.isSpent() {
+                blocked.insert(contentsOf: waiting[(place + 1)...], at: 0)
+                return timers.arm(.retryPeers, by: now)
+            }
+        }
+        guard !blocked.isEmpty else { return }
+        timers.arm(.retryPeers, by: now.adding(milliseconds: Self.retryMilliseconds))
+    }
+
+    /// Sends what a peer takes, and not too much at once. Who takes nothing for ten seconds is
+    /// dead.
+    private mutating func flush(_ peer: Peer, at now: Instant) {
+        var sent = 0
+        loop: for message in peer.outbox.waiting.prefix(Self.flushedMax) {
+            switch transmit(message, to: peer) {
+            case .sent: sent += 1
+            case .wouldBlock: break loop
+            case .hostUnreachable: return end(peer.id, at: now)
+            }
+        }
+        if sent > 0 {
+            peers[peer.id]?.outbox.removeFirst(sent)
+            peers[peer.id]?.outbox.blockedSince = now
+        }
+        if sent == Self.flushedMax { timers.arm(.retryPeers, by: now) }
+        let since = peer.outbox.blockedSince ?? now
+        if sent == 0, now.milliseconds(since: since) > Self.stallMilliseconds {
+            counters.stalledPeers += 1
+            end(peer.id, at: now)
+        }
+    }
+
+    /// A message that cannot be encoded is a defect of ours: it is said, and what waits for it is
+    /// told that it failed.
+    private mutating func transmit(_ message: Outbox.Message, to peer: Peer) -> SendOutcome {
+        guard let gateway = gateways[peer.listener] else { return .hostUnreachable }
+        do {
+            let encoded = try encode(message)
+            return try gateway.send(encoded, from: encoder, to: peer.routing)
+        } catch {
+            bootstrap.log.error("a message cannot travel", ["error": .string("\(error)")])
+            return substitute(for: message, to: peer, through: gateway)
+        }
+    }
+
+    private mutating func substitute(
+        for message: Outbox.Message, to peer: Peer, through gateway: Gateway
+    ) -> SendOutcome {
+        let error = ImageError(.internalError, "a message of the coordinator cannot travel")
+        switch message {
+        case .toClient(.reply(let reply)):
+            let failure = ServerMessage.reply(Reply(token: reply.token, outcome: .failure(error)))
+            guard let encoded = try? encode(.toClient(failure)) else { return .sent }
+            return (try? gateway.send(encoded, from: encoder, to: peer.routing)) ?? .sent
+        case .toWorker(.job(let job)):
+            // In the place of the job: its releases are told before what follows.
+            if !job.released.isEmpty {
+                let told = transmit(.toWorker(.release(job.released)), to: peer)
+                guard told == .sent else { return told }
+            }
+            unsendable.append(
+                (
+                    WorkerID(peer.id),
+                    JobOutcome(
+                        id: job.id, attempt: job.attempt, result: .failed(error),
+                        workMicroseconds: 0)
+                ))
+            return .sent
+        default: return .sent
+        }
+    }
+
+    mutating func encode(_ message: Outbox.Message) throws(WireError) -> EncodedMessage {
+        switch message {
+        case .toClient(let message): try encoder.encode(message)
+        case .toWorker(let command): try encoder.encode(command)
+        }
+    }
+
+    private static var retryMilliseconds: Int { 5 }
+    /// Messages that are sent to one peer before others have their turn.
+    private static var flushedMax: Int { 256 }
+    private static var stallMilliseconds: Int { 10_000 }
+}
+
+/// Blocks that workers may use again and were not told of yet.
+///
+/// A release by itself wakes a worker for nothing else, and a worker that is busy gets its next job
+/// soon. So a release waits for the next message to its worker, or for a moment.
+struct PendingReleases {
+    /// Milliseconds for which a release waits at most.
+    static let milliseconds = 50
+    /// Blocks of one worker that wait at most.
+    static let blocksMax = 8
+
+    private var blocks: [WorkerID: [BlockID]] = [:]
+
+    /// Whether none waits.
+    var isEmpty: Bool { blocks.isEmpty }
+
+    /// Workers for which some wait, in the order of their sessions.
+    var workers: [WorkerID] { blocks.keys.sorted() }
+
+    /// Adds blocks; `true` where so many of that worker wait that it has to be told.
+    mutating func add(_ released: [BlockID], of worker: WorkerID) -> Bool {
+        blocks[worker, default: []] += released
+        return blocks[worker, default: []].count >= Self.blocksMax
+    }
+
+    /// Takes what waits for a worker; `nil` where nothing does.
+    mutating func take(of worker: WorkerID) -> [BlockID]? {
+        blocks.isEmpty ? nil : blocks.removeValue(forKey: worker)
+    }
+}

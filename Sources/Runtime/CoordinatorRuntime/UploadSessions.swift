@@ -1,0 +1,434 @@
+import Admission
+import Bootstrap
+import ImageModel
+import Messages
+import SharedArena
+import Sodium
+import StageContract
+
+/// Bytes that clients bring along, on their way into blocks of our own (PROTOCOL §10.1).
+///
+/// Space is taken, and counted, as bytes come: a block doubles until it holds all. What is
+/// announced takes none.
+struct UploadSessions {
+    /// Payloads of one client that may be under way.
+    static let perClientMax = 64
+    /// Milliseconds without a piece after which an upload is given up, as it is after its timeout.
+    /// Both count from the first load of its token: announcing it again is no progress.
+    static let silenceMilliseconds = 10_000
+    /// Bytes of pieces that are taken before a client is told so.
+    private static let takenBytesMin = UInt64(MessageLimits.pieceWindowBytes / 4)
+
+    /// What one client brings along.
+    private struct Line {
+        var uploads: [Token: Upload] = [:]
+        /// Bytes that were taken, and that it was not told of.
+        var untold: UInt64?
+
+        var isIdle: Bool { uploads.isEmpty && untold == nil }
+    }
+
+    private let space: any OutputSpace
+    private var lines: [ClientID: Line] = [:]
+    /// Of uploads that are under way and of those that are in use.
+    private var bytes: UploadBytes
+    /// Complete ones that others read: whose they are, and their bytes.
+    private var inUse: [BlockID: (client: ClientID, bytes: UInt64)] = [:]
+    /// Before this no upload is given up; it may be that none is then.
+    private(set) var nextDeadline: Instant?
+
+    /// Blocks come from `space` and go back to it; they are never more than `bytesMax`.
+    init(space: any OutputSpace, bytesMax: Int) {
+        self.space = space
+        bytes = UploadBytes(max: UInt64(bytesMax))
+    }
+
+    /// A load announces bytes. One with the token of another begins it anew, in what is left of its
+    /// time.
+    mutating func begin(
+        _ load: LoadRequest, of client: ClientID, bytesMax: UInt64, at now: Instant
+    ) throws(ImageError) {
+        let old = remove(load.token, of: client)
+        if let old { giveUp(old, of: client) }
+        let bytesMax = min(bytesMax, bytes.mostOfOne)
+        guard load.image.url.isEmpty else {
+            throw ImageError(.invalidRequest, "bytes come along, so there is no URL to be named")
+        }
+        guard load.uploadBytes <= bytesMax else {
+            throw ImageError(
+                .limitExceeded, "at most \(bytesMax) bytes may come along",
+                details: ["limit": "\(bytesMax)"])
+        }
+        guard lines[client]?.uploads.count ?? 0 < Self.perClientMax,
+            bytes.admits(load.uploadBytes, for: client)
+        else { throw Self.busy }
+        do throws(SodiumError) {
+            let upload = try Upload(
+                load, announcedAt: old?.announcedAt ?? now, heardAt: old?.heardAt ?? now)
+            lines[client, default: Line()].uploads[load.token] = upload
+            expect(upload.deadline)
+        } catch {
+            throw ImageError(.internalError, "no digest can be made: \(error)")
+        }
+    }
+
+    /// A piece came: its upload, where it is complete now. Pieces of no upload are dropped; those
+    /// that leave a gap end it, and so does a piece for which there is no space.
+    mutating func take(
+        _ piece: Piece, of client: ClientID, at now: Instant
+    ) throws(ImageError) -> Complete? {
+        lines[client, default: Line()].untold =
+            (lines[client]?.untold ?? 0) + UInt64(piece.bytes.count)
+        guard let upload = lines[client]?.uploads[piece.token] else { return nil }
+        guard upload.follows(piece) else {
+            throw ImageError(.protocolViolation, "a piece does not follow the one before it")
+        }
+        do throws(ImageError) {
+            try makeRoom(for: piece, in: upload, of: client)
+        } catch {
+            throw Self.busy
+        }
+        upload.take(piece, at: now)
+        guard upload.isComplete, let block = upload.block else { return nil }
+        _ = remove(piece.token, of: client)
+        inUse[block.id] = (client, upload.heldBytes)
+        return Complete(load: upload.loadInTimeLeft(at: now), block: block, digest: upload.digest)
+    }
+
+    private mutating func makeRoom(
+        for piece: Piece, in upload: Upload, of client: ClientID
+    ) throws(ImageError) {
+        guard let wanted = upload.bytesWanted(for: piece) else { return }
+        let held = upload.heldBytes
+        guard bytes.admits(UInt64(wanted) - held, for: client) else { throw Self.busy }
+        try upload.grow(to: wanted, in: space)
+        // A block may be larger than was asked for.
+        bytes.take(upload.heldBytes - held, for: client)
+    }
+
+    /// A block is used no more.
+    mutating func freed(_ block: BlockID) {
+        guard let upload = inUse.removeValue(forKey: block) else { return }
+        bytes.giveBack(upload.bytes, of: upload.client)
+    }
+
+    /// What a client is to be told: so many bytes were taken since it was told last.
+    mutating func takeUntold(of client: ClientID) -> UInt64? {
+        guard let line = lines[client], let bytes = line.untold,
+            bytes >= Self.takenBytesMin || line.uploads.isEmpty
+        else { return nil }
+        lines[client]?.untold = nil
+        tidy(client)
+        return bytes
+    }
+
+    /// Gives up one upload that cannot go on.
+    mutating func giveUp(_ token: Token, of client: ClientID) -> LoadRequest? {
+        remove(token, of: client).map { giveUp($0, of: client) }
+    }
+
+    /// Gives up what a client no longer wants.
+    mutating func cancel(
+        of client: ClientID, where isMeant: (LoadRequest) -> Bool
+    ) -> [LoadRequest] {
+        let meant = lines[client]?.uploads.values.filter { isMeant($0.load) } ?? []
+        return meant.compactMap { giveUp($0.load.token, of: client) }
+    }
+
+    /// A client is gone.
+    mutating func leave(_ client: ClientID) {
+        guard lines[client] != nil else { return }
+        _ = cancel(of: client) { _ in true }
+        lines[client] = nil
+    }
+
+    /// Gives up what has been silent for too long, or has taken too long.
+    mutating func expire(at now: Instant) -> [Expired] {
+        guard let due = nextDeadline, due <= now else { return [] }
+        nextDeadline = nil
+        var ended: [Expired] = []
+        for (client, line) in lines {
+            for (token, upload) in line.uploads {
+                if upload.deadline > now {
+                    expect(upload.deadline)
+                } else if let load = giveUp(token, of: client) {
+                    ended.append(Expired(client: client, load: load, received: upload.received))
+                }
+            }
+        }
+        return ended
+    }
+
+    private mutating func expect(_ deadline: Instant) {
+        nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
+    }
+
+    /// Takes an upload off the list.
+    private mutating func remove(_ token: Token, of client: ClientID) -> Upload? {
+        guard let upload = lines[client]?.uploads.removeValue(forKey: token) else { return nil }
+        tidy(client)
+        return upload
+    }
+
+    /// Its space goes back.
+    @discardableResult
+    private mutating func giveUp(_ upload: Upload, of client: ClientID) -> LoadRequest {
+        if let block = upload.block { space.discard(block) }
+        bytes.giveBack(upload.heldBytes, of: client)
+        return upload.load
+    }
+
+    private mutating func tidy(_ client: ClientID) {
+        guard lines[client]?.isIdle == true else { return }
+        lines[client] = nil
+        if lines.isEmpty { nextDeadline = nil }
+    }
+
+    private static let busy = ImageError.busy("there is no room for the bytes that came along")
+}
+
+extension UploadSessions {
+    /// Bytes that have all come.
+    struct Complete {
+        let load: LoadRequest
+        let block: OutputBlock
+        let digest: BLAKE2bDigest
+    }
+
+    /// Bytes that did not come in time.
+    struct Expired {
+        let client: ClientID
+        let load: LoadRequest
+        let received: Int
+
+        /// Says how far it came.
+        var error: ImageError {
+            ImageError(
+                .deadlineExceeded,
+                "\(received) of the \(load.uploadBytes) bytes that were announced came: the next "
+                    + "ones have to within \(UploadSessions.silenceMilliseconds / 1_000) s, and "
+                    + "all within the timeout")
+        }
+    }
+
+    /// One payload that is not complete.
+    private final class Upload {
+        let load: LoadRequest
+        /// Names the bytes once all have come.
+        let digest: BLAKE2bDigest
+        /// As large as what has come, or up to twice that.
+        private(set) var block: OutputBlock?
+        private(set) var received = 0
+        let announcedAt: Instant
+        private(set) var heardAt: Instant
+
+        init(
+            _ load: LoadRequest, announcedAt: Instant, heardAt: Instant
+        ) throws(SodiumError) {
+            self.load = load
+            digest = try BLAKE2bDigest()
+            (self.announcedAt, self.heardAt) = (announcedAt, heardAt)
+        }
+
+        /// Bytes of its block.
+        var heldBytes: UInt64 { UInt64(block?.bytes.count ?? 0) }
+
+        /// When it is given up, unless a piece comes before.
+        var deadline: Instant {
+            min(
+                heardAt.adding(milliseconds: UploadSessions.silenceMilliseconds),
+                announcedAt.adding(milliseconds: load.image.timeoutMilliseconds))
+        }
+
+        /// The load as if it had come now: its timeout counts from when it was announced.
+        func loadInTimeLeft(at now: Instant) -> LoadRequest {
+            var left = load
+            left.image.timeoutMilliseconds = max(
+                1, load.image.timeoutMilliseconds - now.milliseconds(since: announcedAt))
+            return left
+        }
+
+        /// Whether a piece is the next one.
+        func follows(_ piece: Piece) -> Bool {
+            piece.offset == UInt64(received) && piece.total == load.uploadBytes
+                && UInt64(received + piece.bytes.count) <= load.uploadBytes
+        }
+
+        /// How large its block is to be for a piece; nil where it is large enough.
+        func bytesWanted(for piece: Piece) -> Int? {
+            let (needed, has) = (received + piece.bytes.count, block?.bytes.count ?? 0)
+            guard block == nil || needed > has else { return nil }
+            return min(Int(load.uploadBytes), max(needed, 2 * max(has, Self.firstBytes)))
+        }
+
+        func grow(to bytes: Int, in space: any OutputSpace) throws(ImageError) {
+            if let block {
+                self.block = try space.resize(block, to: bytes, keeping: received)
+            } else {
+                block = try space.reserve(bytes)
+            }
+        }
+
+        /// There is room for it.
+        func take(_ piece: Piece, at now: Instant) {
+            guard let bytes = block?.bytes else { return }
+            let needed = received + piece.bytes.count
+            UnsafeMutableRawBufferPointer(rebasing: bytes[received..<needed])
+                .copyBytes(from: piece.bytes)
+            digest.update(piece.bytes)
+            received = needed
+            heardAt = now
+        }
+
+        var isComplete: Bool { UInt64(received) == load.uploadBytes }
+
+        /// Half of what the first piece takes: it has 60 KiB at most.
+        private static let firstBytes = 128 << 10
+    }
+}
+
+/// Bytes of space that clients take with what they bring along, and who takes how many.
+///
+/// Nobody takes more where he would hold more than three times what is left then: others find room
+/// beside whoever holds much.
+struct UploadBytes {
+    private static let heldPerFree: UInt64 = 3
+
+    private let max: UInt64
+    private(set) var count: UInt64 = 0
+    private var held: [ClientID: UInt64] = [:]
+
+    init(max: UInt64) { self.max = max }
+
+    /// What a client that is alone may hold.
+    var mostOfOne: UInt64 { max / (Self.heldPerFree + 1) * Self.heldPerFree }
+
+    /// Whether a client may take so many more.
+    func admits(_ bytes: UInt64, for client: ClientID) -> Bool {
+        guard count <= max, bytes <= max - count else { return false }
+        return (held[client, default: 0] + bytes) / Self.heldPerFree <= max - count - bytes
+    }
+
+    mutating func take(_ bytes: UInt64, for client: ClientID) {
+        count += bytes
+        held[client, default: 0] += bytes
+    }
+
+    mutating func giveBack(_ bytes: UInt64, of client: ClientID) {
+        count -= bytes
+        let left = held[client, default: 0] - bytes
+        held[client] = left > 0 ? left : nil
+    }
+}
+
+// Images that clients bring along (PROTOCOL §10.1): pieces become a block of the coordinator's
+// own, which decoders and the cache read like any other.
+extension Coordinator {
+    /// The coordinator is the producer of what clients bring along.
+    mutating func joinAsProducer(at now: Instant) {
+        handle(
+            .workerJoined(
+                .coordinator, kind: .coordinator, incarnation: bootstrap.incarnation, credit: 0),
+            at: now)
+        handle(.segmentsOpened(.coordinator, arena.allSegments()), at: now)
+        _ = arena.takeAnnouncements()
+    }
+
+    /// A load that brings its bytes along.
+    mutating func beginUpload(_ load: LoadRequest, for id: UInt64, at now: Instant) {
+        let client = ClientID(id)
+        do throws(ImageError) {
+            guard shutdown.isServing else {
+                throw ImageError(.shuttingDown, "the stack is shutting down")
+            }
+            try uploads.begin(load, of: client, bytesMax: uploadBytesMax, at: now)
+            watchUploads()
+            counters.uploads += 1
+        } catch {
+            refuse(load, error, for: client, at: now)
+        }
+    }
+
+    /// A part of such bytes; with the last one the request is admitted.
+    mutating func take(_ piece: Piece, for id: UInt64, at now: Instant) {
+        let client = ClientID(id)
+        do throws(ImageError) {
+            let complete = try uploads.take(piece, of: client, at: now)
+            announceSegments(at: now)
+            if let complete { admit(complete, for: id, at: now) }
+        } catch {
+            if let load = uploads.giveUp(piece.token, of: client) {
+                refuse(load, error, for: client, at: now)
+            }
+        }
+        if let bytes = uploads.takeUntold(of: client) {
+            send(.toClient(.taken(bytes)), to: id, at: now)
+        }
+    }
+
+    private mutating func admit(_ upload: UploadSessions.Complete, for id: UInt64, at now: Instant)
+    {
+        var load = upload.load
+        load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
+        expectPieces(upload.load, for: id, at: now)
+        let reference = upload.block.reference(length: Int(load.uploadBytes))
+        let format = upload.block.format(length: Int(load.uploadBytes))
+        // On admin/, bytes with a key of their own are put under it.
+        if peers[id]?.listener == .admin, load.image.context.key != nil {
+            var unnamed = load
+            unnamed.image.context.key = nil
+            // As for other commands, no name is the default cache, whatever the profile says.
+            unnamed.image.context.cache = unnamed.image.context.cache ?? "default"
+            let terms = resolve(unnamed, isUpload: true).terms
+            return handle(.put(ClientID(id), load, terms, reference, format), at: now)
+        }
+        if peers[id]?.listener == .web {
+            load.image.context.profile = configuration.profileForStrangers
+        }
+        let resolved = resolve(load, isUpload: true)
+        let event = SchedulerEvent.loadUpload(
+            ClientID(id), resolved.load, resolved.terms, reference, format)
+        handle(event, at: now)
+    }
+
+    /// Uploads of which nothing has come for long, or not all in time.
+    mutating func expireUploads(at now: Instant) {
+        for upload in uploads.expire(at: now) {
+            refuse(upload.load, upload.error, for: upload.client, at: now)
+        }
+        watchUploads()
+    }
+
+    private mutating func watchUploads() {
+        if let due = uploads.nextDeadline { timers.arm(.expireUploads, by: due) }
+    }
+
+    /// A load ends that the scheduler never saw; one that was sent again has its reply to come.
+    mutating func refuse(
+        _ load: LoadRequest, _ error: ImageError, for client: ClientID, at now: Instant
+    ) {
+        guard !scheduler.hasLive(load.token, of: client) else { return }
+        let reply = Reply(token: load.token, outcome: .failure(error))
+        send(.toClient(.reply(reply)), to: client.value, at: now)
+        log(RequestRecord(load, reply), at: now)
+    }
+
+    /// Blocks of ours are free again.
+    mutating func free(_ blocks: [BlockID], at now: Instant) {
+        for block in blocks {
+            arena.free(block)
+            uploads.freed(block)
+        }
+        announceSegments(at: now)
+    }
+
+    private mutating func announceSegments(at now: Instant) {
+        let changes = arena.takeAnnouncements()
+        if !changes.opened.isEmpty {
+            handle(.segmentsOpened(.coordinator, changes.opened), at: now)
+        }
+        if !changes.closed.isEmpty {
+            handle(.segmentsClosed(.coordinator, changes.closed), at: now)
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import CMessages
+public import Messages
+
+/// A message that is ready to be packed: what its frames need to be allocated.
+public struct EncodedMessage: Hashable, Sendable {
+    /// The first frame.
+    public let header: FrameHeader
+    /// Bytes of the second frame.
+    public let byteCount: Int
+}
+
+/// Turns messages into frames, one at a time, without allocating for each.
+///
+///     let message = try encoder.encode(.credit(1))
+///     // send message.header.encoded, then allocate message.byteCount bytes and:
+///     encoder.pack(into: bytes)
+///
+/// `encode` throws `field` for a value that the receiver would refuse, `tooLarge` for a body over
+/// the limit of its sockets. An `ImageError` never throws: what is too long in it is cut.
+public struct MessageEncoder: ~Copyable {
+    private let slab = Slab()
+    private var prepared: UnsafeMutablePointer<ProtobufCMessage>?
+    private var byteCount = 0
+
+    /// An encoder; use it on one thread.
+    public init() {}
+
+    /// Writes the message that was encoded last. `bytes` has exactly its `byteCount`.
+    public borrowing func pack(into bytes: UnsafeMutableRawBufferPointer) {
+        precondition(bytes.count == byteCount, "the body is packed into a frame of its size")
+        guard byteCount > 0 else { return }
+        protobuf_c_message_pack(prepared, bytes.bindMemory(to: UInt8.self).baseAddress)
+    }
+
+    /// Writes the message that was encoded last. `bytes` has exactly its `byteCount`.
+    public borrowing func pack(into bytes: inout MutableRawSpan) {
+        bytes.withUnsafeMutableBytes { pack(into: $0) }
+    }
+
+    /// The body of the message that was encoded last, where an allocation does not matter.
+    public borrowing func packed() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: byteCount) { bytes, count in
+            pack(into: UnsafeMutableRawBufferPointer(bytes))
+            count = byteCount
+        }
+    }
+
+    /// Builds the C form and measures it.
+    mutating func prepare(_ kind: MessageKind, limit: Int, _ value: consuming some WireMessage)
+        throws(WireError) -> EncodedMessage
+    {
+        slab.reset()
+        (prepared, byteCount) = (nil, 0)
+        // Every generated message begins with its base.
+        let message = UnsafeMutableRawPointer(
+            try FieldWriter.build(&value, in: slab.region, "")
+        ).assumingMemoryBound(to: ProtobufCMessage.self)
+        let size = protobuf_c_message_get_packed_size(message)
+        guard size <= limit else { throw .tooLarge(limit: limit) }
+        (prepared, byteCount) = (message, size)
+        return EncodedMessage(header: FrameHeader(kind: kind), byteCount: size)
+    }
+}
+
+/// Turns frames into messages, one at a time, in memory of its own that a quota bounds.
+///
+/// Each function reads the messages of one direction and throws a `WireError` for everything that
+/// breaks a rule of `Proto/PROTOCOL.md`; nothing that it returns points into the frame.
+public struct MessageDecoder: ~Copyable {
+    private let slab: Slab
+
+    /// A decoder; use it on one thread. No message within the limits takes more than the quota.
+    public init() { slab = Slab() }
+
+    /// A decoder with another quota in bytes.
+    init(quota: Int) { slab = Slab(quota: quota) }
+
+    /// Unpacks a body of `limit` bytes at most and reads it.
+    mutating func decode<Message: WireMessage>(
+        _ body: RawSpan, limit: Int,
+        _ unpack: (UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?)
+            -> CPart<Message.Form>?
+    ) throws(WireError) -> Message {
+        guard body.byteCount <= limit else { throw .tooLarge(limit: limit) }
+        slab.reset()
+        var allocator = slab.allocator
+        let part = body.withUnsafeBytes { bytes in
+            unpack(&allocator, bytes.count, bytes.bindMemory(to: UInt8.self).baseAddress)
+        }
+        guard let part else {
+            throw slab.region.pointee.isExhausted ? .quotaExceeded : .malformed
+        }
+        var message = Message.blank
+        try message.fields(FieldReader(region: slab.region, container: ""), part)
+        return message
+    }
+}
+
+/// Memory for one message at a time: allocation counts up to a quota, freeing is a reset.
+///
+/// A message's parts die together, so a bump allocator is exact; the quota bounds what a hostile
+/// body can make of its few bytes. Pages that no message touched are never resident.
+struct Slab: ~Copyable {
+    /// Enough for every message within the limits (a full `Load` takes 60 KB of it), far less than
+    /// 96 KB of the most wasteful fields would take.
+    static let defaultQuota = 256 * 1024
+
+    /// Where the bytes lie; stays where it is while the slab lives.
+    let region: UnsafeMutablePointer<SlabRegion>
+
+    init(quota: Int = defaultQuota) {
+        region = .allocate(capacity: 1)
+        region.initialize(to: SlabRegion(capacity: max(quota, 0)))
+    }
+
+    deinit {
+        region.pointee.base.deallocate()
+        region.deinitialize(count: 1)
+        region.deallocate()
+    }
+
+    /// Frees all that was allocated.
+    func reset() {
+        region.pointee.used = 0
+        region.pointee.isExhausted = false
+    }
+
+    /// The slab as protobuf-c sees it; valid while the slab lives.
+    var allocator: ProtobufCAllocator {
+        ProtobufCAllocator(
+            alloc: { data, size in
+                data?.assumingMemoryBound(to: SlabRegion.self).pointee.allocate(size)
+            },
+            free: { _, _ in },
+            allocator_data: UnsafeMutableRawPointer(region))
+    }
+}
+
+/// The bytes of a slab. In front of every allocation stands its size: that is how the length of a
+/// text is known although C ends it with a NUL.
+struct SlabRegion {
+    let base: UnsafeMutableRawPointer
+    let capacity: Int
+    var used = 0
+    /// An allocation did not fit.
+    var isExhausted = false
+
+    private static let alignment = 8
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        base = .allocate(byteCount: max(capacity, 1), alignment: Self.alignment)
+    }
+
+    /// `size` bytes, 8-aligned, uninitialised; `nil` when the quota is used up.
+    mutating func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+        let free = capacity - used
+        guard size >= 0, size <= free, Self.whole(size) <= free else {
+            isExhausted = true
+            return nil
+        }
+        let header = base + used
+        header.storeBytes(of: size, as: Int.self)
+        used += Self.whole(size)
+        return header + Self.alignment
+    }
+
+    /// The size that was asked for at `pointer`; `nil` for memory that is not of this slab.
+    func size(at pointer: UnsafeRawPointer) -> Int? {
+        guard pointer >= UnsafeRawPointer(base) + Self.alignment,
+            pointer <= UnsafeRawPointer(base) + used
+        else { return nil }
+        return (pointer - Self.alignment).load(as: Int.self)
+    }
+
+    private static func whole(_ size: Int) -> Int {
+        alignment + (size + alignment - 1) / alignment * alignment
+    }
+}
+
+extension FrameHeader {
+    /// "IBUS".
+    private static let name: InlineArray<4, UInt8> = [0x49, 0x42, 0x55, 0x53]
+
+    /// Reads a first frame. Throws `notOurs`, `unsupportedVersion` or `unknownKind`, in that order;
+    /// a refusal of versions is read whatever version sent it.
+    public init(decoding frame: RawSpan) throws(WireError) {
+        guard frame.byteCount == Self.byteCount else { throw .notOurs }
+        let word = frame.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self).littleEndian
+        func byte(_ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (8 * index)) }
+        guard UInt32(truncatingIfNeeded: word) == Self.word, byte(7) == 0 else { throw .notOurs }
+        let (version, number) = (byte(4), byte(5))
+        let isRefusal = number == MessageKind.versions.rawValue
+        guard isRefusal || version == Self.currentVersion else {
+            throw .unsupportedVersion(version)
+        }
+        guard let kind = MessageKind(rawValue: number) else { throw .unknownKind(number) }
+        self.init(kind: kind, version: version, flags: byte(6))
+    }
+
+    /// The name as a little-endian word.
+    private static let word = UInt32(0x5355_4249)
+
+    /// The frame.
+    public var encoded: InlineArray<8, UInt8> {
+        [
+            Self.name[0], Self.name[1], Self.name[2], Self.name[3], version, kind.rawValue, flags,
+            0,
+        ]
+    }
+
+    /// The frame as an array, where an allocation does not matter.
+    public var bytes: [UInt8] { encoded.span.withUnsafeBytes { Array($0) } }
+}
+
+/// The answer to a version that this side does not speak: both frames are fixed for ever.
+public enum VersionRefusal {
+    /// First frame.
+    public static let header: [UInt8] = FrameHeader(kind: .versions).bytes
+    /// Second frame: lowest and highest version.
+    public static let body: [UInt8] = [FrameHeader.currentVersion, FrameHeader.currentVersion]
+
+    /// What the second frame of a refusal says: always an error.
+    static func error(_ body: RawSpan) -> WireError {
+        guard body.byteCount >= 2 else { return .malformed }
+        return body.withUnsafeBytes { .versionRefused(lowest: $0[0], highest: $0[1]) }
+    }
+}

@@ -1,0 +1,208 @@
+import CMessages
+public import ImageModel
+public import Messages
+
+/// Why a message is refused. What a peer sent is never trusted, so every case is the peer's doing,
+/// except on the way out: there it names the value that cannot travel.
+public enum WireError: Error, Hashable, Sendable {
+    /// The first frame is not 8 bytes that begin with the protocol's name: a stranger.
+    case notOurs
+    /// The peer speaks this major version; answer with `VersionRefusal`, parse nothing.
+    case unsupportedVersion(UInt8)
+    /// The peer refused our version and speaks these. Never answered.
+    case versionRefused(lowest: UInt8, highest: UInt8)
+    /// This version has no such kind of message.
+    case unknownKind(UInt8)
+    /// A known kind that does not travel in this direction.
+    case unexpectedKind(MessageKind)
+    /// The body has more bytes than the limit of its sockets.
+    case tooLarge(limit: Int)
+    /// The body is no message of its kind.
+    case malformed
+    /// The body would take more memory than any message within the limits does.
+    case quotaExceeded
+    /// A field breaks a rule; `token` names the request where the message was a `Load` and its
+    /// token could be read, so that this request alone can be refused.
+    case field(FieldFault, token: Token?)
+}
+
+/// A field and the rule that it breaks.
+public struct FieldFault: Hashable, Sendable {
+    /// Message and field as in `Proto/imagebus.proto`, such as `ImageRequest.url`.
+    public let field: String
+    /// The rule.
+    public let problem: Problem
+
+    /// What can be wrong with a field.
+    public enum Problem: Hashable, Sendable {
+        /// It must be there.
+        case missing
+        /// Not UTF-8, or with a NUL.
+        case notText
+        /// More bytes than this.
+        case tooLong(limit: Int)
+        /// More elements than this.
+        case tooMany(limit: Int)
+        /// A number outside its range, or one that is no number.
+        case outOfRange
+        /// An enumeration has no such value.
+        case unknownValue
+        /// Not 16 bytes.
+        case notAnIdentifier
+        /// The same name twice.
+        case duplicate
+    }
+}
+
+extension WireError {
+    /// A fault of a field, of no particular request.
+    static func field(_ field: String, _ problem: FieldFault.Problem) -> WireError {
+        .field(FieldFault(field: field, problem: problem), token: nil)
+    }
+
+    /// The same fault, about a request.
+    func about(_ token: Token) -> WireError {
+        guard case .field(let fault, nil) = self else { return self }
+        return .field(fault, token: token)
+    }
+}
+
+extension WireError {
+    /// What the peer, or the caller whose value cannot travel, is told.
+    ///
+    /// A fault of one request is `invalidURL` or `invalidRequest`; versions are `versionMismatch`;
+    /// everything else breaks the protocol.
+    public var imageError: ImageError {
+        switch self {
+        case .unsupportedVersion, .versionRefused: ImageError(.versionMismatch, description)
+        case .field(let fault, .some): ImageError(fault.requestCode, description)
+        default: ImageError(.protocolViolation, description)
+        }
+    }
+}
+
+extension FieldFault {
+    fileprivate var requestCode: ErrorCode {
+        field == "ImageRequest.url" ? .invalidURL : .invalidRequest
+    }
+}
+
+extension WireError: CustomStringConvertible {
+    /// One sentence for people.
+    public var description: String {
+        switch self {
+        case .notOurs: "the first frame is not one of this protocol"
+        case .unsupportedVersion(let version):
+            "the peer speaks version \(version), this side \(FrameHeader.currentVersion)"
+        case .versionRefused(let lowest, let highest):
+            "the peer speaks versions \(lowest) to \(highest), this side "
+                + "\(FrameHeader.currentVersion)"
+        case .unknownKind(let kind): "there is no message kind \(kind)"
+        case .unexpectedKind(let kind): "a message of kind \(kind) does not travel this way"
+        case .tooLarge(let limit): "the message has more than \(limit) bytes"
+        case .malformed: "the body is no message of its kind"
+        case .quotaExceeded: "the message takes too much memory"
+        case .field(let fault, _): fault.description
+        }
+    }
+}
+
+extension FieldFault: CustomStringConvertible {
+    /// Field and rule.
+    public var description: String {
+        switch problem {
+        case .missing: "\(field) is missing"
+        case .notText: "\(field) is not UTF-8 without NUL"
+        case .tooLong(let limit): "\(field) has more than \(limit) bytes"
+        case .tooMany(let limit): "\(field) has more than \(limit) elements"
+        case .outOfRange: "\(field) is out of range"
+        case .unknownValue: "\(field) has an unknown value"
+        case .notAnIdentifier: "\(field) does not have \(Identifier128.byteCount) bytes"
+        case .duplicate: "\(field) has the same name twice"
+        }
+    }
+}
+
+/// Name and value together have the limit of a text.
+private enum ErrorDetailLimits: DetailLimits {
+    static var nameMax: Int { MessageLimits.textBytesMax }
+    static func valueMax(beside name: String) -> Int { nameMax - name.utf8.count }
+}
+
+extension ImageError: WireMessage {
+    typealias Form = Imagebus__V1__Error
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__error__init }
+    static var blank: Self { Self(.internalError, "") }
+
+    /// An error always gets out: what is too long is cut, NULs become spaces, details beyond the
+    /// limit are left out, the last names first.
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        var (message, details) = (
+            Self.cut(self.message, to: MessageLimits.textBytesMax), travellingDetails
+        )
+        try map.details(
+            &details, ErrorDetailLimits.self, &wire.pointee.n_details, &wire.pointee.details,
+            "Error.details", limit: MessageLimits.detailsMax)
+        try map.word(&code, &wire.pointee.code, "Error.code")
+        try map.text(
+            &message, &wire.pointee.message, "Error.message", limit: MessageLimits.textBytesMax)
+        var foreign = self.foreign.map { failure in
+            var failure = failure
+            failure.domain = Self.cut(failure.domain, to: ForeignFailure.domainBytesMax)
+            return failure
+        }
+        try map.maybe(&foreign, &wire.pointee.foreign, "Error.foreign")
+        (self.message, self.details, self.foreign) = (message, details, foreign)
+    }
+
+    private var travellingDetails: [String: String] {
+        guard !details.isEmpty else { return [:] }
+        let named = details.map { (Self.cut($0, to: ErrorDetailLimits.nameMax), $1) }
+        let unique = Dictionary(named) { first, _ in first }.sorted { $0.key < $1.key }
+        let kept = unique.prefix(MessageLimits.detailsMax).map { name, value in
+            (name, Self.cut(value, to: ErrorDetailLimits.valueMax(beside: name)))
+        }
+        return Dictionary(uniqueKeysWithValues: kept)
+    }
+
+    /// The text without NULs, up to the last whole character within `limit` bytes.
+    private static func cut(_ text: String, to limit: Int) -> String {
+        if text.utf8.count <= limit && !text.utf8.contains(0) { return text }
+        var end =
+            text.utf8.index(
+                text.startIndex, offsetBy: limit, limitedBy: text.endIndex) ?? text.endIndex
+        while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil {
+            end = text.utf8.index(before: end)
+        }
+        let scalars = text[..<end].unicodeScalars.map { $0.value == 0 ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+extension ForeignFailure: WireMessage {
+    typealias Form = Imagebus__V1__ForeignFailure
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__foreign_failure__init }
+    static var blank: Self { Self(domain: "", code: 0) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.text(
+            &domain, &wire.pointee.domain, "ForeignFailure.domain", limit: Self.domainBytesMax)
+        try map.number(&code, &wire.pointee.code, "ForeignFailure.code")
+        map.flag(&blocks, &wire.pointee.blocks, "ForeignFailure.blocks")
+    }
+}
+
+/// A refusal, of a request or of none.
+struct Refusal: WireMessage {
+    var error: ImageError
+    var token: Token?
+
+    typealias Form = Imagebus__V1__Refused
+    static var begin: (CPart<Form>?) -> Void { imagebus__v1__refused__init }
+    static var blank: Self { Self(error: .blank, token: nil) }
+
+    mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+        try map.part(&error, &wire.pointee.error, "Refused.error")
+        try map.identifier(maybe: &token, &wire.pointee.token, "Refused.token")
+    }
+}
