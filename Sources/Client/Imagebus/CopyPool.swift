@@ -1,6 +1,7 @@
 import Linux
 import Messages
 import SharedArena
+import Synchronization
 
 /// Memory for copies of results, used again and again: what malloc gives back to the system at once
 /// comes back as page faults, which cost more than the copy itself.
@@ -111,4 +112,99 @@ struct CopyBuffer: ~Copyable, @unchecked Sendable {
         guard let start else { return }
         if let pool { pool.giveBack(start, count: count) } else { start.deallocate() }
     }
+}
+
+/// Idle memory of a `CopyPool`, by class of size. Any thread.
+///
+/// Bounded: it keeps `idleBytesMax` at most.
+struct CopyShelf: ~Copyable, Sendable {
+    private struct State: ~Copyable {
+        /// The one that was used last, which is warm, comes last.
+        var idle: [[Int]]
+        var bytes = 0
+    }
+
+    /// Two lines of a processor's cache between this shelf and what lies before it: what different
+    /// processors write to must not share a line.
+    private let padding = InlineArray<16, UInt64>(repeating: 0)
+    private let state: Mutex<State>
+
+    static let idleBytesMax = 8 << 20
+
+    init(_ classCount: Int) {
+        state = Mutex(State(idle: Array(repeating: [], count: classCount)))
+    }
+
+    /// Memory of that class, which has so many bytes; `nil`: there is none.
+    func take(_ place: Int, _ bytes: Int) -> UnsafeMutableRawPointer? {
+        let address: Int? = state.withLock { state in
+            guard let known = state.idle[place].popLast() else { return nil }
+            state.bytes -= bytes
+            return known
+        }
+        return address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
+    }
+
+    /// Keeps memory of that class; false where there is no room for it.
+    func put(_ start: UnsafeMutableRawPointer, _ place: Int, _ bytes: Int) -> Bool {
+        let address = Int(bitPattern: start)
+        return state.withLock { state in
+            guard state.bytes + bytes <= Self.idleBytesMax else { return false }
+            state.idle[place].append(address)
+            state.bytes += bytes
+            return true
+        }
+    }
+
+    deinit {
+        state.withLock { state in
+            for address in state.idle.joined() {
+                UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
+            }
+            state.idle = []
+        }
+    }
+}
+
+/// Image bytes that somebody still reads, by the block that they came from: a further reader of the
+/// same result gets the same object instead of a copy of its own. Any thread.
+///
+/// Keeps nothing alive. Bounded: by twice the objects that are in use.
+final class BytesInUse: Sendable {
+    private struct Place { weak var bytes: ImageBytes? }
+
+    private struct State {
+        var places: [BlockReference: Place] = [:]
+        /// How many places there may be before those whose bytes have gone are removed.
+        var placesMax = placesMin
+    }
+
+    private let state = Mutex(State())
+
+    /// Smaller results are copied: that takes less time than two look-ups here.
+    static let bytesMin: UInt64 = 64 << 10
+    private static let placesMin = 64
+
+    /// The bytes of a result that is being read; `nil`: nobody reads it.
+    func bytes(of reference: BlockReference) -> ImageBytes? {
+        guard reference.length >= Self.bytesMin else { return nil }
+        return state.withLock { $0.places[reference]?.bytes }
+    }
+
+    /// Bytes that further readers are to get. Returns those of another thread that was faster.
+    func add(_ bytes: ImageBytes, of reference: BlockReference) -> ImageBytes {
+        guard reference.length >= Self.bytesMin else { return bytes }
+        return state.withLock { state in
+            if let known = state.places[reference]?.bytes { return known }
+            if state.places.count >= state.placesMax {
+                state.places = state.places.filter { $0.value.bytes != nil }
+                state.placesMax = max(Self.placesMin, 2 * state.places.count)
+            }
+            state.places[reference] = Place(bytes: bytes)
+            return bytes
+        }
+    }
+
+    /// What is read now has no further readers: blocks of the next session are others.
+    func forgetAll() { state.withLock { $0 = State() } }
 }

@@ -322,3 +322,170 @@ public final class LoadTask: Sendable {
         for gate in extras.gates { gate.event.signal() }
     }
 }
+
+/// The images of one load in the order in which they come: one, or under `refreshCached` the cached
+/// one and the one that takes its place.
+public struct LoadResponses: AsyncSequence, Sendable {
+    /// An image, or a miss.
+    public typealias Element = ImageResponse
+    /// How loads fail.
+    public typealias Failure = ImageError
+
+    let task: LoadTask
+
+    /// Begins with the first image, however late it is asked for.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(task: task) }
+
+    /// Goes from image to image.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private enum Phase {
+            case first, cachedWasTold, ended
+        }
+
+        private let task: LoadTask
+        private var phase = Phase.first
+
+        init(task: LoadTask) { self.task = task }
+
+        /// The next image; `nil` once the load has ended. Throws its error, once.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ImageError) -> ImageResponse? {
+            if phase == .first, let cached = await task.firstResponse() {
+                phase = .cachedWasTold
+                return cached
+            }
+            guard phase != .ended else { return nil }
+            let wasTold = phase == .cachedWasTold
+            phase = .ended
+            let response = try await task.response
+            return wasTold && !response.isRefreshed ? nil : response
+        }
+    }
+}
+
+extension ImageResponse {
+    /// Whether another response brings the same bytes, or the same facts where there are none.
+    func isSameImage(as other: ImageResponse) -> Bool {
+        guard let bytes, let others = other.bytes else {
+            return info == other.info && bytes == nil && other.bytes == nil
+        }
+        return bytes.count == others.count
+            && bytes.withUnsafeBytes { bytes in
+                others.withUnsafeBytes { bytes.elementsEqual($0) }
+            }
+    }
+}
+
+/// Where a load stands.
+public enum LoadStatus: Hashable, Sendable {
+    /// It has not ended.
+    case running
+    /// It ended with an image, or with what is known of one.
+    case loaded
+    /// It ended well, and there is no image: a cache was asked that does not have it.
+    case missed
+    /// Somebody cancelled it.
+    case cancelled
+    /// It ended with another error.
+    case failed(ErrorCode)
+
+    init(_ result: Result<ImageResponse, ImageError>?) {
+        switch result {
+        case nil: self = .running
+        case .success(let response): self = response.status == .ok ? .loaded : .missed
+        case .failure(let error):
+            self = error.code == .cancelled ? .cancelled : .failed(error.code)
+        }
+    }
+}
+
+/// What happens to a load, in the order in which it happens.
+public enum LoadEvent: Sendable {
+    /// How far the transfer is.
+    case progress(RequestProgress)
+    /// What the header says, before all bytes have come; again where it says more, such as more
+    /// frames of an animation.
+    case info(ImageInfo)
+    /// An image of the bytes that have come so far (`RequestOptions.progressiveLoad`).
+    case partial(ImageResponse)
+    /// The cached image of a load that asks its origin as well (`RequestOptions.refreshCached`).
+    case cached(ImageResponse)
+    /// How it ended; nothing comes after.
+    case end(Result<ImageResponse, ImageError>)
+}
+
+/// What a load has told so far, and who listens. Whoever comes late hears the newest of each kind
+/// first.
+struct LoadEvents {
+    private var info: ImageInfo?
+    private var progress: RequestProgress?
+    private var partial: ImageResponse?
+    private var cached: ImageResponse?
+    private var listeners: [AsyncStream<LoadEvent>.Continuation] = []
+
+    /// Events that wait for a listener that is slow; the newest ones stay.
+    private static let waitingMax = 16
+
+    /// Something happened: the events that follow from it, and who is to be told of them.
+    mutating func take(
+        _ event: LoadEvent
+    ) -> (events: [LoadEvent], listeners: [AsyncStream<LoadEvent>.Continuation]) {
+        var events = [event]
+        switch event {
+        case .progress(let progress):
+            self.progress = progress
+            if let info = progress.info, info != self.info {
+                self.info = info
+                events.insert(.info(info), at: 0)
+            }
+        case .info(let info): self.info = info
+        case .partial(let response): partial = response
+        case .cached(let response): cached = response
+        case .end: return (events, exchange(&listeners, with: []))
+        }
+        return (events, listeners)
+    }
+
+    /// A new listener, who has heard what was told so far; of a load that has ended, its end.
+    mutating func listen(
+        after end: Result<ImageResponse, ImageError>?
+    ) -> AsyncStream<LoadEvent> {
+        let (stream, listener) = AsyncStream<LoadEvent>.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.waitingMax))
+        for event in told { listener.yield(event) }
+        if let end {
+            listener.yield(.end(end))
+            listener.finish()
+        } else {
+            listeners.append(listener)
+        }
+        return stream
+    }
+
+    private var told: [LoadEvent] {
+        [
+            info.map(LoadEvent.info), cached.map(LoadEvent.cached),
+            progress.map(LoadEvent.progress), partial.map(LoadEvent.partial),
+        ].compactMap(\.self)
+    }
+}
+
+/// Cancels a load when it is released, as a view's load ends with the view. The load itself goes on
+/// without anybody who holds its task.
+///
+///     final class Cell {
+///         var picture: LoadLease?   // a new one in its place cancels the load before
+///     }
+///     cell.picture = LoadLease(client.load(request))
+///
+/// Releasing it after the end of the load does nothing.
+public final class LoadLease: Sendable {
+    /// The load.
+    public let task: LoadTask
+
+    /// The load lasts no longer than this.
+    public init(_ task: LoadTask) { self.task = task }
+
+    deinit { task.cancel() }
+}

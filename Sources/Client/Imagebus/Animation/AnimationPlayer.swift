@@ -1,5 +1,6 @@
 public import Animation
 public import ImageModel
+import Linux
 import Synchronization
 
 /// Plays an animation for somebody who has a clock: it has none, and no timer. It holds frames
@@ -135,5 +136,230 @@ public final class AnimationPlayer: Sendable {
             body(&state)
             refill(&state)
         }
+    }
+}
+
+// Time in, frames out.
+extension AnimationPlayer {
+    /// The most time that counts at once: an hour.
+    private static let longest = Duration.seconds(3_600)
+
+    /// Moves by that much time, and says what happened; never waits. A frame that has not come is
+    /// waited for: the frame before it stays, and no time counts. Frames in between need not have
+    /// come where late frames are left out.
+    public func advance(by time: Duration) -> [Playback.Event] {
+        state.withLock { state in
+            defer { refill(&state) }
+            guard isReady(state.playback.index, state) else { return [] }
+            var ahead = state.playback
+            let events = ahead.advance(by: Self.microseconds(time))
+            if isReady(ahead.index, state) {
+                state.playback = ahead
+                return events
+            }
+            let held = state
+            return state.playback.advance(by: Self.microseconds(time)) { isReady($0, held) }
+        }
+    }
+
+    /// The frame to be seen at a time of the caller's clock, which does not go back; waits until
+    /// it has come. Time counts from the first call after `play` on, and only while it plays.
+    ///
+    /// Throws how its load fails, and `cancelled` where the awaiting task is.
+    public func frame(at time: Duration) async throws(ImageError) -> AnimationFrame {
+        state.withLock { state in
+            if state.playback.state == .playing, let last = state.time, time > last {
+                _ = state.playback.advance(by: Self.microseconds(time - last))
+            }
+            state.time = max(time, state.time ?? time)
+        }
+        return try await frame()
+    }
+
+    /// The frame to be seen; waits until it has come. Throws as `frame(at:)`.
+    public func frame() async throws(ImageError) -> AnimationFrame {
+        while true {
+            switch try look() {
+            case .again: continue
+            case .frame(let frame): return frame
+            case .load(let seat):
+                let ended = await withTaskCancellationHandler {
+                    await seat.work.value
+                } onCancel: {
+                    abandon(seat)
+                }
+                settle(seat, ended)
+                if Task.isCancelled { throw ImageError(.cancelled, "cancelled") }
+            }
+        }
+    }
+
+    /// The frame to be seen, where it is held.
+    public var bufferedFrame: AnimationFrame? {
+        state.withLock { held($0.playback.index, $0) }
+    }
+
+    private enum Look {
+        case frame(AnimationFrame)
+        case load(FrameLoads.Seat)
+        /// The image has let go of it meanwhile.
+        case again
+    }
+
+    private func look() throws(ImageError) -> Look {
+        let look: Result<Look, ImageError> = state.withLock { state in
+            let index = state.playback.index
+            if let failure = state.failures.removeValue(forKey: index) { return .failure(failure) }
+            refill(&state)
+            if let frame = held(index, state) { return .success(.frame(frame)) }
+            return .success(state.seats[index].map { .load($0) } ?? .again)
+        }
+        return try look.get()
+    }
+
+    private static func microseconds(_ time: Duration) -> Int {
+        let parts = min(max(.zero, time), longest).components
+        return Int(parts.seconds) * 1_000_000 + Int(parts.attoseconds / 1_000_000_000_000)
+    }
+}
+
+// What is loaded and let go of, as the buffer says.
+extension AnimationPlayer {
+    /// A frame that needs no load.
+    func held(_ index: Int, _ state: borrowing State) -> AnimationFrame? {
+        state.buffer[index] ?? image.preloaded(index)
+    }
+
+    func isReady(_ index: Int, _ state: borrowing State) -> Bool { held(index, state) != nil }
+
+    /// Begins the loads that are wanted and cancels the others.
+    func refill(_ state: inout State) {
+        let playback = state.playback
+        let seen = playback.index
+        // What the image holds, and what failed, is not loaded.
+        guard image.preloaded(seen) == nil, state.failures[seen] == nil else { return }
+        let orders = state.buffer.want(seen, then: ahead(playback, state)) {
+            playback.steps(to: $0)
+        }
+        for index in orders.cancels { leave(index, &state) }
+        for index in orders.loads { begin(index, &state) }
+    }
+
+    /// Frames to be loaded before they are seen, the next one first; none where it stands still.
+    private func ahead(_ playback: Playback, _ state: borrowing State) -> [Int] {
+        guard playback.state == .playing || playback.state == .paused else { return [] }
+        let most = min(max(0, settings.framesAhead), Settings.framesAheadMax)
+        let failures = state.failures
+        return playback.upcoming(most).filter {
+            image.preloaded($0) == nil && failures[$0] == nil
+        }
+    }
+
+    private func begin(_ index: Int, _ state: inout State) {
+        let seat = image.begin(index)
+        state.seats[index] = seat
+        Task.detached { [weak self] in
+            let ended = await seat.work.value
+            self?.settle(seat, ended)
+        }
+    }
+
+    /// Gives up a load of this player.
+    func leave(_ index: Int, _ state: inout State) {
+        if let seat = state.seats.removeValue(forKey: index) { image.loads.leave(seat) }
+    }
+
+    /// Who waited for it is gone.
+    func abandon(_ seat: FrameLoads.Seat) {
+        state.withLock { state in
+            guard state.seats[seat.index]?.number == seat.number else { return }
+            state.buffer.giveUp(seat.index)
+            leave(seat.index, &state)
+        }
+    }
+
+    /// A load has ended; whoever sees it first says so.
+    func settle(_ seat: FrameLoads.Seat, _ ended: FrameLoads.Ended) {
+        state.withLock { state in
+            guard state.seats[seat.index]?.number == seat.number else { return }
+            state.seats[seat.index] = nil
+            let playback = state.playback
+            switch ended {
+            case .success(let frame):
+                state.buffer.take(frame, bytes: frame.memoryCost, at: seat.index) {
+                    playback.steps(to: $0)
+                }
+            case .failure(let error):
+                state.buffer.giveUp(seat.index)
+                state.failures[seat.index] = error
+            }
+            if playback.state == .playing { refill(&state) }
+        }
+    }
+}
+
+extension AnimationPlayer {
+    /// How an animation is played.
+    public struct Settings: Hashable, Sendable {
+        /// The order of the frames.
+        public var mode = PlaybackMode.normal
+        /// How fast: 2 halves every duration. Nothing moves at 0 or less.
+        public var rate = 1.0
+        /// How often all frames are shown, 0: without end; `nil`: as the image says.
+        public var loops: Int?
+        /// Whether frames whose time is over are left out, so that the animation keeps its pace. If
+        /// not, each is shown, however late, as SDWebImage does.
+        public var skipsLateFrames = true
+        /// Bytes of frames that are held. The frame that is seen is always held.
+        public var budget = FrameBudget.automatic
+        /// Frames that are loaded before they are seen, as far as the budget has room: 0 to
+        /// `framesAheadMax`.
+        public var framesAhead = 2
+        /// Whether `stop` lets go of all frames.
+        public var clearsBufferWhenStopped = false
+
+        /// What `framesAhead` is at most.
+        public static let framesAheadMax = 64
+
+        /// What SDWebImage's player does, but for `skipsLateFrames`.
+        public init() {}
+    }
+}
+
+/// How many bytes of frames are held.
+public enum FrameBudget: Hashable, Sendable {
+    /// What SDWebImage's player takes, a fifth of the memory of the machine or of its control
+    /// group, but no more than three fifths of what is free; at most `automaticBytesMax` of that,
+    /// since a server plays more than one animation.
+    case automatic
+    /// The frame that is seen and no other.
+    case least
+    /// So many bytes.
+    case bytes(Int)
+    /// All frames, however large.
+    case all
+
+    /// What `automatic` is at most: 256 MiB.
+    public static let automaticBytesMax = 256 << 20
+
+    /// In bytes, with the memory that there is now.
+    var bytes: Int { bytes(of: .now()) }
+
+    func bytes(of supply: MemorySupply) -> Int {
+        switch self {
+        case .automatic: Self.automatic(supply)
+        case .least: 0
+        case .bytes(let bytes): max(0, bytes)
+        case .all: .max
+        }
+    }
+
+    /// What the kernel does not say limits nothing.
+    private static func automatic(_ supply: MemorySupply) -> Int {
+        let limit = supply.limitBytes
+        let left = limit.map { max(0, $0 - (supply.usedBytes ?? 0)) }
+        let total = [supply.totalBytes, limit].compactMap { $0.map { $0 / 5 } }
+        let free = [supply.availableBytes, left].compactMap { $0.map { $0 / 5 * 3 } }
+        return (total + free).reduce(automaticBytesMax, min)
     }
 }

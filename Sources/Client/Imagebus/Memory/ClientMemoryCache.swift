@@ -151,3 +151,192 @@ public final class ClientMemoryCache: Sendable {
         }
     }
 }
+
+/// How much a client keeps in the memory of its own process (`ClientConfiguration.memoryCache`).
+public struct MemoryCacheLimits: Hashable, Sendable {
+    /// Bytes at most, by `MemoryCacheStatistics.bytes`. What has more by itself is not kept.
+    public var bytesMax: Int
+    /// Entries at most.
+    public var entriesMax: Int
+    /// Milliseconds for which an answer that has no voucher is given again.
+    ///
+    /// 0, as it is unless it is set: not at all. What is given again then was never removed,
+    /// replaced or refused in the stack. More: an answer may be that old, whatever became of it
+    /// there meanwhile, and whoever was told that it is gone may get it here for so long. That is
+    /// for stacks that issue no vouchers and for clients that get their images in pieces.
+    /// At most `staleMillisecondsMax`.
+    public var staleMilliseconds: Int
+
+    /// A day.
+    public static let staleMillisecondsMax = 86_400_000
+    /// What an entry costs beside the bytes of its image and the texts of URL, headers and key: the
+    /// rest of its request, its head, and its place.
+    public static let entryBytes = 1_024
+
+    /// So many bytes; values below 0 are 0, with which nothing is kept.
+    public init(bytesMax: Int, entriesMax: Int = 65_536, staleMilliseconds: Int = 0) {
+        self.bytesMax = max(0, bytesMax)
+        self.entriesMax = max(0, entriesMax)
+        self.staleMilliseconds = min(max(0, staleMilliseconds), Self.staleMillisecondsMax)
+    }
+}
+
+/// What a client keeps in its process, and what came of it since it began.
+public struct MemoryCacheStatistics: Hashable, Sendable {
+    /// Entries now.
+    public internal(set) var entries = 0
+    /// What they cost now: the memory of their bytes, and `MemoryCacheLimits.entryBytes` each.
+    public internal(set) var bytes = 0
+    /// Answers that were given.
+    public internal(set) var hits = 0
+    /// Requests that had no entry, or one that did not stand any more.
+    public internal(set) var misses = 0
+    /// Entries that were made, new ones and in the place of old ones.
+    public internal(set) var stores = 0
+    /// Entries that made room for others.
+    public internal(set) var evictions = 0
+    /// Entries whose voucher had fallen, or whose time was over, when they were asked for.
+    public internal(set) var withdrawals = 0
+}
+
+/// Keeps the answer of one load in the memory of the client, where it may be stale.
+struct MemoryKeeper: Sendable {
+    let cache: ClientMemoryCache
+    let key: RequestKey
+    /// Removals before the load began: after one more its answer is not kept.
+    let removals: UInt64
+
+    func keep(_ result: Result<ImageResponse, ImageError>) {
+        guard case .success(let response) = result else { return }
+        cache.keep(response, under: key, asOf: removals)
+    }
+}
+
+extension ImageRequest {
+    /// Whether an answer may be given again without asking, as far as the request says: where it
+    /// wants memory, and nothing that only the stack knows.
+    var mayBeStale: Bool {
+        !url.isEmpty && queryCacheTypes.contains(.memory) && storeCacheTypes.contains(.memory)
+            && !wantsExplanation && !context.wantsExtendedData
+            && options.isDisjoint(with: [
+                .refreshCached, .respectCacheControl, .fromLoaderOnly, .waitStoreCache,
+                .progressiveLoad,
+            ])
+    }
+}
+
+extension ImageResponse {
+    /// Whether it is the image that was asked for, with its bytes.
+    var isWhole: Bool {
+        status == .ok && bytes != nil && fallbackFor == nil && arrivedBytes == nil && !isDamaged
+    }
+
+    /// The same as an answer of the memory tier.
+    var ofMemory: ImageResponse {
+        ImageResponse(ImageAccount(ofMemory: account), bytes)
+    }
+}
+
+/// Values by key, within a cost and a count; the one that was used longest ago makes room.
+struct CostedEntries<Key: Hashable, Value> {
+    private struct Node {
+        let key: Key
+        var value: Value
+        var cost: Int
+        /// Towards those used later and earlier.
+        var later: Int?
+        var earlier: Int?
+    }
+
+    private var places: [Key: Int] = [:]
+    private var nodes: [Node?] = []
+    private var free: [Int] = []
+    private var newest: Int?
+    private var oldest: Int?
+    private(set) var cost = 0
+    let costMax: Int
+    let countMax: Int
+
+    var count: Int { places.count }
+
+    init(costMax: Int, countMax: Int) { (self.costMax, self.countMax) = (costMax, countMax) }
+
+    /// The value of a key, which is the newest then.
+    mutating func use(_ key: Key) -> Value? {
+        guard let place = places[key], let value = nodes[place]?.value else { return nil }
+        if newest != place {
+            unlink(place)
+            link(place)
+        }
+        return value
+    }
+
+    /// Puts a value in the place of the one of the key. Returns how many others made room; `nil`
+    /// where the value costs more than there may be, and is not kept.
+    mutating func put(_ value: Value, under key: Key, cost: Int) -> Int? {
+        remove(key)
+        guard cost >= 0, cost <= costMax, countMax > 0 else { return nil }
+        var gone = 0
+        while let oldest, self.cost > costMax - cost || count >= countMax {
+            take(oldest)
+            gone += 1
+        }
+        let place = free.popLast() ?? nodes.count
+        if place == nodes.count { nodes.append(nil) }
+        nodes[place] = Node(key: key, value: value, cost: cost)
+        places[key] = place
+        self.cost += cost
+        link(place)
+        return gone
+    }
+
+    /// The value that is gone; `nil` where there was none.
+    @discardableResult
+    mutating func remove(_ key: Key) -> Value? { places[key].flatMap { take($0) } }
+
+    /// Removes what a caller does not want any more; says how many.
+    @discardableResult
+    mutating func remove(where isUnwanted: (Key, Value) -> Bool) -> Int {
+        var gone = 0
+        for (key, place) in places {
+            guard let node = nodes[place], isUnwanted(key, node.value) else { continue }
+            take(place)
+            gone += 1
+        }
+        return gone
+    }
+
+    mutating func removeAll() { self = Self(costMax: costMax, countMax: countMax) }
+
+    @discardableResult
+    private mutating func take(_ place: Int) -> Value? {
+        unlink(place)
+        guard let node = nodes[place] else { return nil }
+        nodes[place] = nil
+        places[node.key] = nil
+        cost -= node.cost
+        free.append(place)
+        return node.value
+    }
+
+    private mutating func link(_ place: Int) {
+        nodes[place]?.earlier = newest
+        nodes[place]?.later = nil
+        if let newest { nodes[newest]?.later = place } else { oldest = place }
+        newest = place
+    }
+
+    private mutating func unlink(_ place: Int) {
+        guard let node = nodes[place] else { return }
+        if let later = node.later {
+            nodes[later]?.earlier = node.earlier
+        } else {
+            newest = node.earlier
+        }
+        if let earlier = node.earlier {
+            nodes[earlier]?.later = node.later
+        } else {
+            oldest = node.later
+        }
+    }
+}

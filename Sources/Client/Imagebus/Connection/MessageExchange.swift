@@ -1,0 +1,406 @@
+import BusConnection
+import EventLoop
+import ImageModel
+import Linux
+import Messages
+import SharedArena
+import Wire
+import ZeroMQ
+
+// What comes: changes of the connection, messages, orders of callers.
+extension ClientLine {
+    mutating func drainMonitor(at now: Instant) throws {
+        while let event = try connection.nextLinkEvent() {
+            switch event {
+            case .up: sayHello()
+            case .down: endSession(at: now)
+            case .unreached: try checkReach()
+            case .stranger(let userID):
+                throw ImageError(
+                    .addressForbidden,
+                    "\(configuration.endpoint) is served by user \(userID): nothing was sent there")
+            }
+        }
+    }
+
+    /// Nobody took the first connection. Who is only busy is waited for all the same.
+    private borrowing func checkReach() throws(ImageError) {
+        guard !configuration.awaitsCoordinator else { return }
+        let endpoint = configuration.endpoint
+        do throws(Errno) {
+            _ = try FileDescriptor.connect(toSocket: endpoint)
+        } catch .noSuchFile, .connectionRefused, .notDirectory {
+            throw ImageError(
+                .unavailable,
+                "nobody serves \(endpoint): start a stack there with imagebus serve --runtime-dir, "
+                    + "or name another one")
+        } catch .accessDenied {
+            throw ImageError(
+                .unavailable,
+                "\(endpoint) may not be used by this user: who is in its group may")
+        } catch {}
+    }
+
+    mutating func drainBus(at now: Instant) throws {
+        var left = messagesPerTurn
+        while left > 0 {
+            guard try connection.receive() else { return }
+            guard connection.frameCount == 2,
+                let kind = (try? FrameHeader(decoding: connection.frame(0)))?.kind
+            else {
+                left -= 1
+                continue
+            }
+            switch kind {
+            case .replies: left -= try receiveReplies(at: now)
+            default:
+                try receiveOne(kind, at: now)
+                executor.runWaiting()
+                left -= 1
+            }
+            // No other load is awaited: what comes all the same is found by the next wait.
+            if kind == .reply || kind == .replies, pending.isEmpty { return }
+        }
+    }
+
+    /// Returns how many there were, at least 1.
+    ///
+    /// Who waits on the line's executor goes on after each one: its bytes are in the processor's
+    /// caches then, and once they are let go of, their memory takes the next copy.
+    private mutating func receiveReplies(at now: Instant) throws(ImageError) -> Int {
+        guard let count = try? connection.openBatch() else { return 1 }
+        for place in 0..<count {
+            connection.turn(to: place)
+            try receiveOne(.reply, at: now)
+            executor.runWaiting()
+        }
+        return count
+    }
+
+    private mutating func receiveOne(_ kind: MessageKind, at now: Instant) throws(ImageError) {
+        if kind == .reply, let parts = TokenedBody(connection.body),
+            let load = pending.load(of: parts.token), load.isSent,
+            let answer = replies.answer(parts.rest, to: load)
+        {
+            return deliver(answer, to: load, at: now)
+        }
+        guard let message = try Self.understood(kind, connection, &decoder) else { return }
+        if case .reply(let reply) = message { Self.keep(reply, connection, &replies, &encoder) }
+        receive(message, at: now)
+    }
+
+    private static func keep(
+        _ reply: Reply, _ connection: borrowing BusConnection, _ replies: inout ReplyMemo,
+        _ encoder: inout MessageEncoder
+    ) {
+        replies.keep(reply, connection.body, &encoder)
+    }
+
+    /// `nil` for what is no message. A coordinator of another version is the end: it would answer
+    /// nothing else.
+    private static func understood(
+        _ kind: MessageKind, _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
+    ) throws(ImageError) -> ServerMessage? {
+        do throws(WireError) {
+            return try decoder.serverMessage(kind, connection.body)
+        } catch .versionRefused(let lowest, let highest) {
+            throw ImageError(
+                .versionMismatch,
+                "this client speaks version \(FrameHeader.currentVersion) of the protocol, the "
+                    + "coordinator \(lowest) to \(highest): install both of one release")
+        } catch {
+            return nil
+        }
+    }
+
+    mutating func receive(_ message: ServerMessage, at now: Instant) {
+        switch message {
+        case .welcome(let welcome):
+            isWelcome = true
+            refusal = nil
+            loadsMax = min(Int(welcome.loadsMax), MessageLimits.batchMax)
+            copies.inUse.forgetAll()
+            answers.sessionBegan(welcome, at: configuration.endpoint)
+            pieces.sessionBegan(window: Int(welcome.pieceWindow))
+            uploads.sessionBegan(window: Int(welcome.pieceWindow))
+            perform(pending.welcomed(welcome, at: now), at: now)
+            perform(prefetches.welcomed(welcome))
+            outbox += inquiries.messages.map { .other($0) }
+            inquiries.welcomed(at: now)
+        case .helloRequired:
+            endSession(at: now)
+            sayHello()
+        case .progress(let progress): perform(pending.progressed(progress), at: now)
+        case .reply(let reply):
+            if !isAwaited(reply.token) { release(reply) }
+            perform(pending.replied(reply, at: now), at: now)
+        case .status, .blacklist, .draining, .cache: inquiries.received(message)
+        case .prefetched(let report): perform(prefetches.reported(report))
+        case .piece(let piece): receive(piece, at: now)
+        case .taken(let count): uploads.taken(count)
+        case .refused(let error, let token):
+            guard isWelcome || token != nil else { return sessionRefused(error) }
+            if token == nil { inquiries.refused(error) }
+            perform(pending.refused(error, token, at: now), at: now)
+            if let token { perform(prefetches.refused(error, token)) }
+        }
+    }
+
+    /// There is no place for this client. The coordinator closes the connection some time after,
+    /// and the next one says hello again.
+    private mutating func sessionRefused(_ error: ImageError) {
+        refusal = error
+        inquiries.sessionRefused(error)
+        perform(pending.sessionRefused(error), at: .now())
+    }
+
+    mutating func drainOrders(at now: Instant) {
+        commands.orders.take(into: &taken)
+        let orders = exchange(&taken, with: [])
+        for order in orders {
+            if isClosed {
+                order.refuse(.clientClosed)
+                continue
+            }
+            switch order {
+            case .load(let load): submit(load, at: now)
+            case .upload(let load, let bytes): submit(load, uploading: bytes, at: now)
+            case .cancel(let token):
+                perform(pending.cancelled(token), at: now)
+                perform(prefetches.cancelled(token))
+            case .prefetch(let order, let task): submit(order, task, at: now)
+            case .reprioritise(let token, let priority):
+                perform(pending.reprioritised(token, priority), at: now)
+                perform(prefetches.reprioritised(token, priority))
+            case .reprioritiseGroup(let group, let priority):
+                perform(pending.reprioritised(group, priority), at: now)
+            case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
+            case .release(let block): releases.append(block)
+            case .ask(let inquiry):
+                inquiries.append(inquiry, isSaid: isWelcome, at: now)
+                if isWelcome { outbox.append(.other(inquiry.message)) }
+            case .cancelAny(let token): outbox.append(.other(.cancel(token)))
+            case .cancelGroupOfAny(let group): outbox.append(.other(.cancelGroup(group)))
+            case .tellUsed: expectUsed(at: now)
+            case .close: close(at: now)
+            case .endWhenIdle: endsWhenIdle = true
+            }
+        }
+        // What is asked after the refusal has the same answer as what was asked before.
+        if let refusal { inquiries.sessionRefused(refusal) }
+        taken = orders
+        taken.removeAll(keepingCapacity: true)
+    }
+
+    mutating func sayHello() {
+        let hello = ClientHello(
+            incarnation: incarnation, pid: UInt32(CurrentProcess.processID),
+            version: ProductVersion.text,
+            wantsPieces: configuration.delivery.wantsPieces(
+                resultsDirectory: configuration.resultsDirectory),
+            secret: AdminSecret.beside(configuration.endpoint), front: configuration.front,
+            takesBatches: true)
+        outbox = [.other(.hello(hello))]
+    }
+
+    /// Releases of blocks go with the session: the coordinator withdraws them itself.
+    mutating func endSession(at now: Instant) {
+        if isWelcome { inquiries.sessionEnded(at: now) }
+        isWelcome = false
+        refusal = nil
+        answers.sessionEnded()
+        answers.uses.drop()
+        usedDue = nil
+        outbox.removeAll()
+        releases.removeAll()
+        pieces.sessionEnded()
+        uploads.sessionEnded()
+        perform(pending.sessionEnded(at: now), at: now)
+        perform(prefetches.sessionEnded(at: now))
+    }
+
+    mutating func close(at now: Instant) {
+        perform(pending.closed(), at: now)
+        perform(prefetches.closed())
+        inquiries.close()
+        answers.close()
+        if isWelcome {
+            tellUsed()
+            outbox.append(.other(.goodbye))
+        }
+        isClosed = true
+    }
+}
+
+// What goes to the coordinator, in order.
+extension ClientLine {
+    mutating func sendOutbox() throws {
+        if !releases.isEmpty, isWelcome {
+            for start in stride(from: 0, to: releases.count, by: MessageLimits.idsMax) {
+                let end = min(start + MessageLimits.idsMax, releases.count)
+                outbox.append(.other(.release(Array(releases[start..<end]))))
+            }
+            releases.removeAll()
+        }
+        var sent = 0
+        while sent < outbox.count {
+            let count = try transmitLoads(from: sent)
+            if count > 0 {
+                sent += count
+            } else {
+                guard try transmit(outbox[sent]) else { break }
+                sent += 1
+            }
+        }
+        outbox.removeFirst(sent)
+        pending.flushed()
+        if outbox.isEmpty { try sendUploads() }
+        if outbox.isEmpty { try sendPrefetches() }
+    }
+
+    /// Sends loads that follow each other as one message, half of what is under way at most: if all
+    /// went together, client and coordinator would work in turns. Returns how many were given to
+    /// libzmq: none where there are fewer than two that fit.
+    private mutating func transmitLoads(from first: Int) throws(ZMQError) -> Int {
+        let most = min(loadsMax, messagesPerTurn)
+        guard most > 1, first + 1 < outbox.count, outbox[first].isLoad,
+            outbox[first + 1].isLoad
+        else { return 0 }
+        leavingLoads.removeAll()
+        for place in first..<min(first + most, outbox.count) {
+            guard case .load(let load) = outbox[place],
+                let rest = try? loads.rest(of: load, &encoder),
+                leavingLoads.add(load.token, rest.span.bytes)
+            else { break }
+        }
+        guard leavingLoads.count > 1 else { return 0 }
+        return try Self.send(&leavingLoads, connection) ? leavingLoads.count : 0
+    }
+
+    private static func send(
+        _ batch: inout BatchWriter, _ connection: borrowing BusConnection
+    ) throws(ZMQError) -> Bool {
+        try batch.withMessage { (byteCount, fill) throws(ZMQError) in
+            try connection.socket.send(.loads, byteCount: byteCount, fill: fill) == .sent
+        }
+    }
+
+    /// Whether libzmq has it.
+    private mutating func transmit(_ message: OutgoingMessage) throws -> Bool {
+        switch message {
+        case .load(let load): try transmit(load)
+        case .other(let message): try transmitOne(message)
+        }
+    }
+
+    private mutating func transmit(_ load: PendingLoad) throws(ZMQError) -> Bool {
+        let rest: [UInt8]
+        do throws(WireError) {
+            rest = try loads.rest(of: load, &encoder)
+        } catch {
+            refuse(load.token, error)
+            return true
+        }
+        let byteCount = TokenedBody.restOffset + rest.count
+        return try connection.socket.send(.load, byteCount: byteCount) { frame in
+            rest.withUnsafeBytes { TokenedBody.write(load.token, $0, into: frame) }
+        } == .sent
+    }
+
+    /// Whether libzmq has it. A load that cannot be encoded ends with the reason.
+    mutating func transmitOne(_ message: ClientMessage) throws -> Bool {
+        do {
+            let encoded = try encoder.encode(message)
+            return try connection.socket.send(encoded, from: encoder) == .sent
+        } catch let error as WireError {
+            if case .load(let request) = message { refuse(request.token, error) }
+            return true
+        }
+    }
+
+    private mutating func refuse(_ token: Token, _ error: WireError) {
+        let now = Instant.now()
+        let refusal = ImageError(.invalidRequest, error.imageError.message)
+        perform(pending.refused(refusal, token, at: now), at: now)
+    }
+}
+
+/// Loads that were encoded before, without their tokens: who loads the same image again and again
+/// need not have it written again and again, nor its answer read. Bounded: a newer load takes the
+/// place of an older one.
+struct LoadMemo {
+    private var entries = WayTable<RememberedLoad>(bits: 14)
+    private static let bytesMax = 1_024
+
+    /// The body of a load behind its token, as it is sent: of the same load before, or encoded now.
+    mutating func rest(
+        of load: PendingLoad, _ encoder: inout MessageEncoder
+    ) throws(WireError) -> [UInt8] {
+        // What a log is to say of a load is hardly ever sent again.
+        let isPlain = load.logContext.isEmpty
+        if isPlain, let known = entries.find(load.hash, where: { $0.isSent(like: load) }) {
+            load.remembered = known
+            return known.rest
+        }
+        load.remembered = nil
+        _ = try encoder.encode(.load(load.message))
+        let rest = Array(encoder.packed().dropFirst(TokenedBody.restOffset))
+        if isPlain, rest.count <= Self.bytesMax {
+            let entry = RememberedLoad(load, rest: rest)
+            entries.enter(entry, load.hash) { $0.isSent(like: load) }
+            load.remembered = entry
+        }
+        return rest
+    }
+}
+
+/// A load as it was sent before, without its token, and what it was last answered with: one that is
+/// loaded again and again is written once, and its hits are read once.
+final class RememberedLoad {
+    private let hash: Int
+    private let image: ImageRequest
+    private let slot: String?
+    private let manner: LoadManner
+    private let millisecondsLeft: Int
+    /// The body behind the token.
+    let rest: [UInt8]
+    /// The answer of memory that it had last.
+    var answer: ReplyMemo.Answer?
+
+    init(_ load: PendingLoad, rest: [UInt8]) {
+        (hash, image, slot, manner) = (load.hash, load.image, load.slot, load.manner)
+        (millisecondsLeft, self.rest) = (load.millisecondsLeft, rest)
+    }
+
+    /// Whether the load is sent as this one was.
+    func isSent(like load: PendingLoad) -> Bool {
+        hash == load.hash && millisecondsLeft == load.millisecondsLeft
+            && image == load.image && slot == load.slot && manner == load.manner
+    }
+}
+
+/// Replies of hits that were read before: those of one image differ in nothing but the token.
+struct ReplyMemo {
+    typealias Answer = RestMemo<DeliveredAnswer>.Entry
+
+    private var answers = RestMemo<DeliveredAnswer>(bits: 14, restBytesMax: 1_024)
+
+    /// The answer of a reply that has these bytes behind its token, where such a one was read
+    /// before. A load that was answered so the last time knows it: then nothing is hashed.
+    func answer(_ rest: RawSpan, to load: PendingLoad) -> DeliveredAnswer? {
+        if let last = load.remembered?.answer, last.isOf(rest) { return last.value }
+        guard let known = answers.entry(for: rest) else { return nil }
+        load.remembered?.answer = known
+        return known.value
+    }
+
+    /// Keeps the reply of a hit in its canonical form: byte for byte what `encoder` makes of it.
+    mutating func keep(_ reply: Reply, _ body: RawSpan, _ encoder: inout MessageEncoder) {
+        guard case .image(let image) = reply.outcome, image.cacheType == .memory,
+            reply.timings == StageTimings(), reply.isTerminal, let parts = TokenedBody(body),
+            (try? encoder.encode(.reply(reply))) != nil,
+            body.withUnsafeBytes({ $0.elementsEqual(encoder.packed()) })
+        else { return }
+        answers.keep(DeliveredAnswer(image, reply.timings), for: parts.rest)
+    }
+}
