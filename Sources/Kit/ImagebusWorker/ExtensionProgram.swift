@@ -1,7 +1,144 @@
 import Bootstrap
+import ImageModel
 import Linux
 import Messages
+import Observability
+import SharedArena
+import StageContract
 import WorkerRuntime
+
+// The entry points: `ImagebusWorker.run(QOICoder())` is the whole main program of an extension.
+
+/// Works as a coder until the process is told to end, and ends it. Where `imagebus serve` starts
+/// it, the environment says for which stack; else `--runtime-dir` and `--pool`. `arguments` are
+/// those of the process, where an author has not taken some out of them.
+public func run(_ coder: some Coder, arguments: [String]? = nil) -> Never {
+    runOneByOne(
+        .decode, "coder", does: "decodes \(coder.format.name)",
+        WorkerCapabilities(formatsIn: [coder.format.name]), arguments
+    ) { log in
+        let stage = CoderStage(coder: coder, log: log)
+        return { (work, reader, arena, cancellation) throws(ImageError) in
+            guard case .decode(let decode) = work else { throw .does("decodes") }
+            return .decoded(
+                try stage.perform(
+                    decode, input: try reader.bytes(of: decode.source), output: arena,
+                    cancellation: cancellation))
+        }
+    }
+}
+
+/// Works as a transformer until the process is told to end, and ends it, as `run` of a coder does.
+public func run(_ transformer: some Transformer, arguments: [String]? = nil) -> Never {
+    let steps = transformer.steps.sorted()
+    return runOneByOne(
+        .transform, "transformer", does: "does \(steps.joined(separator: ", "))",
+        WorkerCapabilities(formatsOut: [ImageFormat.pam.name], steps: Set(steps)), arguments
+    ) { log in
+        let stage = TransformerStage(transformer: transformer, log: log)
+        return { (work, reader, arena, cancellation) throws(ImageError) in
+            guard case .transform(let transform) = work else {
+                throw .does("does one step of its own")
+            }
+            return .transformed(
+                try stage.perform(
+                    transform, input: try reader.bytes(of: transform.source), output: arena,
+                    cancellation: cancellation))
+        }
+    }
+}
+
+/// Works as an encoder until the process is told to end, and ends it, as `run` of a coder does.
+public func run(_ encoder: some Encoder, arguments: [String]? = nil) -> Never {
+    let does = "encodes \(encoder.format.name)"
+    return runOneByOne(
+        .transform, "encoder", does: does,
+        WorkerCapabilities(formatsOut: [encoder.format.name], steps: []), arguments
+    ) { log in
+        let stage = EncoderStage(encoder: encoder, log: log)
+        return { (work, reader, arena, cancellation) throws(ImageError) in
+            guard case .transform(let transform) = work else { throw .does(does) }
+            return .transformed(
+                try stage.perform(
+                    transform, input: try reader.bytes(of: transform.source), output: arena,
+                    cancellation: cancellation))
+        }
+    }
+}
+
+/// Works as a loader until the process is told to end, and ends it, as `run` of a coder does.
+public func run(_ loader: some Loader, arguments: [String]? = nil) -> Never {
+    let schemes = loader.schemes.sorted()
+    return ExtensionProgram.run(
+        .download, does: "loads URLs of \(schemes.joined(separator: ", "))", arguments
+    ) { parts in
+        let arena = try parts.foreignArena()
+        let stage = LoaderStage(loader: loader, log: parts.log)
+        let credit = UInt32(clamping: max(1, loader.credit))
+        let executor = ThreadedExecutor(
+            name: "loader", credit: min(credit, WorkerKind.download.creditMax), arena: arena,
+            reporter: parts.reporter
+        ) { job, report throws(ImageError) in
+            guard case .fetch(let fetch) = job.work else { throw .does("loads") }
+            return .fetched(try stage.perform(fetch, output: arena, report))
+        }
+        return WorkerMachine(
+            executor: executor, arenas: [arena], sandbox: .ofThisProcess,
+            capabilities: WorkerCapabilities(schemes: Set(schemes)))
+    }
+}
+
+/// What an extension does with one job: the bytes that it reads come from the reader, and what it
+/// makes goes into the arena.
+private typealias Perform = (JobWork, BlockReader, Arena, Cancellation) throws(ImageError)
+    -> JobResult
+
+/// One job at a time, on a thread of its own; `make` is called there.
+private func runOneByOne(
+    _ kind: WorkerKind, _ name: String, does what: String, _ capabilities: WorkerCapabilities,
+    _ arguments: [String]?, _ make: @escaping @Sendable (Log) -> Perform
+) -> Never {
+    ExtensionProgram.run(kind, does: what, arguments) { parts in
+        let arena = try parts.foreignArena()
+        let (directories, log) = (parts.directories, parts.log)
+        let executor = try SingleJobExecutor(name: name, arena: arena, reporter: parts.reporter) {
+            let (reader, perform) = (BlockReader(directories: directories), make(log))
+            return SingleJobExecutor.Work { work, flag throws(ImageError) in
+                defer { reader.trim() }
+                return try perform(work, reader, arena, Cancellation(flag))
+            } rest: {
+                reader.forgetUnlinked()
+            }
+        }
+        return WorkerMachine(
+            executor: executor, arenas: [arena], sandbox: .ofThisProcess,
+            capabilities: capabilities)
+    }
+}
+
+/// Works as a cache until the process is told to end, and ends it, as `run` of a coder does.
+public func run(_ cache: some Cache, arguments: [String]? = nil) -> Never {
+    ExtensionProgram.run(.cache, does: "holds named caches", arguments) { parts in
+        let arena = try parts.foreignArena()
+        let copier = BlockCopier(directories: parts.directories)
+        let stage = CacheStage(cache: cache, log: parts.log) {
+            (reference, target) throws(ImageError) in try copier.copy(reference, into: target)
+        }
+        let credit = UInt32(clamping: max(1, cache.credit))
+        let executor = ThreadedExecutor(
+            name: "cache", credit: min(credit, WorkerKind.cache.creditMax), arena: arena,
+            reporter: parts.reporter,
+            prepare: { job in
+                let turn = stage.turn(for: job.work)
+                return { (job, report) throws(ImageError) in
+                    try stage.perform(job.work, turn, output: arena, report)
+                }
+            })
+        return WorkerMachine(
+            executor: executor, arenas: [arena], sandbox: .ofThisProcess,
+            capabilities: WorkerCapabilities())
+    }
+}
 
 /// The process of an extension, from its arguments to its end.
 enum ExtensionProgram {
@@ -54,5 +191,64 @@ extension SandboxLayers {
         guard let bytes = try? file?.readToEnd(bytesMax: 64 << 10) else { return [] }
         let text = String(decoding: bytes, as: UTF8.self)
         return text.contains("NoNewPrivs:\t1\n") ? .noNewPrivileges : []
+    }
+}
+
+/// For which stack a process works: what its command line says, else the environment in which
+/// `imagebus serve` starts it (PROTOCOL §10.3).
+enum ExtensionOptions {
+    /// Names of the arguments that people give.
+    private static let valued: Set<String> = [
+        "runtime-dir", "pool", "arena-limit", "log-level", "log-format",
+    ]
+
+    /// By the environment: an argument and the variable of its value.
+    private static let variables = [
+        ("runtime-dir", "IMAGEBUS_RUNTIME_DIR"), ("pool", "IMAGEBUS_POOL"),
+        ("restarts", "IMAGEBUS_RESTARTS"), ("ready-fd", "IMAGEBUS_LIFE_FD"),
+    ]
+
+    /// Whether it is to say what it is, and nothing else.
+    static func wantHelp(_ words: [String]) -> Bool {
+        words.contains { $0 == "--help" || $0 == "-h" }
+    }
+
+    /// What the program of a worker understands. Throws for what is no argument, and where nothing
+    /// says for whom it works.
+    static func arguments(
+        _ words: [String], environment: [String: String]
+    ) throws -> ProgramArguments {
+        let words = words.flatMap(parts)
+        let own = try ProgramArguments(words, valued: valued)
+        var all: [String] = []
+        for (name, variable) in variables where own.value(name) == nil {
+            if let value = environment[variable] { all += ["--\(name)", value] }
+        }
+        let arguments = try ProgramArguments(
+            all + words, valued: WorkerProgram.foreignValued)
+        _ = try (arguments.required("runtime-dir"), arguments.required("pool"))
+        return arguments
+    }
+
+    /// `--pool=qoi` as `--pool qoi`.
+    private static func parts(_ word: String) -> [String] {
+        guard word.hasPrefix("--"), let place = word.firstIndex(of: "=") else { return [word] }
+        return [String(word[..<place]), String(word[word.index(after: place)...])]
+    }
+
+    /// What `--help` prints.
+    static func help(_ program: String, does what: String) -> String {
+        """
+        \(program): \(what), as a worker of a foreign pool of Imagebus.
+
+          --runtime-dir PATH   of the stack for which it works (IMAGEBUS_RUNTIME_DIR)
+          --pool NAME          of the configuration (IMAGEBUS_POOL)
+          --arena-limit BYTES  of shared memory at most; 1 GiB where nothing is said
+          --log-level LEVEL    debug, info, warning or error
+          --log-format FORM    text or json
+
+        Where `imagebus serve` starts it, by a command of the pool, it needs no arguments.
+
+        """
     }
 }

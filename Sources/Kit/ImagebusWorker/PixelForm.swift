@@ -1,5 +1,6 @@
 public import ImageModel
 import Messages
+import StageContract
 
 /// How many pixels there are, and what each is made of: samples of 8 bits, in rows from top to
 /// bottom without gaps.
@@ -45,5 +46,44 @@ public struct PixelForm: Hashable, Sendable {
         let bands = PixelPlane.Bands(rawValue: UInt8(bands.rawValue)) ?? .rgba
         let plane = PixelPlane(bands: bands, offset: offset, size: size, stride: stride)
         return PixelLayout(planes: [plane], orientation: .upright)
+    }
+}
+
+/// Pixels as work of others is given them: interleaved, as they are shown, 8 bits a sample, without
+/// gaps. Good as long as the bytes are mapped.
+struct ShownPixels {
+    let form: PixelForm
+    let samples: UnsafeBufferPointer<UInt8>
+
+    /// Throws `invalidRequest` for pixels that lie in another way, and for fewer bytes.
+    init(_ layout: PixelLayout, in input: UnsafeRawBufferPointer) throws(ImageError) {
+        guard let form = PixelForm(layout), let end = layout.pixelByteCount, end <= input.count
+        else {
+            throw ImageError(
+                .invalidRequest, "work of others is given pixels as they are shown")
+        }
+        self.form = form
+        samples = UnsafeRawBufferPointer(rebasing: input[layout.planes[0].offset..<end])
+            .bindMemory(to: UInt8.self)
+    }
+}
+
+extension PixelForm {
+    fileprivate init?(_ layout: PixelLayout) {
+        guard layout.planes.count == 1, layout.orientation == .upright, layout.samples == .usual,
+            layout.animation == nil, let plane = layout.planes.first,
+            let bands = Bands(rawValue: Int(plane.bands.rawValue))
+        else { return nil }
+        self.init(width: plane.size.width, height: plane.size.height, bands: bands)
+        guard byteCount != nil, plane.stride == stride, plane.offset >= 0 else { return nil }
+    }
+}
+
+extension OutputBlock {
+    /// `count` of its bytes behind `offset`, all 0: a block is used again, and what an author does
+    /// not write must not be a part of another image.
+    func blank(_ count: Int, at offset: Int = 0) -> UnsafeMutableBufferPointer<UInt8> {
+        UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + count])
+            .initializeMemory(as: UInt8.self, repeating: 0)
     }
 }
