@@ -175,3 +175,96 @@ public struct DecodeStage: Sendable {
         ).write(to: output, with: kept)
     }
 }
+
+// Sources that are results as they are, or without their metadata (SEMANTICS §11.37).
+extension DecodeStage {
+    /// An SVG for which nothing has to be drawn; `nil` for other bytes, and where it has.
+    func undrawn(
+        _ work: DecodeWork, _ input: UnsafeRawBufferPointer, _ limits: ImageLimits,
+        to output: some OutputSpace
+    ) throws(ImageError) -> DecodedImage? {
+        guard work.takesDrawingsUndrawn, let drawing = UndrawnSVG(input, limits) else { return nil }
+        guard work.passing != nil else { return DecodedImage(info: drawing.info, frames: []) }
+        var file = StrippedFile(of: input)
+        if let inflated = drawing.inflated {
+            file.append(inflated)
+        } else {
+            file.keep(0..<input.count)
+        }
+        return try handOver(file, drawing.info, to: output)
+    }
+
+    /// The source as a file; `nil` where it has to be decoded, also since its metadata cannot be
+    /// taken out of it.
+    func passed(
+        _ work: DecodeWork, _ source: SourceImage, _ limits: ImageLimits,
+        to output: some OutputSpace
+    ) throws(ImageError) -> DecodedImage? {
+        let info = source.info
+        guard let passing = work.passing,
+            passing.passes(info, for: work.need, keepsFrames: work.wantsAllFrames),
+            limits.permit(info, for: .header),
+            let file = try stripped(source, passing.metadata), file.length <= work.passedBytesMax
+        else { return nil }
+        return try handOver(file, info, to: output)
+    }
+
+    private func stripped(
+        _ source: SourceImage, _ metadata: MetadataChoice
+    ) throws(ImageError) -> StrippedFile? {
+        let bytes = source.bytes
+        guard metadata != .all else {
+            var file = StrippedFile(of: bytes)
+            file.keep(0..<bytes.count)
+            return file
+        }
+        switch source.decoder.format {
+        case .jpeg:
+            return JPEGFile.stripped(bytes, keeping: try PassedMetadata(of: source, metadata))
+        case .png:
+            return PNGFile.stripped(bytes, keeping: try PassedMetadata(of: source, metadata))
+        case .webp:
+            return WebPFile.stripped(bytes, keeping: try PassedMetadata(of: source, metadata))
+        case .gif: return GIFFile.stripped(bytes)
+        default: return nil
+        }
+    }
+
+    private func handOver(
+        _ file: StrippedFile, _ info: ImageInfo, to output: some OutputSpace
+    ) throws(ImageError) -> DecodedImage {
+        let block = try output.reserve(file.length)
+        file.write(to: block.bytes)
+        var image = DecodedImage(info: info, frames: [])
+        image.file = block.reference(length: file.length)
+        return image
+    }
+}
+
+extension OutputBlock {
+    /// The frame whose pixels were written into its first `count` bytes; what is kept goes behind
+    /// them, where the block has room for it.
+    func frame(
+        _ layout: PixelLayout, pixelBytes count: Int, with kept: KeptBytes
+    ) -> DecodedImage.Frame {
+        var layout = layout
+        layout.enclosures = kept.write(to: bytes, from: count)
+        return DecodedImage.Frame(
+            reference: reference(length: count + kept.byteCount), layout: layout)
+    }
+}
+
+extension OutputSpace {
+    /// A frame of an animation as it is shown, in a block of its own: RGBA of the whole canvas.
+    func frame(
+        _ pixels: [UInt8], of canvas: PixelSize, turned orientation: Orientation = .upright,
+        with kept: KeptBytes
+    ) throws(ImageError) -> DecodedImage.Frame {
+        let block = try reserve(pixels.count + kept.byteCount)
+        UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<pixels.count])
+            .copyBytes(from: pixels)
+        var layout = PixelLayout(bands: .rgba, size: canvas, stride: 4 * canvas.width)
+        layout.orientation = orientation
+        return block.frame(layout, pixelBytes: pixels.count, with: kept)
+    }
+}

@@ -303,3 +303,197 @@ final class BodySink: TransferSink {
         (body, plain, decryption) = (nil, nil, nil)
     }
 }
+
+/// The block that a body grows in: small at first, doubled as bytes arrive, never made large on
+/// the origin's word (SEMANTICS §10.4).
+///
+/// The owner hands the reference over or calls `discard`.
+struct BodyBlock {
+    private var block: OutputBlock
+    private let expected: Int?
+    private(set) var count = 0
+
+    /// Bytes of the first block at most.
+    static let startBytes = 64 * 1024
+
+    /// Reserves min(`expected`, 64 KB), and never less than the bytes that are here. Throws
+    /// `arenaFull`.
+    init(
+        in space: any OutputSpace, expecting expected: Int?, atLeast: Int
+    ) throws(ImageError) {
+        self.expected = expected
+        let start = min(expected ?? Self.startBytes, Self.startBytes)
+        block = try space.reserve(max(start, atLeast, 1))
+    }
+
+    /// Copies bytes behind those that are there. Throws `arenaFull`; what was there stays.
+    mutating func append(_ bytes: RawSpan, in space: any OutputSpace) throws(ImageError) {
+        let needed = count + bytes.byteCount
+        if needed > block.bytes.count {
+            block = try space.resize(block, to: capacity(for: needed), keeping: count)
+        }
+        bytes.withUnsafeBytes { source in
+            UnsafeMutableRawBufferPointer(rebasing: block.bytes[count..<needed])
+                .copyMemory(from: source)
+        }
+        count = needed
+    }
+
+    /// Twice what is there, though not beyond what the origin announced while that holds.
+    private func capacity(for needed: Int) -> Int {
+        let doubled = max(needed, block.bytes.count * 2)
+        guard let expected, expected >= needed else { return doubled }
+        return min(doubled, expected)
+    }
+
+    /// The bytes.
+    var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: block.bytes[..<count])
+    }
+
+    /// What the bytes look like.
+    var format: ImageFormat? { block.format(length: count) }
+
+    /// Names the bytes.
+    var reference: BlockReference { block.reference(length: count) }
+
+    /// Names what is here by an id of its own, while more is written behind it.
+    func share(in space: any SharingSpace) -> BlockReference? {
+        space.share(block)?.reference(length: count)
+    }
+
+    func discard(in space: any OutputSpace) {
+        space.discard(block)
+    }
+}
+
+/// Hands out what has arrived of one body while the rest comes: one block at a time, not too often,
+/// and each time more than before. What is held back is handed out later, although no more comes.
+///
+/// Where nothing more comes, the same bytes are handed out again, after pauses that double:
+/// whoever had no time for them at first sees them nevertheless.
+struct EarlyBody {
+    /// When bytes are handed out, in milliseconds.
+    struct Pace: Sendable {
+        /// Between two times at least.
+        var interval = 100
+        /// From the first time that bytes were handed out to the second. Each of a few pauses
+        /// that follow is twice as long.
+        var again = 200
+    }
+
+    /// Whether anybody looks at it.
+    var isWanted: Bool
+    private let pace: Pace
+    private var last: Last?
+
+    /// What was handed out last.
+    private struct Last {
+        let block: BlockID
+        let bytes: Int
+        /// When, in nanoseconds.
+        let at: UInt64
+        /// How often the same bytes were before.
+        let repeats: Int
+    }
+
+    /// So often the pause doubles: to 3.2 s, at the usual pace.
+    private static let doublingsMax = 4
+
+    init(_ pace: Pace, isWanted: Bool) {
+        (self.pace, self.isWanted) = (pace, isWanted)
+    }
+
+    /// Whether something will be handed out, though nothing more may come.
+    func isBehind(_ body: BodyBlock?) -> Bool { isWanted && body?.count ?? 0 > 0 }
+
+    /// The bytes that are here, where it is their turn: the first ones at once, others when those
+    /// before were given back.
+    mutating func next(
+        of body: BodyBlock, in space: any SharingSpace, at now: UInt64
+    ) -> BlockReference? {
+        guard isBehind(body), isDue(body, in: space, at: now),
+            let reference = body.share(in: space)
+        else { return nil }
+        let repeats = body.count == last?.bytes ? (last?.repeats ?? 0) + 1 : 0
+        last = Last(block: reference.block, bytes: body.count, at: now, repeats: repeats)
+        return reference
+    }
+
+    private func isDue(_ body: BodyBlock, in space: any SharingSpace, at now: UInt64) -> Bool {
+        guard let last else { return true }
+        let again = pace.again << min(last.repeats, Self.doublingsMax)
+        let pause = body.count > last.bytes ? pace.interval : again
+        return now >= last.at + UInt64(max(0, pause)) * 1_000_000 && !space.isInUse(last.block)
+    }
+}
+
+/// Reports the progress of one job where somebody listens, and not too often.
+struct ProgressPacer {
+    private let job: Job
+    private let interval: UInt64
+    private let report: @Sendable (JobProgress) -> Void
+    private var expected: UInt64 = 0
+    private var received: UInt64 = 0
+    private var reported: UInt64?
+    private var reportedAt: UInt64 = 0
+    private var isWanted: Bool
+    /// Whether the head is here: before it there is nothing to report.
+    private var hasBegun = false
+
+    init(
+        _ job: Job, intervalMilliseconds: Int, report: @escaping @Sendable (JobProgress) -> Void
+    ) {
+        self.job = job
+        self.report = report
+        isWanted = job.wantsProgress
+        interval = UInt64(max(0, intervalMilliseconds)) * 1_000_000
+    }
+
+    /// The head is here: the first report (SEMANTICS §10.5).
+    mutating func begin(expected: Int?) {
+        self.expected = UInt64(expected ?? 0)
+        hasBegun = true
+        send()
+    }
+
+    /// Bytes came.
+    mutating func advance(to received: Int, at now: UInt64) {
+        self.received = UInt64(received)
+        guard isWanted, now >= reportedAt + interval else { return }
+        reportedAt = now
+        send()
+    }
+
+    /// Bytes are handed out. Who made them ready says how often.
+    mutating func handOut(
+        _ arrived: BlockReference, _ format: ImageFormat?, of received: Int, at now: UInt64
+    ) {
+        (self.received, reported, reportedAt) = (UInt64(received), UInt64(received), now)
+        report(
+            JobProgress(
+                id: job.id, attempt: job.attempt, received: self.received, expected: expected,
+                arrived: arrived, format: format))
+    }
+
+    /// Somebody listens from now on, and hears at once how far it is.
+    mutating func want(at now: UInt64) {
+        guard !isWanted else { return }
+        isWanted = true
+        reportedAt = now
+        if hasBegun { send() }
+    }
+
+    /// All bytes are here: the last report always goes out.
+    mutating func end() {
+        if reported != received { send() }
+    }
+
+    private mutating func send() {
+        guard isWanted else { return }
+        reported = received
+        report(
+            JobProgress(
+                id: job.id, attempt: job.attempt, received: received, expected: expected))
+    }
+}

@@ -294,3 +294,112 @@ final class DownloadLoop {
     /// Wake-ups end a wait; this is only how long one lasts without.
     private static let idleMilliseconds = 60_000
 }
+
+extension DownloadLoop {
+    /// What a transfer that broke off is to go on with. One that did not get further than the one
+    /// before it would not, either.
+    func rest(of download: ActiveDownload, after error: CurlError?) -> RestOfBody? {
+        let elapsed = now().milliseconds(since: download.started)
+        guard download.continuations < configuration.continuationsMax,
+            elapsed < configuration.totalTimeoutMilliseconds,
+            let rest = download.sink.rest(after: error), rest.offset > download.offset
+        else { return nil }
+        return rest
+    }
+
+    /// Another transfer brings what is missing.
+    func continueBody(_ download: ActiveDownload, with rest: RestOfBody) {
+        remove(download)
+        var download = download
+        download.continuations += 1
+        download.offset = rest.offset
+        download.sink.expect(rest)
+        do throws(DownloadFailure) {
+            try startAnother(&download, rest)
+        } catch {
+            giveUp(download, error)
+        }
+    }
+}
+
+extension DownloadLoop {
+    /// Whether there are bytes to decode.
+    var isBehind: Bool { active.values.contains { $0.sink.isBehind } }
+
+    /// Decodes something of each body that has bytes to decode. Between two turns everything else
+    /// goes on, and cancels and deadlines are obeyed.
+    func decodeATurn() {
+        let behind = active.values.filter { $0.sink.isBehind }
+        for download in behind {
+            do throws(DownloadFailure) {
+                let room = decoding.room(for: behind.count)
+                try pulse.handling(download.sink.job.id) { () throws(DownloadFailure) in
+                    try download.sink.decode(through: room)
+                }
+            } catch {
+                // The sink keeps the error.
+                finish(download, nil)
+                continue
+            }
+            goOn(download)
+        }
+    }
+
+    /// Gets what libcurl keeps of the transfer, or tells its result where all is decoded.
+    private func goOn(_ download: ActiveDownload) {
+        if download.hasAllBytes {
+            if !download.sink.isBehind, !download.sink.beginsDecryption() { finish(download, nil) }
+            return
+        }
+        guard download.sink.takesPostponed() else { return }
+        do throws(CurlError) {
+            try transfers.resume(download.transfer)
+            mayStandStill = true
+        } catch {
+            broke(download, error)
+        }
+    }
+}
+
+/// The room that all bodies share to be decoded in, one after another.
+final class DecodingTurn {
+    private let room = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: DecodingTurn.bytesMax, alignment: 16)
+
+    /// Bytes that all bodies together may take or become in a turn: some milliseconds of work.
+    static let bytesMax = 1 << 20
+    private static let bytesMin = 4 << 10
+
+    deinit { room.deallocate() }
+
+    /// The share of one of `count` bodies.
+    func room(for count: Int) -> UnsafeMutableRawBufferPointer {
+        let share = max(Self.bytesMin, Self.bytesMax / max(1, count))
+        return UnsafeMutableRawBufferPointer(rebasing: room[..<share])
+    }
+}
+
+/// The cookie jars of a download worker, by name; a name is that of one identity.
+final class CookieJars {
+    private var jars: [String: (jar: CookieJar, used: UInt64)] = [:]
+    private var uses: UInt64 = 0
+
+    /// Jars at most; one more takes the place of that which was used longest ago.
+    static let countMax = 256
+
+    /// The jar of a name, made where it is missing.
+    func jar(_ name: String, of transfers: borrowing TransferSet) throws(CurlError) -> CookieJar {
+        uses += 1
+        if let known = jars[name]?.jar {
+            jars[name]?.used = uses
+            return known
+        }
+        if jars.count >= Self.countMax, let oldest = jars.min(by: { $0.value.used < $1.value.used })
+        {
+            jars[oldest.key] = nil
+        }
+        let jar = try transfers.makeJar()
+        jars[name] = (jar, uses)
+        return jar
+    }
+}

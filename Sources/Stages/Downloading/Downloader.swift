@@ -104,3 +104,157 @@ public final class Downloader: Sendable {
         ended?.join()
     }
 }
+
+/// What other threads want of the loop since its last turn. Bounded by the jobs that are alive.
+final class DownloadInbox: Sendable {
+    /// A job with the moment at which its time is over.
+    struct Admission: Sendable {
+        let job: Job
+        let deadline: Instant
+    }
+
+    /// Everything wanted since the last turn.
+    struct Batch: Sendable {
+        var admissions: [Admission] = []
+        var deadlines: [JobID: Instant] = [:]
+        var progress: Set<JobID> = []
+        var arrived: Set<JobID> = []
+        var cancellations: Set<JobID> = []
+        /// How transfers are made from now on.
+        var settings: (configuration: DownloadConfiguration, policy: TransferPolicy)?
+        var isStopping = false
+    }
+
+    private struct State: Sendable {
+        var batch = Batch()
+        var live: Set<JobID> = []
+    }
+
+    private let state = Mutex(State())
+    private let jobsMax: Int
+
+    init(jobsMax: Int) {
+        self.jobsMax = jobsMax
+    }
+
+    /// Why a job is not taken, or nil.
+    func admit(_ job: Job) -> ImageError? {
+        let deadline = Self.deadline(after: job.millisecondsLeft)
+        return state.withLock { state in
+            if state.batch.isStopping { return DownloadFailure.shuttingDown.imageError }
+            if state.live.count >= jobsMax { return DownloadFailure.tooMany(jobsMax).imageError }
+            guard state.live.insert(job.id).inserted else {
+                return DownloadFailure.defect("job \(job.id.value) runs already").imageError
+            }
+            state.batch.admissions.append(Admission(job: job, deadline: deadline))
+            return nil
+        }
+    }
+
+    func cancel(_ id: JobID) -> Bool {
+        whileAlive(id) { $0.cancellations.insert(id) }
+    }
+
+    func adjust(_ adjustment: JobAdjustment) -> Bool {
+        let deadline = Self.deadline(after: adjustment.millisecondsLeft)
+        return whileAlive(adjustment.id) { batch in
+            batch.deadlines[adjustment.id] = deadline
+            if adjustment.wantsProgress { batch.progress.insert(adjustment.id) }
+            if adjustment.wantsArrived { batch.arrived.insert(adjustment.id) }
+        }
+    }
+
+    func adopt(_ configuration: DownloadConfiguration, _ policy: TransferPolicy) {
+        state.withLock { $0.batch.settings = (configuration, policy) }
+    }
+
+    func stop() {
+        state.withLock { $0.batch.isStopping = true }
+    }
+
+    /// Everything since the last call.
+    func take() -> Batch {
+        state.withLock { state in
+            defer { state.batch = Batch(isStopping: state.batch.isStopping) }
+            return state.batch
+        }
+    }
+
+    /// The job is about to get its outcome; its id may come again.
+    func forget(_ id: JobID) {
+        state.withLock { state in
+            state.live.remove(id)
+            state.batch.cancellations.remove(id)
+            state.batch.progress.remove(id)
+            state.batch.arrived.remove(id)
+            state.batch.deadlines[id] = nil
+        }
+    }
+
+    private func whileAlive(_ id: JobID, _ change: (inout Batch) -> Void) -> Bool {
+        state.withLock { state in
+            guard state.live.contains(id) else { return false }
+            change(&state.batch)
+            return true
+        }
+    }
+
+    private static func deadline(after milliseconds: UInt32) -> Instant {
+        Instant(nanoseconds: MonotonicClock.now()).adding(milliseconds: Int(milliseconds))
+    }
+}
+
+/// What the thread of a downloader is at, for whoever looks from another one.
+///
+/// A thread that stands in one turn for long does nothing for all the other transfers, and no
+/// cancel reaches it.
+public struct DownloadPulse: Hashable, Sendable {
+    /// Counts turns; another one at each look, while the thread turns.
+    public let turn: UInt64
+    /// Whether it waits for something to do, which may last.
+    public let isWaiting: Bool
+    /// The job whose bytes are handled at the moment.
+    public let job: JobID?
+}
+
+/// Where the loop writes its pulse.
+final class LoopPulse: Sendable {
+    /// Odd while the loop is at work.
+    private let turns = Atomic<UInt64>(0)
+    private let job = Atomic<UInt64>(0)
+
+    func began() { turns.add(1, ordering: .releasing) }
+
+    func waits() { turns.add(1, ordering: .releasing) }
+
+    /// The bytes of a job are handled in `body`.
+    func handling<Result, Failure>(
+        _ id: JobID, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        job.store(id.value, ordering: .releasing)
+        defer { job.store(0, ordering: .releasing) }
+        return try body()
+    }
+
+    var now: DownloadPulse {
+        let turn = turns.load(ordering: .acquiring)
+        let job = job.load(ordering: .acquiring)
+        return DownloadPulse(
+            turn: turn, isWaiting: turn % 2 == 0, job: job == 0 ? nil : JobID(job))
+    }
+}
+
+/// Takes the response of a job as its sink does, and says meanwhile that it is this job's.
+final class MarkedSink: TransferSink {
+    private let sink: any TransferSink
+    private let job: JobID
+    private let pulse: LoopPulse
+
+    init(_ sink: any TransferSink, of job: JobID, _ pulse: LoopPulse) {
+        (self.sink, self.job, self.pulse) = (sink, job, pulse)
+    }
+
+    func receive(_ head: ResponseHead) -> Bool { pulse.handling(job) { sink.receive(head) } }
+
+    func receive(_ bytes: RawSpan) -> Reception { pulse.handling(job) { sink.receive(bytes) } }
+}

@@ -144,3 +144,109 @@ struct FetchAdmission {
         return conditions.compactMap(\.self).filter(\.isValid)
     }
 }
+
+/// What a request to an S3 server has besides the URL and the conditions of any other one.
+struct S3Request {
+    /// The URL at the endpoint.
+    let url: String
+    /// What the object is called outside.
+    let name: String
+    /// Headers that are signed with the request.
+    let headers: [HTTPHeader]
+    /// `nil`: it asks as nobody.
+    let signing: TransferSigning?
+    let allowedAddresses: Set<SocketAddress>
+
+    /// `nil` for another loader. Throws `invalidURL` for a URL that names no object, and
+    /// `invalidRequest` for a place that is none.
+    init?(_ work: FetchWork) throws(ImageError) {
+        guard case .s3(let place) = work.loader else { return nil }
+        let source = try SourceURL(work.url)
+        try work.loader.check(source)
+        guard S3Place.isEndpoint(place.endpoint), S3Place.isRegion(place.region),
+            place.credentials?.isValid ?? true
+        else { throw ImageError(.invalidRequest, "the loader has no endpoint of S3") }
+        url = place.url(of: try S3Object(source))
+        name = source.withoutUserInfo
+        headers = Self.headers(place.credentials)
+        signing = place.credentials.map {
+            TransferSigning(
+                region: place.region, accessKeyID: $0.accessKeyID,
+                secretAccessKey: $0.secretAccessKey)
+        }
+        allowedAddresses = Set(place.allowedAddresses.compactMap { SocketAddress($0) })
+    }
+
+    /// A GET has no body, whose digest is that of nothing.
+    private static func headers(_ credentials: S3Credentials?) -> [HTTPHeader] {
+        guard let credentials else { return [] }
+        let digest = HTTPHeader(name: "x-amz-content-sha256", value: emptyDigest)
+        guard !credentials.sessionToken.isEmpty else { return [digest] }
+        return [
+            digest, HTTPHeader(name: "x-amz-security-token", value: credentials.sessionToken),
+        ]
+    }
+
+    /// SHA-256 of no bytes.
+    private static let emptyDigest =
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    /// Nothing of the request goes anywhere else.
+    static let redirected = DownloadFailure.refused(
+        ImageError(
+            .invalidDownloadResponse,
+            "the S3 server leads to another URL, which no loader of S3 follows: put right "
+                + "endpoint, region or bucket of the loader in the file of serve --config"))
+}
+
+/// Which names may be looked up while many lookups are under way.
+///
+/// A lookup is a thread of libcurl's. It lasts as long as the resolver of the system asks, 10 s and
+/// more of a name server that says nothing, and nobody can end it before: a transfer that is
+/// cancelled leaves it behind. So silent name servers could take all threads that this process may
+/// have. Beyond some of them, domains are refused of which lookups were left behind; beyond most of
+/// them, all domains but those whose names were found.
+struct NameLookups {
+    private var leftBehind: [String: (count: Int, until: Instant)] = [:]
+    private var found: Set<String> = []
+
+    /// Threads up to which every name is looked up: more than there are transfers at a time.
+    static let threadsFew = 288
+    /// Threads up to which names of unknown domains are looked up. Units and containers permit 512.
+    static let threadsMany = 416
+    /// Lookups left behind from which on a domain is one that does not answer.
+    static let leftBehindMax = 8
+    /// Milliseconds after the last one for which a domain is that.
+    static let rememberedMilliseconds = 30_000
+    /// Domains that are remembered as either, at most.
+    static let domainsMax = 4_096
+
+    /// Whether a name may be looked up by a process that has so many threads.
+    func permits(_ host: String, threads: Int, at now: Instant) -> Bool {
+        guard threads > Self.threadsFew else { return true }
+        let domain = Self.domain(of: host)
+        if let silent = leftBehind[domain], silent.until > now, silent.count >= Self.leftBehindMax {
+            return false
+        }
+        return threads <= Self.threadsMany || found.contains(domain)
+    }
+
+    /// A name was found.
+    mutating func found(_ host: String) {
+        if found.count >= Self.domainsMax { found = [] }
+        found.insert(Self.domain(of: host))
+    }
+
+    /// A transfer ended before its name was found, and left the lookup behind.
+    mutating func leftBehind(_ host: String, at now: Instant) {
+        let domain = Self.domain(of: host)
+        let known = leftBehind[domain].map { $0.until > now ? $0.count : 0 } ?? 0
+        if leftBehind.count >= Self.domainsMax, known == 0 { leftBehind = [:] }
+        leftBehind[domain] = (known + 1, now.adding(milliseconds: Self.rememberedMilliseconds))
+    }
+
+    /// Whose name servers are asked, as far as a name tells: its last two labels.
+    private static func domain(of host: String) -> String {
+        host.lowercased().split(separator: ".").suffix(2).joined(separator: ".")
+    }
+}

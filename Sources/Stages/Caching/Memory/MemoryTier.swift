@@ -1,4 +1,5 @@
 internal import ImageModel
+public import Linux
 public import Messages
 internal import XXHash
 
@@ -227,5 +228,107 @@ public struct MemoryTier: Sendable {
         cost -= entry.cost
         gone.freed.append(entry.block)
         return gone
+    }
+}
+
+/// Bytes in `results/` that the memory tier keeps account of.
+public struct MemoryEntry: Sendable, Hashable {
+    /// The text of the cache key; `nil` for a result that is only delivered.
+    public var key: String?
+    /// Where the bytes are; its block is the entry's name.
+    public var reference: BlockReference
+    /// What was stored with them.
+    public var metadata: StoredMetadata
+    /// Bytes that it takes: the block, the key, `MemoryTier.overhead`, tags and extended data.
+    public var cost: Int
+    /// From then on it is not used any more; `nil` for never.
+    public var expires: UnixTime?
+    /// When its bytes were stored; `nil` for what is only delivered.
+    public var stored: UnixTime?
+
+    /// Describes an entry; `blockBytes` is what the block takes, not only what is filled.
+    public init(
+        key: String?, reference: BlockReference, metadata: StoredMetadata, blockBytes: Int,
+        expires: UnixTime? = nil, stored: UnixTime? = nil
+    ) {
+        self.stored = stored
+        self.key = key
+        self.reference = reference
+        self.metadata = metadata
+        self.cost = MemoryTier.cost(
+            key: key, blockBytes: blockBytes, partBytes: metadata.partBytes)
+        self.expires = expires
+    }
+
+    /// Its receivers may have mapped it (SEMANTICS §14.6).
+    public var isLarge: Bool { reference.length >= UInt64(CacheStage.largeBytes) }
+
+    /// Its name.
+    public var block: BlockID { reference.block }
+}
+
+/// Blocks that left the memory tier.
+public struct Departures: Sendable, Hashable {
+    /// They hold their keys no longer, or were large: the coordinator must hear of it.
+    public var evicted: [BlockID] = []
+    /// The memory tier has no claim to their bytes any more.
+    public var freed: [BlockID] = []
+
+    /// None.
+    public init() {}
+
+    /// Nothing left.
+    public var isEmpty: Bool { evicted.isEmpty && freed.isEmpty }
+
+    /// Takes in what else left.
+    public mutating func append(_ other: Departures) {
+        evicted += other.evicted
+        freed += other.freed
+    }
+}
+
+/// Whether memory is so short that the memory tier has to shrink. A decision over what the kernel
+/// says; whoever asks reads that.
+public struct MemoryShortage: Sendable {
+    /// The part of its limit that a group may use before the tier shrinks, percent.
+    public static let usedPercentMax = 90
+    /// From so many percent of waiting on, the tier shrinks.
+    public static let stallPercentMax = 10.0
+    /// Below so many percent of the machine's memory that are available, the tier shrinks.
+    public static let availablePercentMin = 5
+    /// How long the tier is left alone after it shrank, milliseconds: the averages of the kernel
+    /// look back ten seconds.
+    public static let pause: Int64 = 10_000
+
+    private var shrankAt: UnixTime?
+
+    /// Nothing was shrunk yet.
+    public init() {}
+
+    /// Why the tier has to shrink now; `nil` where it need not, or did a moment ago.
+    public mutating func reason(_ supply: MemorySupply, now: UnixTime) -> String? {
+        if let shrankAt, now >= shrankAt, now < shrankAt.adding(milliseconds: Self.pause) {
+            return nil
+        }
+        guard let reason = Self.reason(supply) else { return nil }
+        shrankAt = now
+        return reason
+    }
+
+    private static func reason(_ supply: MemorySupply) -> String? {
+        if let limit = supply.limitBytes, let used = supply.usedBytes,
+            limit > 0, used >= limit / 100 * usedPercentMax
+        {
+            return "the control group uses \(used) of \(limit) bytes"
+        }
+        if let stall = supply.stallPercent, stall >= stallPercentMax {
+            return "processes waited for memory in \(Int(stall)) of 100 seconds"
+        }
+        if let available = supply.availableBytes, let total = supply.totalBytes,
+            available < total / 100 * availablePercentMin
+        {
+            return "the machine has \(available) of \(total) bytes left"
+        }
+        return nil
     }
 }

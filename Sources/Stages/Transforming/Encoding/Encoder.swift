@@ -193,3 +193,185 @@ struct Encoder {
             red: Double(colour.red), green: Double(colour.green), blue: Double(colour.blue))
     }
 }
+
+extension ImageFormat {
+    /// What is written of samples: as many bits as are asked for; of a high dynamic range as many
+    /// as there are, as far as the format has them.
+    func samples(of samples: SampleForm, _ options: OutputOptions) -> SampleForm {
+        let wanted = options.depth ?? (samples.hdr == nil ? 8 : samples.bits)
+        let bits = traits.output?.depth(for: options.colours == nil ? wanted : 8) ?? 8
+        return SampleForm(bits: bits, hdr: samples.hdr)
+    }
+}
+
+extension VipsImage {
+    /// The same in samples of as many bytes.
+    func with(_ samples: SampleForm) throws(VipsError) -> VipsImage {
+        switch (header.bytesPerBand, samples.bytes) {
+        case (1, 2): try widened(whole: 255)
+        case (2, 1): try narrowed()
+        default: self
+        }
+    }
+}
+
+/// Encodes one image, again at lower qualities where it is to have only so many bytes.
+struct EncodingAttempts<Space: OutputSpace> {
+    let order: EncodingOrder
+    /// Whether quality says how large a file is.
+    let losesSomething: Bool
+    /// Writes the image; answers whether that has alpha.
+    let body: (EncodingOrder, BlockWriter<Space>) throws -> Bool
+
+    /// What became of the attempts.
+    struct Outcome {
+        let hasAlpha: Bool
+        let count: Int
+        /// That of the image, where a limit of bytes had it looked for.
+        var quality: Int?
+    }
+
+    /// Leaves in the writer the best image that has few enough bytes; where none has, the smallest.
+    func run(_ writer: BlockWriter<Space>) throws -> Outcome {
+        let hasAlpha = try body(order, writer)
+        guard losesSomething, let limit = order.options.maxBytes else {
+            return Outcome(hasAlpha: hasAlpha, count: 1, quality: nil)
+        }
+        guard writer.bytes.count > limit else {
+            return Outcome(hasAlpha: hasAlpha, count: 1, quality: order.quality)
+        }
+        var count = 1
+        let first = (Array(writer.bytes), hasAlpha, order.quality)
+        let best = try best(atMost: limit, after: first, writer, &count)
+        writer.restart()
+        guard best.bytes.withUnsafeBytes({ writer.append($0) }) else {
+            throw ImageError(.internalError, "what had room before has none")
+        }
+        return Outcome(hasAlpha: best.hasAlpha, count: count, quality: best.quality)
+    }
+
+    private typealias Attempt = (bytes: [UInt8], hasAlpha: Bool, quality: Int)
+
+    /// The best of those that fit, else the smallest. The first one and `QualitySearch` are
+    /// `triesMax` attempts.
+    private func best(
+        atMost limit: Int, after first: Attempt, _ writer: BlockWriter<Space>, _ count: inout Int
+    ) throws -> Attempt {
+        var best: Attempt?
+        var smallest = first
+        var search = QualitySearch(below: order.quality)
+        while let quality = search.next {
+            if order.cancellation.isCancelled { throw ImageError.cancelled }
+            writer.restart()
+            count += 1
+            let hasAlpha = try body(order.with(quality: quality), writer)
+            let fits = writer.bytes.count <= limit
+            let attempt = (Array(writer.bytes), hasAlpha, quality)
+            if fits { best = attempt }
+            if attempt.0.count < smallest.bytes.count { smallest = attempt }
+            search.found(fits: fits)
+        }
+        return best ?? smallest
+    }
+}
+
+/// Looks for the best quality below one at which a result was too large: by halves, over every
+/// second quality from 0 on, so that few of them are tried. Pure.
+struct QualitySearch {
+    /// Of the qualities 0, 2, 4, …: so many first ones fit, and those from `unfit` on do not.
+    private var (fit, unfit) = (0, 0)
+
+    /// All of them below `asked`, which does not fit.
+    init(below asked: Int) { unfit = (asked + 1) / 2 }
+
+    /// What to try; nil where the last one that fitted is the best, or none does.
+    var next: Int? { fit < unfit ? 2 * middle : nil }
+
+    /// Whether `next` fitted.
+    mutating func found(fits: Bool) {
+        if fits { fit = middle + 1 } else { unfit = middle }
+    }
+
+    private var middle: Int { (fit + unfit) / 2 }
+}
+
+/// Collects bytes in a block that grows as they come.
+final class BlockWriter<Space: OutputSpace> {
+    private let space: Space
+    private var block: OutputBlock
+    private var count = 0
+    /// Bytes that `next` has given, from the first on.
+    private var handedOut = 0
+
+    /// Why `append` answered false.
+    private(set) var failure: ImageError?
+
+    /// - Parameter estimate: bytes expected; a wrong guess costs a copy.
+    init(_ space: Space, estimate: Int) throws(ImageError) {
+        self.space = space
+        block = try space.reserve(max(4096, estimate))
+    }
+
+    /// Adds bytes; false where there is no space for them.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard grow(by: bytes.count) else { return false }
+        UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...]).copyMemory(from: bytes)
+        count += bytes.count
+        return true
+    }
+
+    /// Adds bytes before those from `place` on; false where there is no space for them.
+    func insert(_ bytes: [UInt8], at place: Int) -> Bool {
+        guard grow(by: bytes.count) else { return false }
+        let behind = UnsafeMutableRawBufferPointer(rebasing: block.bytes[(place + bytes.count)...])
+        behind.copyMemory(from: UnsafeRawBufferPointer(rebasing: self.bytes[place...]))
+        UnsafeMutableRawBufferPointer(rebasing: block.bytes[place...]).copyBytes(from: bytes)
+        written(count + bytes.count)
+        return true
+    }
+
+    /// Memory for at least so many bytes more, which count as written once it is asked again; nil
+    /// where there is no space for them.
+    func next(_ minimum: Int) -> UnsafeMutableRawBufferPointer? {
+        count = handedOut
+        guard grow(by: minimum) else { return nil }
+        handedOut = block.bytes.count
+        return UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...])
+    }
+
+    /// Of all that `next` gave, the first so many bytes count as written.
+    func written(_ count: Int) {
+        self.count = count
+        handedOut = count
+    }
+
+    /// The bytes so far, valid until more are added.
+    var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(block.bytes)[..<count])
+    }
+
+    /// Forgets all bytes so far; the space stays.
+    func restart() { (count, handedOut) = (0, 0) }
+
+    /// A reference to the bytes; the block is the outcome's from now on.
+    func finish() -> BlockReference {
+        block.reference(length: count)
+    }
+
+    /// Gives the block back.
+    func discard() {
+        space.discard(block)
+    }
+
+    private func grow(by more: Int) -> Bool {
+        guard count + more > block.bytes.count else { return true }
+        do {
+            block = try space.resize(
+                block, to: max(count + more, 2 * block.bytes.count), keeping: count)
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+}

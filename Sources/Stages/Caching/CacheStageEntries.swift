@@ -1,0 +1,484 @@
+public import ImageModel
+internal import Messages
+
+// One entry, or all of them, without their bytes (SEMANTICS §5.7).
+extension CacheStage {
+    /// Looks for an entry, or removes it or all of them. The answer of a removal comes after the
+    /// `evicted` that it causes, and after the disk.
+    func attend(_ job: CacheJob, to work: EntryWork, _ now: UnixTime) {
+        let inMemory =
+            switch work.action {
+            case .contains: tiersInMemory(of: work.key, now: now).intersection(work.tiers)
+            default: removeFromMemory(work)
+            }
+        let isSettled = work.action == .contains && inMemory.contains(.disk)
+        guard work.tiers.contains(.disk), disk != nil, !isSettled else {
+            return answer(job, .entry(inMemory))
+        }
+        guard !isDiskAway else { return attendWithoutDisk(job, to: work, inMemory: inMemory) }
+        let request: DiskWork =
+            switch work.action {
+            case .contains: .find(work.key)
+            case .clear: .clear
+            default: .remove(work.key)
+            }
+        if !ask(request, .attending(job, work, inMemory: inMemory), now) {
+            if work.action == .remove { outdate(work.key) }
+            answer(job, .failed(Self.tooMuchWaits))
+        }
+    }
+
+    /// The disk has looked, or removed.
+    func attended(
+        _ job: CacheJob, to work: EntryWork, inMemory: CacheTypes, _ result: DiskResult
+    ) {
+        switch result {
+        case .found(let row):
+            let isFound =
+                row.map { !isSwept(work.key, $0) && !$0.metadata.isOutdated(under: work.key) }
+                ?? false && !outdated.contains(work.key)
+            answer(job, .entry(isFound ? inMemory.union(.disk) : inMemory))
+        case .removed(true): answer(job, .entry(inMemory.union(.disk)))
+        default:
+            // It is tried again all the same; until then nobody is answered from it.
+            if work.action == .remove { outdate(work.key) }
+            let error = ImageError(.internalError, "the disk cannot remove it now; try again later")
+            answer(job, .failed(error))
+        }
+    }
+
+    private func removeFromMemory(_ work: EntryWork) -> CacheTypes {
+        if work.action == .clear { forgetAll(work.tiers) } else { forget(work.key, work.tiers) }
+        return work.tiers.intersection(.memory)
+    }
+}
+
+// Several entries at a time: removed, listed or counted by what they are (SEMANTICS §5.7). Memory
+// is looked through at once, the disk a bit at a time, so that others are served meanwhile.
+extension CacheStage {
+    func attendSeveral(_ job: CacheJob, to work: EntryWork, _ now: UnixTime) {
+        let selection = DiskSelection(work.selection, now)
+        switch work.action {
+        case .list: list(job, work, selection, now)
+        case .count:
+            var page = EntryPage()
+            if work.tiers.contains(.memory) {
+                for entry in memory.entries(now: now) where selection.matches(entry) {
+                    page.memory.add(entry.cost)
+                }
+            }
+            walk(job, work, page, DiskScan(selection: selection, purpose: .count), now)
+        case .removeSelected:
+            var page = EntryPage()
+            page.memory = forget(selection, work.tiers, now)
+            walk(job, work, page, DiskScan(selection: selection, purpose: .remove), now)
+        case .trim: trim(job, work, now)
+        case .renew: renew(job, work, now)
+        case .contains, .remove, .clear: attend(job, to: work, now)
+        }
+    }
+
+    // MARK: - Lists
+
+    /// The pages of the disk come before those of memory; their numbers do not meet.
+    private static let memoryCursor: UInt64 = 1 << 63
+
+    private func list(
+        _ job: CacheJob, _ work: EntryWork, _ selection: DiskSelection, _ now: UnixTime
+    ) {
+        guard work.after < Self.memoryCursor, work.tiers.contains(.disk), disk != nil,
+            let after = Int64(exactly: work.after)
+        else { return listMemory(job, work, EntryPage(), now) }
+        var scan = DiskScan(selection: selection, purpose: .list(Int(work.limit)))
+        scan.after = after
+        walk(job, work, EntryPage(), scan, now)
+    }
+
+    private func listMemory(
+        _ job: CacheJob, _ work: EntryWork, _ page: EntryPage, _ now: UnixTime
+    ) {
+        guard work.tiers.contains(.memory) else { return answer(job, .entries(page)) }
+        var page = page
+        let selection = DiskSelection(work.selection, now)
+        let first = work.after >= Self.memoryCursor ? work.after - Self.memoryCursor : 0
+        let rest = memory.entries(now: now)
+            .filter { $0.block.value > first && selection.matches($0) }
+            .sorted { $0.block.value < $1.block.value }
+        var keyBytes = page.entries.reduce(0) { $0 + $1.key.utf8.count }
+        var count = 0
+        page.next = Self.memoryCursor | first
+        for entry in rest {
+            let description = entry.described
+            keyBytes += description.key.utf8.count
+            let isFull = page.entries.count >= Int(work.limit)
+            if isFull || (keyBytes > EntryPage.keyBytesMax && !page.entries.isEmpty) {
+                break
+            }
+            count += 1
+            page.entries.append(description)
+            page.memory.add(entry.cost)
+            page.next = Self.memoryCursor | entry.block.value
+        }
+        if count == rest.count { page.next = 0 }
+        answer(job, .entries(page))
+    }
+
+    // MARK: - The walk over the disk
+
+    /// Goes on with a scan of the disk; without one the page is the answer.
+    private func walk(
+        _ job: CacheJob, _ work: EntryWork, _ page: EntryPage, _ scan: DiskScan, _ now: UnixTime
+    ) {
+        guard work.tiers.contains(.disk), disk != nil else { return answer(job, .entries(page)) }
+        guard !isDiskAway else { return answer(job, .failed(Self.diskFails)) }
+        // Until the walk is over nobody is answered from what it has not reached yet.
+        if scan.purpose == .remove { sweeps[job.id] = scan }
+        if !ask(.scan(scan), .scanning(job, work, page, scan), now) {
+            sweeps[job.id] = nil
+            answer(job, .failed(Self.tooMuchWaits))
+        }
+    }
+
+    /// The disk has done one step.
+    func scanned(
+        _ step: DiskScanStep?, _ job: CacheJob, _ work: EntryWork, _ page: EntryPage,
+        _ scan: DiskScan, _ now: UnixTime
+    ) {
+        guard let step else {
+            sweeps[job.id] = nil
+            return answer(job, .failed(Self.diskFails))
+        }
+        var (page, scan) = (page, scan)
+        page.entries += step.entries
+        page.disk.entries += step.count.entries
+        page.disk.bytes += step.count.bytes
+        scan.upTo = step.upTo
+        if case .list = scan.purpose, let next = step.next, !step.entries.isEmpty {
+            // A page may be shorter than it might be: the next one goes on.
+            page.next = UInt64(next)
+            return answer(job, .entries(page))
+        }
+        if let next = step.next {
+            scan.after = next
+            return walk(job, work, page, scan, now)
+        }
+        sweeps[job.id] = nil
+        guard case .list = scan.purpose else { return answer(job, .entries(page)) }
+        listMemory(job, work, page, now)
+    }
+
+    /// Whether a row that was found is of an entry that is being removed.
+    func isSwept(_ text: String, _ row: IndexRow) -> Bool {
+        sweeps.values.contains { $0.removes(text, row) }
+    }
+
+    static let diskFails = ImageError(
+        .internalError, "the disk cannot do it now; see imagebus cache stats, and try again later")
+
+    // MARK: - Removal
+
+    /// Forgets the entries that are meant, as far as memory knows. How many left the memory tier.
+    private func forget(
+        _ selection: DiskSelection, _ tiers: CacheTypes, _ now: UnixTime
+    ) -> EntryCount {
+        var gone = EntryCount()
+        if tiers.contains(.memory) {
+            for entry in memory.entries(now: now) where selection.matches(entry) {
+                guard let key = entry.key else { continue }
+                gone.add(entry.cost)
+                apply(memory.remove(key: key))
+            }
+            keepOutOfMemory { selection.selection.matches($0, tags: $1) }
+        }
+        // What is stored only now is not old.
+        if selection.selection.olderThanSeconds ?? 0 == 0 {
+            keepOutOfStores(tiers) { selection.selection.matches($0, tags: $1) }
+        }
+        guard tiers.contains(.disk) else { return gone }
+        let writes = writeBehind.remove {
+            selection.matches($0.key, $0.stored, tags: $0.metadata.tags)
+        }
+        for write in writes {
+            touches.remove(write.key)
+            endWaiting(write.number, skipped: Self.removed)
+        }
+        return gone
+    }
+
+    // MARK: - Trim
+
+    private func trim(_ job: CacheJob, _ work: EntryWork, _ now: UnixTime) {
+        var page = EntryPage()
+        if work.tiers.contains(.memory) {
+            let before = memory
+            apply(memory.shrink(toPercent: policy.disk.lowWaterPercent))
+            page.memory = EntryCount(
+                entries: UInt64(before.keyedCount - memory.keyedCount),
+                bytes: UInt64(before.cost - memory.cost))
+        }
+        guard work.tiers.contains(.disk), disk != nil else { return answer(job, .entries(page)) }
+        guard !isDiskAway else { return answer(job, .failed(Self.diskFails)) }
+        let before = counts.disk?.counts ?? DiskCounts()
+        if !ask(.trim, .trimming(job, page, before: before), now) {
+            answer(job, .failed(Self.tooMuchWaits))
+        }
+    }
+
+    /// The disk has let go of a batch.
+    func trimmed(
+        _ hasMore: Bool, _ job: CacheJob, _ page: EntryPage, before: DiskCounts, _ now: UnixTime
+    ) {
+        guard counts.disk?.health == .healthy else { return answer(job, .failed(Self.diskFails)) }
+        if hasMore {
+            if !ask(.maintain, .trimming(job, page, before: before), now) {
+                answer(job, .failed(Self.tooMuchWaits))
+            }
+            return
+        }
+        var page = page
+        let after = counts.disk?.counts ?? before
+        page.disk = EntryCount(
+            entries: after.gone.entries &- before.gone.entries,
+            bytes: after.gone.bytes &- before.gone.bytes)
+        answer(job, .entries(page))
+    }
+}
+
+extension DiskCounts {
+    /// All that went.
+    fileprivate var gone: Gone {
+        var gone = trimmed
+        gone.entries += expired.entries
+        gone.bytes += expired.bytes
+        return gone
+    }
+}
+
+extension DiskSelection {
+    /// Whether it means an entry of memory.
+    fileprivate func matches(_ entry: MemoryEntry) -> Bool {
+        guard let key = entry.key else { return false }
+        let stored = entry.stored ?? UnixTime(milliseconds: 0)
+        return matches(key, stored, tags: entry.metadata.tags)
+    }
+}
+
+extension MemoryEntry {
+    fileprivate var described: EntryDescription {
+        EntryDescription(
+            key: key ?? "", tier: .memory, bytes: reference.length, format: metadata.info.format,
+            size: metadata.info.size,
+            storedMilliseconds: UInt64(clamping: stored?.milliseconds ?? 0))
+    }
+}
+
+// Entries that their origins have confirmed (SEMANTICS §6.7).
+extension CacheStage {
+    /// What the origin says of caching holds from now on for the entry of a key, wherever it is, if
+    /// it is still of the same bytes. Nobody waits for the disk: what is lost there costs one
+    /// question to the origin.
+    func renew(_ job: CacheJob, _ work: EntryWork, _ now: UnixTime) {
+        guard let renewal = work.renewal else { return answer(job, .entry(.none)) }
+        memory.renew(work.key, renewal)
+        writeBehind.renew(work.key, renewal)
+        firstUses.renew(work.key, renewal)
+        // Behind a write that is under way: the disk works in order.
+        if disk != nil, usesDisk(work.key) { _ = ask(.renew(work.key, renewal), .noting, now) }
+        answer(job, .entry(work.tiers))
+    }
+}
+
+extension StoredMetadata {
+    /// Takes what the origin says of caching where it is of the same bytes.
+    mutating func renew(_ renewal: Validity) {
+        guard etag == renewal.etag, lastModified == renewal.lastModified else { return }
+        caching = renewal.caching
+    }
+}
+
+extension CacheStage {
+    /// Forgets a key of tiers, as far as memory knows: its entry, its use, what waits for the disk,
+    /// and what is being read or copied for it, which is not kept there.
+    func forget(_ key: String, _ tiers: CacheTypes) {
+        forget(tiers) { text, _ in text == key }
+        if tiers.contains(.memory) { apply(memory.remove(key: key)) }
+        guard tiers.contains(.disk) else { return }
+        touches.remove(key)
+        if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
+    }
+
+    /// Forgets every key of tiers, in the same way.
+    func forgetAll(_ tiers: CacheTypes) {
+        forget(tiers) { _, _ in true }
+        if tiers.contains(.memory) { apply(memory.clear()) }
+        guard tiers.contains(.disk) else { return }
+        touches = []
+        for number in writeBehind.removeAll() { endWaiting(number, skipped: Self.removed) }
+    }
+
+    /// Removes every key from tiers. `commanded` comes after the `evicted` that it causes, and
+    /// after the disk; a body that is being read or copied is not kept.
+    public func clear(
+        _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
+    ) -> [CacheAction] {
+        forgetAll(tiers)
+        if tiers.contains(.disk) {
+            carryOut(.clear, command, now)
+        } else {
+            act(.commanded(command, true))
+        }
+        return settle(now)
+    }
+
+    /// Which tiers have a key, as far as memory knows: the memory tier, and what waits for the
+    /// disk. Does not count as use.
+    func tiersInMemory(of key: String, now: UnixTime) -> CacheTypes {
+        var tiers = CacheTypes.none
+        if memory.contains(key, now: now) { tiers.insert(.memory) }
+        if writeBehind.write(of: key) != nil { tiers.insert(.disk) }
+        return tiers
+    }
+
+    /// Writes everything that is on its way to the disk, waits for the jobs that are under way, and
+    /// answers `drained`. Asked again after that, since a job came all the same, it does so again.
+    public func drain(now: UnixTime) -> [CacheAction] {
+        if draining == .no || draining == .done {
+            draining = .asked
+            saidDrained = false
+        }
+        return settle(now)
+    }
+
+    /// The next step to the end, where its time has come.
+    func continueDraining(_ now: UnixTime) {
+        let isWritten = writeBehind.isEmpty || isDiskAway
+        let hasWork = pending.values.contains { $0.isWork && !(isDiskAway && $0.isOnDisk) }
+        if draining == .asked, isWritten, !hasWork {
+            if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
+            draining = ask(.flush, .flushing, now) ? .flushing : .done
+        }
+        if draining == .done, !saidDrained {
+            saidDrained = true
+            act(.drained)
+        }
+    }
+
+    static let removed = "disk: removed meanwhile"
+
+    private func carryOut(_ work: DiskWork, _ command: CacheCommandID, _ now: UnixTime) {
+        if disk == nil {
+            act(.commanded(command, true))
+        } else if !ask(work, .commanding(command), now) {
+            act(.commanded(command, false))
+        }
+    }
+
+    /// Work under way must not bring back what is removed now: its bytes are delivered, not kept
+    /// in these tiers.
+    private func forget(_ tiers: CacheTypes, _ matches: (String, [String]?) -> Bool) {
+        if tiers.contains(.memory) { keepOutOfMemory(matches) }
+        keepOutOfStores(tiers, matches)
+    }
+
+    /// What is being copied for stores under these keys is not kept in these tiers.
+    func keepOutOfStores(_ tiers: CacheTypes, _ matches: (String, [String]?) -> Bool) {
+        if tiers.contains(.disk) {
+            firstUses.forget(matches)
+            for id in Array(rounds.keys) { rounds[id]?.leaveOut(matches) }
+        }
+        for (ticket, work) in pending {
+            guard case .copying(.store(let job, let store, var plan), let body) = work,
+                plan.key.map({ matches($0, store.metadata.tags) }) ?? false
+            else { continue }
+            plan.leaveOut(tiers)
+            pending[ticket] = .copying(.store(job, store, plan), body)
+        }
+    }
+}
+
+extension StorePlan {
+    /// The key was removed from these tiers meanwhile: the body is kept in the others at most.
+    fileprivate mutating func leaveOut(_ tiers: CacheTypes) {
+        let (wasForMemory, wasForDisk) = (toMemory, toDisk)
+        if tiers.contains(.memory) { toMemory = false }
+        if tiers.contains(.disk) { toDisk = false }
+        guard (toMemory, toDisk) != (wasForMemory, wasForDisk) else { return }
+        if !toMemory && !toDisk {
+            key = nil
+            skipped.append("removed meanwhile")
+        } else {
+            skipped.append(toMemory ? CacheStage.removed : "memory: removed meanwhile")
+        }
+    }
+}
+
+// The tiers never have two values of a key: what does not get to the disk takes the older one from
+// there.
+extension CacheStage {
+    /// Keys that wait for another try at most; an older value of one more may come back with the
+    /// disk.
+    static let outdatedMax = 16_384
+    /// Removals that are tried again at a time, so that they leave room for others.
+    static let removalsAtOnce = 64
+
+    /// The newest value of a key does not get to the disk: an older one is removed, or not written
+    /// where it still waits, and what is being read of it is not kept.
+    ///
+    /// The disk works in order: a write under way ends before, and who asks from now on is answered
+    /// after.
+    func removeOutdated(_ key: String, _ now: UnixTime) {
+        keepOutOfMemory { text, _ in text == key }
+        if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
+        if !ask(.remove(key), .removing(key), now) { outdate(key) }
+    }
+
+    /// The older value of a key is still on the disk, and nothing is to be answered from it. One
+    /// that waits for the disk by now replaces it.
+    func outdate(_ key: String) {
+        guard writeBehind.write(of: key) == nil, !outdated.contains(key) else { return }
+        guard outdated.count < Self.outdatedMax else {
+            // A disk that works is behind with few keys, one that does not answer with all of them.
+            if isDiskAway { owesClear = true }
+            return
+        }
+        outdated.insert(key)
+    }
+
+    /// Tries again what could not be removed. A degraded disk is left alone: it says by itself when
+    /// it is back.
+    func removeAgain(_ now: UnixTime) {
+        guard counts.disk?.health == .healthy, !isDiskAway else { return }
+        for key in Array(outdated.prefix(Self.removalsAtOnce)) {
+            outdated.remove(key)
+            removeOutdated(key, now)
+        }
+    }
+
+    /// What is being read or copied for queries of these keys is delivered, and not kept. Tags that
+    /// are not known yet are `nil`.
+    func keepOutOfMemory(_ matches: (String, _ tags: [String]?) -> Bool) {
+        for (ticket, work) in pending {
+            switch work {
+            case .looking(let job, var query) where matches(query.key, nil):
+                query.promotes = false
+                pending[ticket] = .looking(job, query)
+            case .reading(let job, var query, let row, let body)
+            where matches(query.key, row.metadata.tags):
+                query.promotes = false
+                pending[ticket] = .reading(job, query, row, body)
+            case .lookingFurther(let job, var query) where matches(query.key, nil):
+                query.promotes = false
+                pending[ticket] = .lookingFurther(job, query)
+            case .readingFurther(let job, var query, let entry, let body)
+            where matches(query.key, entry.row.metadata.tags):
+                query.promotes = false
+                pending[ticket] = .readingFurther(job, query, entry, body)
+            case .copying(.query(let job, var query, let finding), let body)
+            where matches(query.key, finding.metadata.tags):
+                query.promotes = false
+                pending[ticket] = .copying(.query(job, query, finding), body)
+            default: break
+            }
+        }
+    }
+}

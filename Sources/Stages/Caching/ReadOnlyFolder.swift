@@ -1,0 +1,498 @@
+internal import ImageModel
+internal import Linux
+internal import Messages
+internal import SQLite
+internal import XXHash
+
+/// How a directory is in which nothing is changed.
+struct ReadOnlyState: Sendable, Hashable {
+    /// Why nothing is found there, and what helps.
+    var reason: String?
+    /// Entries that were not what their index says.
+    var damaged: UInt64 = 0
+}
+
+/// An entry of such a directory.
+struct ReadOnlyEntry: Sendable {
+    /// The directory.
+    let path: String
+    /// Under which it lies there.
+    let text: String
+    let row: IndexRow
+}
+
+/// Something to do on the thread that reads there.
+struct ReadOnlyRequest: Sendable {
+    /// Names the answer.
+    let ticket: UInt64
+    let work: ReadOnlyWork
+
+    /// Whether a query waits for it.
+    var isQuestion: Bool {
+        switch work {
+        case .look, .read: true
+        case .check: false
+        }
+    }
+}
+
+/// What that thread does.
+enum ReadOnlyWork: Sendable {
+    /// Find the first of these texts in the first of these directories that has one, and read it at
+    /// once where it is short and there is room for it.
+    case look([String], in: [String], bytesMax: Int, Body.Home)
+    /// Read a located body into memory that was reserved for it.
+    case read(ReadOnlyEntry, Body)
+    /// Look whether these directories are there; others are let go of.
+    case check([String])
+}
+
+/// What came of it.
+struct ReadOnlyAnswer: Sendable {
+    let ticket: UInt64
+    let result: ReadOnlyResult
+    /// How the directories were then, by path.
+    let states: [String: ReadOnlyState]
+}
+
+/// The answer to each `ReadOnlyWork`.
+enum ReadOnlyResult: Sendable {
+    case nothing
+    /// There is an entry, which is still to be read.
+    case located(ReadOnlyEntry)
+    /// The entry and its body, which is whole.
+    case fetched(ReadOnlyEntry, Body)
+    /// Whether the body is there and right.
+    case read(Bool)
+    case checked
+}
+
+/// All directories in which nothing is changed, on their thread: one on a slow or distant file
+/// system keeps nobody waiting who does not ask for it.
+final class ReadOnlyFolders {
+    private var folders: [String: ReadOnlyFolder] = [:]
+
+    /// Does one piece of work.
+    func perform(_ request: ReadOnlyRequest) -> ReadOnlyAnswer {
+        let result: ReadOnlyResult =
+            switch request.work {
+            case .look(let texts, let paths, let bytesMax, let home):
+                look(texts, paths, bytesMax, home)
+            case .read(let entry, let body):
+                .read(folders[entry.path]?.read(entry, into: body.target) ?? false)
+            case .check(let paths): check(paths)
+            }
+        return ReadOnlyAnswer(
+            ticket: request.ticket, result: result, states: folders.mapValues(\.state))
+    }
+
+    private func check(_ paths: [String]) -> ReadOnlyResult {
+        folders = folders.filter { paths.contains($0.key) }
+        for path in paths {
+            let folder = folders[path] ?? ReadOnlyFolder(path: path)
+            folders[path] = folder
+            folder.check()
+        }
+        return .checked
+    }
+
+    private func look(
+        _ texts: [String], _ paths: [String], _ bytesMax: Int, _ home: Body.Home
+    ) -> ReadOnlyResult {
+        for folder in paths.compactMap({ folders[$0] }) {
+            guard let entry = folder.find(texts, bytesMax: bytesMax) else { continue }
+            guard entry.row.bodyLength < CacheStage.largeBytes,
+                let body = try? Body(in: home, length: entry.row.bodyLength)
+            else { return .located(entry) }
+            if folder.read(entry, into: body.target) { return .fetched(entry, body) }
+        }
+        return .nothing
+    }
+}
+
+/// One cache directory that somebody else made: entries are found there, and nothing is changed.
+///
+/// Who writes there chooses what is served, but nothing else: every name is made of a number of the
+/// index, no link is followed, only regular files are read, and length, header and checksum of a
+/// body are checked as those of bodies of our own. Owned by the one thread that reads there.
+final class ReadOnlyFolder {
+    /// As it was given; links to the directory itself are followed.
+    let path: String
+    private(set) var state = ReadOnlyState()
+    private var opened: Opened?
+    /// An index that could not be read is not tried again until it is another one.
+    private var broken: Mark?
+
+    /// By what it is known whether the directory is still the one that was opened.
+    private struct Mark: Hashable {
+        let root: FileStatus
+        let index: FileStatus
+
+        static func == (left: Self, right: Self) -> Bool {
+            left.root.inode == right.root.inode && left.root.device == right.root.device
+                && left.index == right.index
+        }
+    }
+
+    /// The directory as it was when it was opened.
+    private final class Opened {
+        let root: FileDescriptor
+        let index: ReadOnlyIndex
+        let mark: Mark
+
+        init(_ root: consuming FileDescriptor, _ mark: Mark) throws(SQLiteError) {
+            index = try ReadOnlyIndex(in: root)
+            self.root = root
+            self.mark = mark
+        }
+    }
+
+    private struct Fault: Error {
+        let reason: String
+    }
+
+    init(path: String) { self.path = path }
+
+    // MARK: - Whether it is there
+
+    /// Looks whether the directory is there and still the same, and opens it where that is new.
+    func check() {
+        do throws(Fault) {
+            let root = try openRoot()
+            let mark = try mark(of: root)
+            guard mark != opened?.mark, mark != broken else { return }
+            (opened, broken) = (nil, nil)
+            try open(root, mark)
+            state.reason = nil
+        } catch {
+            opened = nil
+            state.reason = error.reason
+        }
+    }
+
+    private func openRoot() throws(Fault) -> FileDescriptor {
+        guard path.hasPrefix("/") else { throw Fault(reason: "not an absolute path") }
+        do throws(Errno) {
+            return try FileDescriptor.open(path, [.place, .directory])
+        } catch {
+            throw Fault(reason: Self.reason(error))
+        }
+    }
+
+    private static func reason(_ error: Errno) -> String {
+        switch error {
+        case .noSuchFile: "there is no such directory: make it, or mount it there"
+        case .notDirectory: "it is no directory: put a cache directory there"
+        case .accessDenied, .notPermitted:
+            "user \(CurrentProcess.userID) may not look into it: give the cache's user the right"
+        default: "it cannot be opened: \(error)"
+        }
+    }
+
+    private func mark(of root: borrowing FileDescriptor) throws(Fault) -> Mark {
+        let own: FileStatus
+        let index: FileStatus
+        do throws(Errno) {
+            own = try root.status()
+            // Opened as a place: closing it takes no locks away from who uses it.
+            index = try root.openBeneath(
+                DiskTier.indexName, [.place, .noFollow], followsLinks: false
+            ).status()
+        } catch {
+            throw Fault(reason: error == .noSuchFile ? Self.noIndex : Self.reason(error))
+        }
+        guard index.type == .regular else {
+            throw Fault(reason: "its \(DiskTier.indexName) is no regular file: copy it anew")
+        }
+        // A stack that has ended leaves it empty.
+        let log = DiskTier.indexName + "-wal"
+        if let bytes = try? root.status(of: log).size, bytes > 0 {
+            throw Fault(reason: Self.inUse(log))
+        }
+        return Mark(root: own, index: index)
+    }
+
+    private static let noIndex =
+        "it has no \(DiskTier.indexName): copy a whole cache directory there, of a stack that has "
+        + "ended"
+
+    private static func inUse(_ name: String) -> String {
+        "it has \(name), so it is in use, or was when it was copied: end the stack that uses it, "
+            + "then copy it"
+    }
+
+    private func open(_ root: consuming FileDescriptor, _ mark: Mark) throws(Fault) {
+        do throws(SQLiteError) {
+            opened = try Opened(root, mark)
+        } catch {
+            broken = mark
+            throw Fault(reason: Self.unreadable(error))
+        }
+    }
+
+    private static func unreadable(_ error: SQLiteError) -> String {
+        "its \(DiskTier.indexName) cannot be read (\(error)): copy it anew"
+    }
+
+    // MARK: - Reading
+
+    /// The first of these texts that has an entry of at most so many bytes.
+    func find(_ texts: [String], bytesMax: Int) -> ReadOnlyEntry? {
+        guard let opened else { return nil }
+        for text in texts {
+            do throws(SQLiteError) {
+                switch try opened.index.finding(text) {
+                case .nothing: continue
+                case .damaged: state.damaged += 1
+                case .entry(let row):
+                    let entry = ReadOnlyEntry(path: path, text: text, row: row)
+                    if (1...max(1, bytesMax)).contains(row.bodyLength), isThere(entry, opened) {
+                        return entry
+                    }
+                    state.damaged += 1
+                }
+            } catch {
+                giveUp(error)
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// Reads a body that was found into `buffer`, which has its length; false where it is not what
+    /// the index says.
+    func read(_ entry: ReadOnlyEntry, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        guard let opened else { return false }
+        do throws(SQLiteError) {
+            let isRead =
+                if let offset = entry.row.fileOffset {
+                    Self.read(entry, from: offset, into: buffer, opened)
+                } else {
+                    try opened.index.copyBody(entry.row.number, into: buffer)
+                }
+            if isRead, XXH3.hash64(UnsafeRawBufferPointer(buffer)) == entry.row.checksum {
+                return true
+            }
+            state.damaged += 1
+        } catch {
+            giveUp(error)
+        }
+        return false
+    }
+
+    /// The index cannot be read: it is left alone until there is another one.
+    private func giveUp(_ error: SQLiteError) {
+        broken = opened?.mark
+        opened = nil
+        state.reason = Self.unreadable(error)
+    }
+
+    // MARK: - Files
+
+    /// Whether the file of an entry has its header and its length; what lies in the index is there.
+    private func isThere(_ entry: ReadOnlyEntry, _ opened: Opened) -> Bool {
+        guard let offset = entry.row.fileOffset else { return true }
+        do throws(Errno) {
+            let file = try Self.file(entry, opened)
+            guard try file.status().size == offset + entry.row.bodyLength,
+                let header = BodyHeader(try BodyFiles.bytes(of: file, count: offset))
+            else { return false }
+            return header.key == entry.text && header.bodyLength == entry.row.bodyLength
+                && header.checksum == entry.row.checksum
+        } catch {
+            return false
+        }
+    }
+
+    private static func read(
+        _ entry: ReadOnlyEntry, from offset: Int, into buffer: UnsafeMutableRawBufferPointer,
+        _ opened: Opened
+    ) -> Bool {
+        do throws(Errno) {
+            let file = try file(entry, opened)
+            return try file.readFully(into: buffer, at: offset) == buffer.count
+        } catch {
+            return false
+        }
+    }
+
+    /// Not blocking: a pipe would wait for its writer.
+    private static func file(
+        _ entry: ReadOnlyEntry, _ opened: Opened
+    ) throws(Errno) -> FileDescriptor {
+        let file = try opened.root.openBeneath(
+            BodyFiles.path(entry.row.number), [.readOnly, .nonBlocking, .noFollow],
+            followsLinks: false)
+        guard try file.status().type == .regular else { throw .notPermitted }
+        return file
+    }
+}
+
+/// The index of a cache directory that somebody else made, read as it stands.
+///
+/// It may be damaged, of another version, or made to do harm: what it says is believed as far as it
+/// is sound, and what a statement may cost is bounded.
+final class ReadOnlyIndex {
+    private let connection: Connection
+    private let select: String
+
+    /// Opens the index of that directory; nothing is made beside it.
+    ///
+    /// - Throws: as `Connection`, and `.error` where it has no entries.
+    init(in root: borrowing FileDescriptor) throws(SQLiteError) {
+        connection = try Connection(
+            path: "/proc/self/fd/\(root.number)/\(DiskTier.indexName)",
+            configuration: Connection.Configuration(creates: false, isImmutable: true))
+        let columns = try SetAsideIndex.columns(connection)
+        let tables = try SetAsideIndex.tables(connection)
+        select = "SELECT \(columns), entries.number FROM \(tables) WHERE entries.key = ?"
+        _ = try connection.prepare(select)
+    }
+
+    /// What there is of a key. A statement is prepared for each question, since its steps are
+    /// counted as long as it lives.
+    func finding(_ key: String) throws(SQLiteError) -> IndexFinding {
+        var find = try connection.prepare(select)
+        try find.bind(key, 0)
+        return try find.first { row in
+            IndexRow(row).map { .entry($0) } ?? .damaged(row.int64(IndexRow.columnCount))
+        } ?? .nothing
+    }
+
+    /// Copies a body that lies in the index; false where there is none of that length.
+    func copyBody(
+        _ number: Int64, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SQLiteError) -> Bool {
+        var read = try connection.prepare("SELECT body FROM entries WHERE number = ?")
+        try read.bind(number, 0)
+        return try read.first { row in
+            guard row.isBlob(0), row.blobLength(0) == buffer.count else { return false }
+            row.blob(0).withUnsafeBytes { buffer.copyMemory(from: $0) }
+            return true
+        } ?? false
+    }
+}
+
+// Directories in which a cache looks for what it does not have itself (SEMANTICS §5.18).
+extension CacheStage {
+    /// Looks in these directories from now on, by the name of the cache; empty: the default one.
+    func follow(_ directories: [String: [String]]) {
+        readOnlyPaths = directories.filter { !$0.value.isEmpty }
+        checkDirectories()
+    }
+
+    /// Looks whether the directories are there: one that comes is used without a restart.
+    func checkDirectories() {
+        guard !isChecking, !readOnlyPaths.isEmpty || readOnly != nil else { return }
+        if readOnly == nil { readOnly = try? Self.readOnlyThread(inbox) }
+        let paths = Set(readOnlyPaths.values.joined()).sorted()
+        isChecking = ask(.check(paths), .checking)
+    }
+
+    private static func readOnlyThread(
+        _ inbox: Inbox
+    ) throws(Errno) -> WorkThread<ReadOnlyRequest, ReadOnlyAnswer> {
+        try WorkThread(name: "cache-further", requestsMax: requestsMax) {
+            let folders = ReadOnlyFolders()
+            return { folders.perform($0) }
+        } deliver: {
+            inbox.put(.readOnly($0))
+        }
+    }
+
+    // MARK: - Queries
+
+    /// Both tiers have nothing of a key: the directories of its cache are asked.
+    func lookFurther(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
+        let name = CacheKey.cache(inStored: work.key)
+        guard work.tiers.contains(.disk), let paths = readOnlyPaths[name], readOnly != nil,
+            !readOnlyStall.isStalled
+        else {
+            return miss(job, work)
+        }
+        // What a stack without named caches made answers under any name.
+        let texts = name.isEmpty ? [work.key] : [work.key, CacheKey.moved(work.key, to: "")]
+        let request = ReadOnlyWork.look(
+            texts, in: paths, bytesMax: policy.memoryBytesMax, home(work))
+        if !ask(request, .lookingFurther(job, work)) { answer(job, .failed(Self.tooMuchWaits)) }
+    }
+
+    /// The thread of the directories has answered.
+    func answered(_ answer: ReadOnlyAnswer, _ now: UnixTime) {
+        readOnlyStates = answer.states
+        switch (pending.removeValue(forKey: answer.ticket), answer.result) {
+        case (.checking, _): isChecking = false
+        // Another query may have brought it into memory meanwhile (SEMANTICS §5.2).
+        case (.lookingFurther(let job, let work), _)
+        where work.tiers.contains(.memory) && answerFromMemory(job, work, now): break
+        case (.lookingFurther(let job, let work), .fetched(let entry, _))
+        where entry.row.metadata.isOutdated(under: entry.text): miss(job, work)
+        case (.lookingFurther(let job, let work), .located(let entry))
+        where entry.row.metadata.isOutdated(under: entry.text): miss(job, work)
+        case (.lookingFurther(let job, let work), .fetched(let entry, let body)):
+            foundFurther(entry, body, job, work, now)
+        case (.lookingFurther(let job, let work), .located(let entry)):
+            locatedFurther(entry, job, work, now)
+        case (.lookingFurther(let job, let work), _): miss(job, work)
+        case (.readingFurther(let job, let work, let entry, let body), .read(true)):
+            foundFurther(entry, body, job, work, now)
+        case (.readingFurther(let job, let work, _, _), _): miss(job, work)
+        default: break
+        }
+    }
+
+    private func locatedFurther(
+        _ entry: ReadOnlyEntry, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime
+    ) {
+        do throws(ImageError) {
+            let body = try reserve(work, length: entry.row.bodyLength)
+            let why = PendingWork.readingFurther(job, work, entry, body)
+            if !ask(.read(entry, body), why) { throw Self.tooMuchWaits }
+        } catch  where error.code == .limitExceeded {
+            // Larger than memory: the origin is asked for what may be smaller by now.
+            miss(job, work)
+        } catch {
+            answer(job, .failed(error))
+        }
+    }
+
+    /// It enters memory like a hit of the disk, and no disk: it is there again the next time.
+    private func foundFurther(
+        _ entry: ReadOnlyEntry, _ body: Body, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime
+    ) {
+        var work = work
+        // Stored since it was looked up: these bytes must not take the place of those.
+        if memory.contains(work.key, now: now) || writeBehind.write(of: work.key) != nil {
+            work.promotes = false
+        }
+        readOnlyHits[entry.path, default: 0] += 1
+        let finding = Finding(
+            tier: .disk, metadata: entry.row.metadata, expires: nil, stored: entry.row.stored)
+        found(body, job, work, finding, now)
+    }
+
+    // MARK: - Metrics
+
+    /// Why nothing can be read from any of the directories.
+    private var whyNoDirectories: String? {
+        guard readOnly != nil else {
+            return "no thread can be started for it: give the cache more processes"
+        }
+        guard readOnlyStall.isStalled else { return nil }
+        return "a read-only directory does not answer: check its file system"
+    }
+
+    /// The directories, by cache in the order in which they are asked.
+    var directoryStatistics: [CacheStatistics.Directory] {
+        readOnlyPaths.sorted { $0.key < $1.key }.flatMap { name, paths in
+            paths.map { path in
+                let state = readOnlyStates[path]
+                let reason =
+                    whyNoDirectories ?? state.map { $0.reason ?? "" } ?? "it was not looked at yet"
+                return CacheStatistics.Directory(
+                    cache: name, path: path, reason: reason, hits: readOnlyHits[path] ?? 0,
+                    damaged: state?.damaged ?? 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import Animation
+import ImageModel
+import Messages
+import PNG
+import Vips
+
+extension ImageLimits {
+    /// Refuses a file by its pages, before a decoder reads all of them: libwebp takes seconds for a
+    /// hundred thousand frames, and nobody can cancel that.
+    func checkPages(of bytes: UnsafeRawBufferPointer, _ format: ImageFormat) throws(ImageError) {
+        let (most, overflows) = pagesMax.addingReportingOverflow(1)
+        guard !overflows, let pages = Self.pages(of: bytes, format, upTo: most) else { return }
+        try check(pages, within: \.pagesMax, "pagesMax", .pages, "pages or more", format)
+    }
+
+    /// Counted without a decoder; nil where only a decoder can.
+    private static func pages(
+        of bytes: UnsafeRawBufferPointer, _ format: ImageFormat, upTo most: Int
+    ) -> Int? {
+        let file = bytes.bindMemory(to: UInt8.self).span
+        guard format.traits.input?.pages == .frames else {
+            return format.pages(of: file, upTo: most)
+        }
+        return AnimationMap(file, framesMax: most)?.frames.count
+    }
+
+    /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8). What counts
+    /// is what is decoded at once: one frame, and the whole of it if its format cannot be reduced
+    /// or no pixels are needed.
+    func check(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
+        let size = source.codedSize ?? scale.size(source.storedSize)
+        guard source.storedSize.isPositive else { throw .notAnImage }
+        let format = source.decoder.format
+        try check(
+            max(size.width, size.height), within: \.sideMax, "sideMax", .side,
+            "pixels on a side", format)
+        try check(source.pages, within: \.pagesMax, "pagesMax", .pages, "pages", format)
+        try check(
+            source.metadataBytes, within: \.metadataBytesMax, "metadataBytesMax", .metadata,
+            "bytes of metadata", format)
+        try check(
+            size.area ?? .max, within: \.pixelsMax, "pixelsMax", .pixels, "pixels (\(size))",
+            format)
+    }
+
+    /// Refuses what would take too much memory after it was made smaller, in pixels or in what its
+    /// decoder keeps of the whole image, or while it is decoded.
+    func checkPixelBytes(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
+        let pixelBytes = source.header.bands * source.header.bytesPerBand
+        let bytes = Self.product(source.madeSize(at: scale).area, pixelBytes)
+        guard bytes <= pixelBytesMax else {
+            throw .over(
+                "pixelBytesMax",
+                "the pixels of the image (\(source.storedSize)) are \(bytes) bytes, and "
+                    + "\(pixelBytesMax) are permitted")
+        }
+        let kept = source.decoder.keptBytes(of: source, at: scale)
+        guard kept <= max(pixelBytesMax, Self.product(pixelsMax, Self.keptBytesPerPixel)) else {
+            throw .over(
+                "pixelBytesMax",
+                "to make the image (\(source.storedSize)) smaller, \(kept) bytes of the whole of "
+                    + "it are kept, which is more than for any image within pixel-limit")
+        }
+        try checkMemory(source, at: scale)
+    }
+
+    /// Refuses an image whose decoder takes more memory than it may, by a table of what each takes
+    /// (`DecoderMemoryRows`): libjxl ends the process where it gets no more.
+    ///
+    /// - Parameter composing: of a frame that is drawn on a canvas.
+    func checkMemory(
+        _ source: SourceImage, at scale: DecodeScale, composing: Bool = false
+    ) throws(ImageError) {
+        let bytes = source.memoryBytes(at: scale, composing: composing)
+        let most = Self.decoderBytesMax
+        guard bytes > most else { return }
+        let format = source.decoder.format
+        let how = source.coding.coding.wording.map { ", \($0)" } ?? ""
+        var error = ImageError.over(
+            "decoderMemory",
+            "decoding this \(format.name) (\(source.storedSize)\(how)) takes \(bytes >> 20) MiB of "
+                + "memory, and a decoder may use \(most >> 20) MiB: use a smaller source, or one "
+                + "that is decoded row by row, such as a baseline JPEG")
+        error.details["value"] = "\(bytes)"
+        error.details["permitted"] = "\(most)"
+        throw error
+    }
+
+    /// Refuses frames whose pixels take too much memory together, or whose durations no message
+    /// holds.
+    ///
+    /// - Parameter size: of each frame as it is kept.
+    func check(frames: Int, of size: PixelSize) throws(ImageError) {
+        let most = AnimationFacts.framesMax
+        guard frames <= most else {
+            throw .over(
+                "framesMax",
+                "the animation has \(frames) frames, and no more than \(most) are decoded "
+                    + "together: ask for one of them by its number")
+        }
+        let bytes = Self.product(size.area, 4 * frames)
+        guard bytes <= pixelBytesMax else {
+            let remedy = frames == 1 ? "" : ": ask for a smaller size, or for one frame"
+            throw .over(
+                "pixelBytesMax",
+                "the pixels of \(frames) frames (\(size)) are \(bytes) bytes, and "
+                    + "\(pixelBytesMax) are permitted\(remedy)")
+        }
+    }
+
+    /// Pixels of all frames together, whatever an operator sets: so many are composed in seconds.
+    private static let framePixelsMax = 2 << 30
+
+    /// Refuses frames that take too long to compose, however few pixels are kept of them.
+    func check(composed frames: Int, of size: PixelSize) throws(ImageError) {
+        try check(composedPixels: Self.product(size.area, frames))
+    }
+
+    /// The same of as many pixels.
+    func check(composedPixels pixels: Int) throws(ImageError) {
+        guard pixels <= Self.framePixelsMax else {
+            throw .over(
+                "framePixelsMax",
+                "the frames to decode have \(pixels) pixels in all, and \(Self.framePixelsMax) "
+                    + "are decoded together: ask for one frame, nearer to the beginning")
+        }
+    }
+
+    /// Of all frames together, whatever an operator sets.
+    private static let sharedBytesMax = 256 << 20
+
+    /// Refuses frames that share more than can be read anew for each of them: a decoder of still
+    /// images gets it with every frame.
+    func check(shared bytes: Int, frames: Int) throws(ImageError) {
+        let all = Self.product(bytes, frames)
+        guard all <= Self.sharedBytesMax else {
+            throw .over(
+                "sharedBytesMax",
+                "each of \(frames) frames needs the \(bytes) bytes of profile and palette that "
+                    + "they share, \(all) in all, and \(Self.sharedBytesMax) are decoded "
+                    + "together: ask for one of the frames by its number, or send the file "
+                    + "without its profile")
+        }
+    }
+
+    /// Refuses frames of which more pixels are coded than displayed.
+    func check(coded size: PixelSize) throws(ImageError) {
+        guard let area = size.area, area <= pixelsMax else {
+            throw .over(
+                "pixelsMax",
+                "each frame is coded with more pixels (\(size)) than the \(pixelsMax) permitted")
+        }
+    }
+
+    /// Four coefficients of two bytes.
+    private static let keptBytesPerPixel = 8
+
+    private func check(
+        _ value: Int, within path: KeyPath<ImageLimits, Int>, _ name: String,
+        _ setting: LimitSetting, _ unit: String, _ format: ImageFormat
+    ) throws(ImageError) {
+        let limit = self[keyPath: path]
+        guard value > limit else { return }
+        let family = format.traits.input?.family ?? .raster
+        // Whose decoders go no further, whatever an operator sets.
+        let isLast = limit >= ImageLimits.of(family)[keyPath: path]
+        let last = "no more than \(limit) are \(family == .vector ? "drawn" : "decoded")"
+        var error = ImageError.over(
+            name,
+            "the image has \(value) \(unit), and "
+                + (isLast ? last : "\(setting.rawValue) permits \(limit)"))
+        error.details["value"] = "\(value)"
+        error.details["permitted"] = "\(limit)"
+        if !isLast { error.details["setting"] = setting.rawValue }
+        throw error
+    }
+
+    /// As large as can be where there is no such number.
+    private static func product(_ left: Int?, _ right: Int) -> Int {
+        guard let left else { return .max }
+        let (value, overflow) = left.multipliedReportingOverflow(by: right)
+        return overflow ? .max : value
+    }
+}
+
+/// The bytes that a job may inflate (SEMANTICS §9.8): each time that a PNG is opened, its rows as
+/// its header says, and as much of metadata as is permitted. A file of 2 MB may have 2 GB behind
+/// its pixels.
+enum InflatedBytes {
+    /// libvips reads a header when it looks for the loader, opens the file and makes its pixels.
+    private static let headersRead = 3
+
+    /// A job begins with an image of that format.
+    static func limit(_ format: ImageFormat, _ limits: ImageLimits) {
+        switch format {
+        case .png, .ico:
+            let (each, overflows) = limits.metadataBytesMax.multipliedReportingOverflow(
+                by: headersRead)
+            InflateLimit.begin(each: overflows ? .max : each)
+        // Their decoders inflate into memory of the size that they need.
+        default: InflateLimit.lift()
+        }
+    }
+
+    /// A PNG is opened.
+    static func permit(_ png: UnsafeRawBufferPointer) { InflateLimit.permit(rowBytes(png)) }
+
+    /// Throws `limitExceeded` if there was more to inflate.
+    static func check() throws(ImageError) {
+        guard InflateLimit.isExceeded else { return }
+        throw .over(
+            "inflatedBytesMax",
+            "the compressed parts of the file have more bytes than its pixels need and "
+                + "metadata-limit permits: save the image again without them")
+    }
+
+    /// Bytes of all rows with their filters, of an interlaced image those of all passes at least.
+    private static func rowBytes(_ png: UnsafeRawBufferPointer) -> Int {
+        guard png.count >= headerEnd else { return 0 }
+        let samples = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][png[colorType]] ?? 4
+        let bits = samples * Int(png[depth])
+        let rows = number(png, width).multipliedReportingOverflow(by: bits)
+        let bytes = (rows.partialValue / 8 + 2).multipliedReportingOverflow(by: number(png, height))
+        guard !rows.overflow, !bytes.overflow, bytes.partialValue < .max / 4 else { return .max }
+        // Something has to be left for the call that finds the end of the stream.
+        return (png[interlace] == 0 ? 1 : 2) * bytes.partialValue + 64
+    }
+
+    private static func number(_ png: UnsafeRawBufferPointer, _ place: Int) -> Int {
+        png[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static let (width, height, depth, colorType) = (16, 20, 24, 25)
+    private static let (interlace, headerEnd) = (28, 33)
+}

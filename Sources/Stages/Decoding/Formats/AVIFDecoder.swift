@@ -1,0 +1,457 @@
+import AVIF
+import ImageModel
+import Messages
+import StageContract
+import Synchronization
+import Vips
+import Zimg
+
+/// AVIF, by libavif: of a sequence the first frame, of any other file the primary image.
+struct AVIFDecoder: FormatDecoder {
+    let format = ImageFormat.avif
+    let loaders: [VipsLoader] = []
+    let turnsPixels = true
+
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        try image(of: bytes).header(bytes)
+    }
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try image(of: bytes).open(bytes, at: scale)
+    }
+
+    private func image(of bytes: UnsafeRawBufferPointer) -> AVIFFrame {
+        AVIFFrame(of: .still(of: bytes), 0, CancellationFlag())
+    }
+
+    /// Those that AV1 has coded.
+    func planes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
+    ) -> (any PlanarImage & ~Copyable)? {
+        AVIFPlanes(source, limits: limits)
+    }
+}
+
+/// HEIC and other images of the HEIF family, by libheif: the primary image of the file. Those that
+/// are an AVIF, whatever their major brand is, are decoded as such.
+struct HEIFDecoder: LoaderDecoder {
+    let format: ImageFormat
+    let loader = VipsLoader.heif
+    let turnsPixels = true
+
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        if let avif = avif(bytes) { return try avif.header(bytes) }
+        return try .load(bytes, by: loader)
+    }
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        if let avif = avif(bytes) { return try avif.open(bytes, at: scale) }
+        return try .load(bytes, by: loader)
+    }
+
+    /// Nil for what libavif does not read, such as an image of HEVC.
+    private func avif(_ bytes: UnsafeRawBufferPointer) -> AVIFDecoder? {
+        guard HeaderBytes(Span(_unsafeBytes: bytes)).hasAVIFBrand else { return nil }
+        let decoder = AVIFDecoder()
+        return (try? decoder.header(bytes)) == nil ? nil : decoder
+    }
+
+    /// libheif, as Debian has it, gives none: it converts each image to RGB.
+    func planes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
+    ) -> (any PlanarImage & ~Copyable)? {
+        guard format.traits.input?.hasPlanes == true else { return nil }
+        return avif(source.bytes)?.planes(of: source, at: scale, limits: limits)
+    }
+}
+
+/// Opens what is displayed of an AVIF, or one of its frames, as other decoders open an image, so
+/// its colours are converted as those of any other. Its file is the whole one.
+struct AVIFFrame: FormatDecoder {
+    let format = ImageFormat.avif
+    let loaders: [VipsLoader] = []
+    let turnsPixels = true
+    private let frames: AVIFFrames
+    private let index: Int
+    private let cancellation: CancellationFlag
+
+    init(of frames: AVIFFrames, _ index: Int, _ cancellation: CancellationFlag) {
+        (self.frames, self.index, self.cancellation) = (frames, index, cancellation)
+    }
+
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        let header = try frames.header(in: bytes)
+        let size = try header.picture.displayedSize
+        return try .blank(
+            width: size.width, height: size.height, bands: header.picture.bands,
+            bytesPerBand: header.picture.sampleBytes
+        ).described(by: header)
+    }
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        let header = try frames.header(in: bytes)
+        let picture = header.picture
+        let pixels = try frames.pixels(of: index, header, in: bytes, cancellation)
+        let whole = try VipsImage.pixels(
+            UnsafeRawBufferPointer(pixels.bytes), width: picture.width, height: picture.height,
+            bands: picture.bands, bytesPerBand: picture.sampleBytes, owner: pixels)
+        let part = try picture.displayedPart
+        let seen = try whole.extracted(
+            left: part.x, top: part.y, width: part.width, height: part.height)
+        return try picture.orientation.apply(to: seen).described(by: header)
+    }
+}
+
+extension AVIFPicture {
+    /// How it is turned, once it is cut.
+    var orientation: Orientation {
+        Orientation.upright.turned(quarters: quarterTurns).flipped(
+            horizontally: mirroring == .horizontal, vertically: mirroring == .vertical)
+    }
+
+    /// What is left of the picture; a part that cannot be is damage.
+    fileprivate var displayedPart: Part {
+        get throws(VipsError) {
+            guard isCropped else { return whole }
+            guard let part else {
+                throw VipsError(kind: .corrupt, operation: "avif", text: "an impossible clap")
+            }
+            return part
+        }
+    }
+
+    /// Cropped, then turned, then mirrored (AV1 Image File Format, 2.3.2; MIAF, 7.3.6.7).
+    fileprivate var displayedSize: PixelSize {
+        get throws(VipsError) {
+            let part = try displayedPart
+            return orientation.displayed(PixelSize(width: part.width, height: part.height))
+        }
+    }
+}
+
+extension VipsImage {
+    private static let (codedWidth, codedHeight) = ("coded-width", "coded-height")
+
+    /// What is decoded of an image that is cropped, as far as its decoder says so.
+    var codedSize: PixelSize? {
+        guard let width = number(Self.codedWidth), let height = number(Self.codedHeight) else {
+            return nil
+        }
+        return PixelSize(width: width, height: height)
+    }
+
+    fileprivate func described(by header: AVIFFrames.Header) throws(VipsError) -> VipsImage {
+        let picture = header.picture
+        let image = try enclosing(profile: header.profile, xmp: header.xmp)
+            .enclosing(exif: header.exif)
+            .stating(picture.width, as: Self.codedWidth)
+            .stating(picture.height, as: Self.codedHeight)
+        return picture.depth > 8 ? try image.stating(picture.depth, as: "heif-bitdepth") : image
+    }
+}
+
+/// What is displayed of one AVIF: the frames of a sequence, in any order, or the primary image as
+/// one frame. The reader is kept between two of them: it has what the next one is made of.
+final class AVIFFrames: Sendable {
+    /// What is known of a frame before its pixels.
+    struct Header {
+        /// Its form, and colors by number where there is no profile.
+        let picture: AVIFPicture
+        /// The ICC profile, EXIF and XMP; empty where there are none.
+        let profile, exif, xmp: [UInt8]
+    }
+
+    /// Of each frame as it is coded.
+    let size: PixelSize
+    /// Whether the time that libavif takes for the header is bounded.
+    private let hasFewItems: Bool
+    private let source: AVIFReader.Source
+    private let patches: [AVIFReader.Patch]
+    private let reader = Mutex<AVIFReader?>(nil)
+
+    /// What a still image of that file shows: of a sequence its first frame, unless libavif knows
+    /// none and there is a primary image.
+    static func still(of file: UnsafeRawBufferPointer) -> AVIFFrames {
+        let header = HeaderBytes(Span(_unsafeBytes: file))
+        guard header.hasPrimaryItem else { return AVIFFrames(of: file) }
+        let frames = AVIFFrames(of: file, header.avifSequence == nil ? .image : .sequence)
+        let isKnown = frames.source == .image || (try? frames.header(in: file)) != nil
+        return isKnown ? frames : AVIFFrames(of: file, .image)
+    }
+
+    /// Of that file, which is read later.
+    init(of file: UnsafeRawBufferPointer, _ source: AVIFReader.Source = .sequence) {
+        let header = HeaderBytes(Span(_unsafeBytes: file))
+        self.source = source
+        hasFewItems = header.hasFewItems
+        size = header.heifSize ?? PixelSize(width: 0, height: 0)
+        patches = AVIFPatches(header, ofTracks: source == .sequence).all.map {
+            AVIFReader.Patch(offset: $0.offset, bytes: $0.bytes)
+        }
+    }
+
+    /// Of all of them.
+    func header(in file: UnsafeRawBufferPointer) throws(VipsError) -> Header {
+        try withReader(file) { reader throws(AVIFError) in
+            Header(
+                picture: reader.picture, profile: reader.profile, exif: reader.exif,
+                xmp: reader.xmp)
+        }
+    }
+
+    /// The pixels of one, as `AVIFReader` writes them.
+    ///
+    /// - Parameters:
+    ///   - file: the same bytes as before.
+    ///   - header: what was said of all.
+    func pixels(
+        of index: Int, _ header: Header, in file: UnsafeRawBufferPointer,
+        _ cancellation: CancellationFlag
+    ) throws(VipsError) -> ZeroedBytes {
+        try withReader(file) { reader throws(AVIFError) in
+            try reader.decode(index, in: file) { cancellation.isCancelled }
+            guard reader.picture.isLike(header.picture) else {
+                throw AVIFError(kind: .corrupt, text: "a frame is other than its header says")
+            }
+            let picture = header.picture
+            let pixels = ZeroedBytes(
+                count: picture.width * picture.height * picture.bands * picture.sampleBytes)
+            try reader.copy(to: pixels.bytes, bands: picture.bands)
+            return pixels
+        }
+    }
+
+    /// The reader, for the caller alone; its first frame is not decoded yet.
+    func open(_ file: UnsafeRawBufferPointer) throws(AVIFError) -> AVIFReader {
+        try AVIFReader(
+            file, source, patches: patches, pixelsMax: AVIFReader.pixelsMost,
+            framesMax: ImageLimits.ofWorkers.pagesMax)
+    }
+
+    /// One that threw is not asked again: what it keeps may be damaged.
+    private func withReader<Value>(
+        _ file: UnsafeRawBufferPointer,
+        _ body: (inout AVIFReader) throws(AVIFError) -> Value
+    ) throws(VipsError) -> Value {
+        guard size.area ?? .max <= AVIFReader.pixelsMost else {
+            throw VipsError(kind: .tooLarge, operation: "avif", text: "an image of \(size)")
+        }
+        guard hasFewItems else {
+            throw VipsError(kind: .tooLarge, operation: "avif", text: "too many items")
+        }
+        do throws(AVIFError) {
+            var taken: AVIFReader
+            if let kept = reader.withLock({ $0.take() }) {
+                taken = kept
+            } else {
+                taken = try open(file)
+            }
+            let value = try body(&taken)
+            keep(taken)
+            return value
+        } catch {
+            throw VipsError(decoding: error)
+        }
+    }
+
+    private func keep(_ last: consuming AVIFReader) {
+        var last = Optional(last)
+        reader.withLock { $0 = last.take() }
+    }
+}
+
+extension AVIFPicture {
+    /// Of RGB, with alpha where there is some.
+    var bands: Int { hasAlpha ? 4 : 3 }
+
+    /// Of a sample of RGB.
+    var sampleBytes: Int { depth > 8 ? 2 : 1 }
+
+    /// Whether a frame has the form that was said of all.
+    fileprivate func isLike(_ stated: AVIFPicture) -> Bool {
+        (width, height, depth, hasAlpha)
+            == (stated.width, stated.height, stated.depth, stated.hasAlpha)
+    }
+}
+
+extension VipsError {
+    fileprivate init(decoding error: AVIFError) {
+        let kind: Kind =
+            switch error.kind {
+            case .cancelled, .refused: .killed
+            case .corrupt: .corrupt
+            case .unsupported: .unsupported
+            case .outOfMemory: .tooLarge
+            case .internal: .internal
+            }
+        self.init(kind: kind, operation: "avif", text: error.text)
+    }
+}
+
+/// A decoded AVIF whose planes mean sRGB.
+struct AVIFPlanes: ~Copyable, PlanarImage {
+    private let reader: AVIFReader
+    private let layout: PixelLayout
+    /// What makes the layout's planes of those of the file; nil where they are the same.
+    private let conversion: ZimgConversion?
+    private let byteCount: Int
+
+    /// Nil for what planes cannot say, and for what is damaged: the decoder of pixels says what.
+    init?(_ source: SourceImage, limits: ImageLimits) {
+        guard !source.needsProfile, source.header.bands == 3, source.header.bytesPerBand == 1,
+            var reader = try? AVIFFrames.still(of: source.bytes).open(source.bytes)
+        else { return nil }
+        let (picture, orientation) = (reader.picture, reader.picture.orientation)
+        guard let colours = AVIFColours(picture), !picture.isCropped,
+            orientation.displayed(PixelSize(width: picture.width, height: picture.height))
+                == source.storedSize
+        else { return nil }
+        var (planes, end): ([PixelPlane], Int) = ([], 0)
+        for index in 0..<picture.planeCount {
+            let plane = Self.plane(index, of: picture, at: end)
+            planes.append(plane)
+            end += plane.stride * Self.paddedRows(index, of: picture)
+        }
+        guard end <= limits.pixelBytesMax,
+            (try? reader.decode(0, in: source.bytes) { false }) != nil, reader.picture == picture
+        else { return nil }
+        self.reader = reader
+        layout = PixelLayout(planes: planes, orientation: orientation)
+        conversion = colours.conversion(of: picture)
+        byteCount = end
+    }
+
+    consuming func write(
+        to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedImage.Frame {
+        guard !cancellation.isCancelled else { throw .cancelled }
+        let block = try output.reserve(byteCount + kept.byteCount)
+        do throws(ImageError) {
+            let pixels = UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<byteCount])
+            try writePlanes(to: pixels, cancellation)
+        } catch {
+            output.discard(block)
+            throw error
+        }
+        return block.frame(layout, pixelBytes: byteCount, with: kept)
+    }
+
+    private borrowing func writePlanes(
+        to block: UnsafeMutableRawBufferPointer, _ cancellation: CancellationFlag
+    ) throws(ImageError) {
+        guard let conversion else { return try copy(to: block) }
+        // The samples behind odd columns and rows are read, and change nothing that is displayed.
+        let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
+        defer { stored.deallocate() }
+        stored.initializeMemory(as: UInt8.self, repeating: 0)
+        try copy(to: stored)
+        do {
+            try ZimgGraph(conversion).process(
+                from: parts(of: stored).map {
+                    ZimgPlaneSource(memory: UnsafeRawBufferPointer($0.memory), stride: $0.stride)
+                },
+                to: parts(of: block).map { ZimgPlaneTarget(memory: $0.memory, stride: $0.stride) },
+                isCancelled: { cancellation.isCancelled })
+        } catch {
+            throw ImageError(decoding: error)
+        }
+    }
+
+    private borrowing func copy(
+        to block: UnsafeMutableRawBufferPointer
+    ) throws(ImageError) {
+        for (index, part) in parts(of: block).enumerated() {
+            do {
+                try reader.copy(plane: index, to: part.memory, stride: part.stride)
+            } catch {
+                throw ImageError(.internalError, "the planes of the image could not be taken")
+            }
+        }
+    }
+
+    /// Where each plane lies in memory that is as large as all of them.
+    private borrowing func parts(
+        of memory: UnsafeMutableRawBufferPointer
+    ) -> [(memory: UnsafeMutableRawBufferPointer, stride: Int)] {
+        let ends = layout.planes.dropFirst().map(\.offset) + [byteCount]
+        return zip(layout.planes, ends).map { plane, end in
+            (UnsafeMutableRawBufferPointer(rebasing: memory[plane.offset..<end]), plane.stride)
+        }
+    }
+
+    /// Half of an odd column is half a sample of colour.
+    private static func plane(
+        _ index: Int, of picture: AVIFPicture, at offset: Int
+    ) -> PixelPlane {
+        let size = picture.size(ofPlane: index)
+        let (across, down) =
+            index == 0 ? (0, 0) : (picture.chroma.horizontalLog2, picture.chroma.verticalLog2)
+        return PixelPlane(
+            bands: .grey, offset: offset, size: PixelSize(width: size.width, height: size.height),
+            stride: PixelPlane.stride(size.width + 1),
+            activeWidth: Double(picture.width) / Double(1 << across),
+            activeHeight: Double(picture.height) / Double(1 << down))
+    }
+
+    /// zimg takes even numbers of rows where colours have half of them.
+    private static func paddedRows(_ index: Int, of picture: AVIFPicture) -> Int {
+        let rows = picture.size(ofPlane: index).height
+        return index == 0 && picture.chroma.verticalLog2 == 1 ? rows + rows % 2 : rows
+    }
+}
+
+/// What the planes of an AVIF mean, where that is sRGB and can be made planes of JFIF.
+struct AVIFColours {
+    private let matrix: ZimgFormat.Matrix
+
+    /// Nil for alpha, grey, more than 8 bits, and for colours that planes of JFIF do not have. What
+    /// the file does not say is BT.601 and sRGB.
+    init?(_ picture: AVIFPicture) {
+        guard picture.depth == 8, !picture.hasAlpha, picture.chroma != .grey,
+            picture.hasProfile || Self.isSRGB(picture)
+        else { return nil }
+        switch picture.matrix {
+        case 2, 5, 6: matrix = .bt601
+        case 1: matrix = .bt709
+        default: return nil
+        }
+    }
+
+    /// BT.709 has the primaries of sRGB, and what BT.709 and BT.601 call their transfer is shown
+    /// as that of sRGB by everyone (ITU-T H.273, tables 2 and 3).
+    private static func isSRGB(_ picture: AVIFPicture) -> Bool {
+        [1, 2].contains(picture.primaries) && [1, 2, 6, 13].contains(picture.transfer)
+    }
+
+    /// To BT.601 in full range, colours in the middle of their pixels; nil where it is that.
+    func conversion(of picture: AVIFPicture) -> ZimgConversion? {
+        let (across, down) = (picture.chroma.horizontalLog2, picture.chroma.verticalLog2)
+        let target = ZimgFormat(
+            width: (picture.width + across) & ~across, height: (picture.height + down) & ~down,
+            planes: .yCbCr(ZimgSubsampling(horizontalLog2: across, verticalLog2: down)))
+        var source = target
+        source.matrix = matrix
+        source.range = picture.isLimited ? .limited : .full
+        source.planes = .yCbCr(
+            ZimgSubsampling(
+                horizontalLog2: across, verticalLog2: down, siting: siting(of: picture)))
+        return source == target
+            ? nil : ZimgConversion(from: source, to: target, filter: .bilinear)
+    }
+
+    /// What says nothing is in the middle for everyone who displays it.
+    private func siting(of picture: AVIFPicture) -> ZimgSubsampling.Siting {
+        guard picture.chroma != .yuv444 else { return .centre }
+        return switch picture.siting {
+        case .unknown: .centre
+        case .left: .left
+        case .topLeft: .topLeft
+        }
+    }
+}

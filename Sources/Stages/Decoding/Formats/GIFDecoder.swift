@@ -1,0 +1,253 @@
+import Animation
+import ImageModel
+import StageContract
+import Vips
+
+/// GIF, the first frame of it.
+struct GIFDecoder: LoaderDecoder {
+    let format = ImageFormat.gif
+    let loader = VipsLoader.gif
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try VipsImage.gif(bytes).onScreen(of: bytes)
+    }
+
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
+        PartialGIF(missing: missing)
+    }
+}
+
+extension VipsImage {
+    /// The first frame of that GIF at its place on the screen of the file, which is transparent
+    /// where the frame does not lie. libnsgif leaves black there, and takes a screen of more than
+    /// 2,048 columns or rows for a mistake: it makes one as large as the frames.
+    func onScreen(of file: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        let bytes = file.bindMemory(to: UInt8.self).span
+        guard let map = AnimationMap(bytes, framesMax: 1) else { return self }
+        let (made, screen) = (header, map.canvas)
+        // A frame that sticks out makes the screen larger.
+        let columns = max(made.width, screen.width)
+        let rows = max(made.height, screen.height)
+        let all = PixelRect(x: 0, y: 0, size: PixelSize(width: made.width, height: made.height))
+        let area = map.frames.first?.area ?? all
+        guard area.size.width < columns || area.size.height < rows else { return self }
+        let right = min(area.x + area.size.width, made.width)
+        let bottom = min(area.y + area.size.height, made.height)
+        guard area.x < right, area.y < bottom else { return self }
+        let frame = try extracted(
+            left: area.x, top: area.y, width: right - area.x, height: bottom - area.y)
+        let seen = made.hasAlpha ? frame : try frame.withAlpha()
+        return try seen.embedded(
+            left: area.x, top: area.y, width: columns, height: rows,
+            background: [Double](repeating: 0, count: seen.header.bands))
+    }
+}
+
+/// The beginning of a GIF: of the first frame the rows that have arrived, of an interlaced one its
+/// passes, each of which fills the area. The rest is transparent, or black.
+struct PartialGIF: FormatDecoder {
+    let missing: MissingPixels
+    private let whole = GIFDecoder()
+
+    var format: ImageFormat { whole.format }
+    var loaders: [VipsLoader] { whole.loaders }
+
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        try Self.image(FirstGIFFrame(bytes))
+    }
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        let frame = try FirstGIFFrame(bytes)
+        guard frame.hasPixels else { throw .nothingToShow(format) }
+        let rows = frame.arrivedRows
+        guard rows < frame.rows else { return try Self.image(frame) }
+        try missing.note()
+        let image = try Self.image(frame)
+        return frame.isInterlaced ? try image.filling(frame, arrived: rows) : image
+    }
+
+    private static func image(_ frame: FirstGIFFrame) throws(VipsError) -> VipsImage {
+        let bytes = UnsafeRawBufferPointer(frame.file.bytes)
+        return try VipsImage.gif(bytes, mayEnd: true, owner: frame.file).onScreen(of: bytes)
+    }
+}
+
+/// A GIF of the first frame alone, made of the bytes of it that have arrived: its blocks end here,
+/// though its pixels may not.
+private struct FirstGIFFrame {
+    let file: ZeroedBytes
+    /// Whether there is any byte of them.
+    private(set) var hasPixels = false
+    /// Where it lies on the screen.
+    let (left, top, columns, rows): (Int, Int, Int, Int)
+    let isInterlaced: Bool
+    private let codes: GIFCodes
+
+    private static let screenBytes = 13
+    /// Of an image, without its colours: they come first.
+    private static let descriptorBytes = 10
+    /// An end of blocks, and an end of file.
+    private static let end: [UInt8] = [0, 0x3B]
+
+    /// - Throws: `corrupt` where no image begins yet.
+    init(_ bytes: UnsafeRawBufferPointer) throws(VipsError) {
+        guard let (descriptor, start) = Self.image(of: bytes) else {
+            throw VipsError(kind: .corrupt, operation: "gif", text: "no frame begins yet")
+        }
+        let numbers = [1, 3, 5, 7].map { place in
+            Int(bytes[descriptor + place]) | Int(bytes[descriptor + place + 1]) << 8
+        }
+        (left, top, columns, rows) = (numbers[0], numbers[1], numbers[2], numbers[3])
+        isInterlaced = bytes[descriptor + Self.descriptorBytes - 1] & 0x40 != 0
+        codes = GIFCodes(bytes, from: start)
+        var (offset, cut) = (start, nil as Int?)
+        while offset < bytes.count, bytes[offset] > 0 {
+            hasPixels = hasPixels || offset + 1 < bytes.count
+            let next = offset + 1 + Int(bytes[offset])
+            if next > bytes.count { cut = offset }
+            offset = min(next, bytes.count)
+        }
+        file = ZeroedBytes(count: offset + Self.end.count)
+        file.bytes.copyBytes(from: bytes[..<offset])
+        UnsafeMutableRawBufferPointer(rebasing: file.bytes[offset...]).copyBytes(from: Self.end)
+        // The last block has fewer bytes than it says; where it has none, it is the end of blocks.
+        if let cut { file.bytes[cut] = UInt8(offset - cut - 1) }
+    }
+
+    /// How many of its rows are there as a whole, in the order of the file.
+    var arrivedRows: Int {
+        columns > 0 ? codes.pixels(atMost: columns * rows) / columns : rows
+    }
+
+    /// Where the descriptor of the first image and its first block of pixels begin, or will.
+    private static func image(
+        of bytes: UnsafeRawBufferPointer
+    ) -> (descriptor: Int, blocks: Int)? {
+        let file = HeaderBytes(Span(_unsafeBytes: bytes))
+        guard file.gifSize != nil, let flags = file.byte(10) else { return nil }
+        var offset = screenBytes + tableBytes(flags)
+        while let introducer = file.byte(offset) {
+            switch introducer {
+            case 0: offset += 1
+            case 0x21:
+                offset += 2
+                while let count = file.byte(offset), count > 0 { offset += 1 + Int(count) }
+                offset += 1
+            case 0x2C:
+                guard let flags = file.byte(offset + descriptorBytes - 1) else { return nil }
+                // The fewest bits of a code stand in front of the blocks.
+                let start = offset + descriptorBytes + tableBytes(flags) + 1
+                return start <= bytes.count ? (offset, start) : nil
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// A table of colours follows where the highest bit is set, of a power of two.
+    private static func tableBytes(_ flags: UInt8) -> Int {
+        flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
+    }
+}
+
+extension VipsImage {
+    /// The same with the rows of an interlaced frame that are missing: each is the nearest one
+    /// above that came in an earlier pass (GIF89a, appendix E), as browsers show it.
+    fileprivate func filling(_ frame: FirstGIFFrame, arrived: Int) throws(VipsError) -> VipsImage {
+        let (header, stride) = (header, header.width * header.bands)
+        let memory = ZeroedBytes(count: header.height * stride)
+        try write(to: memory.bytes)
+        let passes = [(0, 8), (4, 8), (2, 4), (1, 2)]
+        let order = passes.flatMap { Array(Swift.stride(from: $0.0, to: frame.rows, by: $0.1)) }
+        let there = Set(order.prefix(arrived))
+        let from = min(frame.left, header.width) * header.bands
+        let count = min(frame.columns * header.bands, stride - from)
+        for row in order.dropFirst(arrived).sorted() {
+            guard let source = [1, 3, 7].map({ row & ~$0 }).first(where: there.contains),
+                frame.top + row < header.height
+            else { continue }
+            let target = memory.bytes[((frame.top + row) * stride + from)...].prefix(count)
+            let found = memory.bytes[((frame.top + source) * stride + from)...].prefix(count)
+            UnsafeMutableRawBufferPointer(rebasing: target)
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: found))
+        }
+        return try .pixels(
+            UnsafeRawBufferPointer(memory.bytes), width: header.width, height: header.height,
+            bands: header.bands, bytesPerBand: 1, owner: memory)
+    }
+}
+
+/// The compressed pixels of an image of a GIF (GIF89a, appendix F): how many there are, without
+/// making them.
+struct GIFCodes {
+    private let bytes: UnsafeRawBufferPointer
+    /// Of the block that is read.
+    private var place: Int
+    private var blockEnd: Int
+    private var bits: UInt32 = 0
+    private var bitCount = 0
+
+    private static let codesMax = 4_096
+    private static let leastBits = 1...11
+
+    /// `start` is where the first block begins, behind the number of bits of the first code.
+    init(_ bytes: UnsafeRawBufferPointer, from start: Int) {
+        (self.bytes, place, blockEnd) = (bytes, start, start)
+    }
+
+    /// How many pixels they make, up to a code that cannot be, and at most so many.
+    func pixels(atMost most: Int) -> Int {
+        var (codes, left) = (self, most)
+        let least = Int(bytes[place - 1])
+        guard Self.leastBits.contains(least) else { return 0 }
+        let (clear, end) = (1 << least, 1 << least + 1)
+        // How many pixels each code makes.
+        let first = [Int](repeating: 1, count: clear) + [0, 0]
+        var (lengths, width, last) = (first, least + 1, 0)
+        while left > 0 {
+            guard let code = codes.next(width), code != end else { break }
+            if code == clear {
+                (lengths, width, last) = (first, least + 1, 0)
+                continue
+            }
+            guard code < lengths.count || code == lengths.count && last > 0 else { break }
+            let length = code < lengths.count ? lengths[code] : last + 1
+            left -= length
+            if last > 0, lengths.count < Self.codesMax { lengths.append(last + 1) }
+            if lengths.count == 1 << width, lengths.count < Self.codesMax { width += 1 }
+            last = length
+        }
+        return most - max(0, left)
+    }
+
+    /// The next code; `nil` where the bytes end, or the blocks.
+    private mutating func next(_ width: Int) -> Int? {
+        while bitCount < width {
+            guard let byte = nextByte() else { return nil }
+            bits |= UInt32(byte) << UInt32(bitCount)
+            bitCount += 8
+        }
+        defer {
+            bits >>= UInt32(width)
+            bitCount -= width
+        }
+        return Int(bits & (1 << UInt32(width) - 1))
+    }
+
+    private mutating func nextByte() -> UInt8? {
+        if place == blockEnd {
+            guard place < bytes.count, bytes[place] > 0 else { return nil }
+            blockEnd = place + 1 + Int(bytes[place])
+            place += 1
+        }
+        guard place < bytes.count else { return nil }
+        defer { place += 1 }
+        return bytes[place]
+    }
+}

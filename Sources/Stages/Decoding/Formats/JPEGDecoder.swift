@@ -1,0 +1,198 @@
+import ImageModel
+import JPEG
+import Messages
+import StageContract
+import Vips
+
+/// JPEG: made smaller block by block as it is decoded, and in the planes that it has.
+struct JPEGDecoder: LoaderDecoder {
+    let format = ImageFormat.jpeg
+    let loader = VipsLoader.jpeg
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try .jpeg(bytes, shrink: scale.denominator)
+    }
+
+    /// libvips leaves out the column and the row of which there is a part.
+    func sides(
+        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+    ) -> (columns: ReducedSide, rows: ReducedSide) {
+        let (size, orientation) = (source.info.size, source.orientation)
+        return (
+            ReducedSide(
+                stored: size.width, reduction: scale.denominator, made: made.width,
+                isMirrored: orientation.mirrorsHorizontally),
+            ReducedSide(
+                stored: size.height, reduction: scale.denominator, made: made.height,
+                isMirrored: orientation.mirrorsVertically)
+        )
+    }
+
+    func planes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
+    ) -> (any PlanarImage & ~Copyable)? {
+        JPEGPlanes(source, reducedBy: scale.denominator, limits: limits)
+    }
+
+    /// The coefficients of a file with several scans, whatever the scale.
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
+        guard source.header.isInterlaced else { return 0 }
+        return (try? JPEGHeader(source.bytes))?.coefficientBytes ?? .max
+    }
+
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
+        PartialJPEG(cancellation, missing)
+    }
+}
+
+/// An image on its way to planes: brightness and colours stay apart, as the file has them, which
+/// saves converting them where another image of that kind is made of them.
+protocol PlanarImage: ~Copyable {
+    /// Writes the planes into a block of `output`, what is kept behind them.
+    consuming func write(
+        to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedImage.Frame
+}
+
+extension PixelPlane {
+    /// Bytes from one row of a plane to the next: each begins where vector code wants it.
+    static func stride(_ columns: Int) -> Int { (columns + 63) / 64 * 64 }
+}
+
+/// A JPEG on its way to planes.
+struct JPEGPlanes: ~Copyable, PlanarImage {
+    private let decoder: JPEGPlaneDecoder
+    private let layout: PixelLayout
+    /// Bytes of all that is decoded; more than those of the layout, since whole blocks are.
+    private let byteCount: Int
+
+    /// Nil for what does not come in planes that mean sRGB: CMYK, 12 bits, colours that a profile
+    /// explains; and where whole blocks are over the limit though pixels are not.
+    init?(_ source: SourceImage, reducedBy reduction: Int, limits: ImageLimits) {
+        guard !source.needsProfile,
+            let decoder = try? JPEGPlaneDecoder(
+                source.bytes, reduction: reduction,
+                limits: JPEGLimits(
+                    scans: JPEGLimits.standard.scans, coefficientBytes: limits.pixelBytesMax))
+        else { return nil }
+        var (planes, end): ([PixelPlane], Int) = ([], 0)
+        for plane in decoder.planes {
+            let stride = PixelPlane.stride(plane.paddedWidth)
+            planes.append(PixelPlane(plane, offset: end, stride: stride))
+            end += plane.byteCount(stride: stride)
+        }
+        guard end <= limits.pixelBytesMax else { return nil }
+        layout = PixelLayout(planes: planes, orientation: source.orientation)
+        byteCount = end
+        self.decoder = decoder
+    }
+
+    consuming func write(
+        to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
+    ) throws(ImageError) -> DecodedImage.Frame {
+        let layout = layout
+        let byteCount = byteCount
+        let block = try output.reserve(byteCount + kept.byteCount)
+        let targets = decoder.planes.indices.map { index in
+            let plane = layout.planes[index]
+            let memory = block.bytes[plane.offset...].prefix(
+                decoder.planes[index].byteCount(stride: plane.stride))
+            return JPEGPlaneTarget(
+                memory: UnsafeMutableRawBufferPointer(rebasing: memory), stride: plane.stride)
+        }
+        do {
+            try decoder.decode(into: targets) { cancellation.isCancelled }
+        } catch {
+            output.discard(block)
+            throw ImageError(decoding: error)
+        }
+        return block.frame(layout, pixelBytes: byteCount, with: kept)
+    }
+}
+
+extension PixelPlane {
+    init(_ plane: JPEGPlane, offset: Int, stride: Int) {
+        self.init(
+            bands: .grey, offset: offset,
+            size: PixelSize(width: plane.width, height: plane.height), stride: stride,
+            activeWidth: plane.activeWidth, activeHeight: plane.activeHeight)
+    }
+}
+
+/// The beginning of a JPEG: the rows that have arrived, or of one with several scans all rows of
+/// the scans that have. The rest is grey.
+///
+/// libvips' loader gives up at the hundredth warning, and of a file with restarts each interval
+/// that has not arrived is one.
+struct PartialJPEG: FormatDecoder {
+    let cancellation: CancellationFlag
+    let missing: MissingPixels
+    private let whole = JPEGDecoder()
+
+    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
+        (self.cancellation, self.missing) = (cancellation, missing)
+    }
+
+    var format: ImageFormat { whole.format }
+    var loaders: [VipsLoader] { whole.loaders }
+
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        try whole.header(bytes)
+    }
+
+    /// As many columns and rows as the loader of whole files makes.
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        let made = try whole.open(bytes, at: scale)
+        let readable = UnsafeRawBufferPointer(
+            rebasing: bytes[..<JPEGBeginning.readableCount(bytes)])
+        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
+            do throws(JPEGError) {
+                let decoder = try JPEGRowDecoder(beginning: readable, reduction: scale.denominator)
+                let arrival = try decoder.decode(
+                    into: pixels, columns: made.width, rows: made.height
+                ) { cancellation.isCancelled }
+                return ArrivedPixels(arrival)
+            } catch {
+                throw VipsError(partial: error)
+            }
+        }
+    }
+
+    func sides(
+        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+    ) -> (columns: ReducedSide, rows: ReducedSide) { whole.sides(of: made, source, at: scale) }
+
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
+        whole.keptBytes(of: source, at: scale)
+    }
+}
+
+extension ArrivedPixels {
+    fileprivate init(_ arrival: JPEGArrival) {
+        switch arrival {
+        case .nothing: self = .nothing
+        case .part: self = .part
+        case .whole: self = .whole
+        }
+    }
+}
+
+extension VipsError {
+    fileprivate init(partial error: JPEGError) {
+        let kind: Kind =
+            switch error.kind {
+            case .corrupt: .corrupt
+            case .unsupported: .unsupported
+            case .cancelled, .refused: .killed
+            case .outOfMemory: .tooLarge
+            case .internal: .internal
+            }
+        self.init(kind: kind, operation: "jpeg", text: error.text)
+    }
+}

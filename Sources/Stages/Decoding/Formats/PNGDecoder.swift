@@ -1,0 +1,85 @@
+import ImageModel
+import PNG
+import StageContract
+import Vips
+
+/// PNG; of an animated one the default image.
+struct PNGDecoder: LoaderDecoder {
+    let format = ImageFormat.png
+    let loader = VipsLoader.png
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try .checkedPNG(bytes)
+    }
+
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
+        PartialPNG(cancellation, missing)
+    }
+}
+
+extension VipsImage {
+    /// A PNG whose chunks lie in the file: libvips' reader takes memory for what they say.
+    static func checkedPNG(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        guard HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd == nil else {
+            throw VipsError(kind: .corrupt, operation: "png", text: "a chunk beyond the end")
+        }
+        InflatedBytes.permit(bytes)
+        return try .png(bytes)
+    }
+}
+
+/// The beginning of a PNG: the rows that have arrived, of an interlaced one its passes, each of
+/// which fills the area. The rest is transparent, or black. An animation has its default image.
+struct PartialPNG: FormatDecoder {
+    let cancellation: CancellationFlag
+    let missing: MissingPixels
+    private let whole = PNGDecoder()
+
+    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
+        (self.cancellation, self.missing) = (cancellation, missing)
+    }
+
+    var format: ImageFormat { whole.format }
+    var loaders: [VipsLoader] { whole.loaders }
+
+    /// A chunk of which a part is missing is left out: libvips' reader takes memory for all of it.
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        InflatedBytes.permit(bytes)
+        let end = HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd
+        return try .png(UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]))
+    }
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        let made = try header(bytes)
+        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
+            let beginning = PNGBeginning(
+                width: made.width, height: made.height, bands: made.header.bands,
+                bytesPerBand: made.header.bytesPerBand)
+            do throws(PNGError) {
+                let read = try beginning.read(bytes, into: pixels) { cancellation.isCancelled }
+                return read.isWhole ? .whole : read.rows > 0 ? .part : .nothing
+            } catch {
+                throw VipsError(partial: error)
+            }
+        }
+    }
+}
+
+extension VipsError {
+    fileprivate init(partial error: PNGError) {
+        let kind: Kind =
+            switch error.kind {
+            case .corrupt: .corrupt
+            case .cancelled: .killed
+            case .outOfMemory: .tooLarge
+            case .internal: .internal
+            }
+        self.init(kind: kind, operation: "png", text: error.text)
+    }
+}

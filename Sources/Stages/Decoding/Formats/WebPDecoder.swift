@@ -1,0 +1,123 @@
+import ImageModel
+import StageContract
+import Vips
+import WebP
+
+/// WebP, the first frame of it: made smaller as it is decoded.
+struct WebPDecoder: LoaderDecoder {
+    let format = ImageFormat.webp
+    let loader = VipsLoader.webp
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        try .webp(bytes, scale: scale.value)
+    }
+
+    /// An image without loss is decoded whole before it is made smaller; of one with loss this is
+    /// more than there is.
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
+        scale == .whole ? 0 : 4 * source.storedSize.width * source.storedSize.height
+    }
+
+    func ofBeginnings(
+        _ cancellation: CancellationFlag, _ missing: MissingPixels
+    ) -> any FormatDecoder {
+        PartialWebP(cancellation, missing)
+    }
+}
+
+/// The beginning of a WebP: the rows that have arrived, the rest transparent or black. An animation
+/// has a header here and no pixels: a frame is made once all of it is there.
+///
+/// libvips' loader takes whole files only. What turns the picture stands behind its pixels, and is
+/// not known yet.
+struct PartialWebP: FormatDecoder {
+    let cancellation: CancellationFlag
+    let missing: MissingPixels
+    private let whole = WebPDecoder()
+
+    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
+        (self.cancellation, self.missing) = (cancellation, missing)
+    }
+
+    var format: ImageFormat { whole.format }
+    var loaders: [VipsLoader] { whole.loaders }
+
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        let beginning = try Self.beginning(bytes)
+        return try .blank(
+            width: beginning.width, height: beginning.height, bands: beginning.bands
+        ).enclosing(profile: Self.profile(bytes), xmp: [])
+    }
+
+    func open(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws(VipsError) -> VipsImage {
+        let beginning = try Self.beginning(bytes)
+        let size = scale.size(PixelSize(width: beginning.width, height: beginning.height))
+        let made = try VipsImage.blank(
+            width: size.width, height: size.height, bands: beginning.bands
+        ).enclosing(profile: Self.profile(bytes), xmp: [])
+        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
+            do throws(WebPError) {
+                let rows = try beginning.read(
+                    into: pixels, width: size.width, height: size.height
+                ) { cancellation.isCancelled }
+                return rows == size.height ? .whole : rows > 0 ? .part : .nothing
+            } catch {
+                throw VipsError(partial: error)
+            }
+        }
+    }
+
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
+        whole.keptBytes(of: source, at: scale)
+    }
+
+    private static func beginning(
+        _ bytes: UnsafeRawBufferPointer
+    ) throws(VipsError) -> WebPBeginning {
+        do {
+            return try WebPBeginning(bytes)
+        } catch {
+            throw VipsError(partial: error)
+        }
+    }
+
+    /// Chunks in front of the pixels at most.
+    private static let chunksMax = 16
+
+    /// It stands between the header and the pixels, where the header says that there is one
+    /// (RFC 9649, 2.7.1.4).
+    private static func profile(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> [UInt8] {
+        let file = HeaderBytes(Span(_unsafeBytes: bytes))
+        guard file.has("VP8X", at: 12), let flags = file.byte(20), flags & 0x20 != 0 else {
+            return []
+        }
+        var offset = 12
+        for _ in 0..<chunksMax {
+            guard let count = file.littleEndian(4, at: offset + 4) else { break }
+            let body = offset + 8..<offset + 8 + count
+            if file.has("ICCP", at: offset) {
+                guard body.upperBound <= bytes.count else { break }
+                return Array(bytes[body])
+            }
+            offset = body.upperBound + count % 2
+        }
+        throw VipsError(kind: .corrupt, operation: "webp", text: "the profile is not there yet")
+    }
+}
+
+extension VipsError {
+    fileprivate init(partial error: WebPError) {
+        let kind: Kind =
+            switch error.kind {
+            case .corrupt: .corrupt
+            case .cancelled, .refused: .killed
+            case .tooLarge, .outOfMemory: .tooLarge
+            case .internal: .internal
+            }
+        self.init(kind: kind, operation: "webp", text: error.text)
+    }
+}

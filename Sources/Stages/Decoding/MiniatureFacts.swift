@@ -1,0 +1,332 @@
+import Glibc
+import ImageModel
+import StageContract
+import Vips
+
+/// All pixels of a small image as facts need them: 8-bit sRGB with straight alpha.
+struct MiniaturePixels {
+    /// Columns and rows at most: a ThumbHash takes no more, and more says nothing new.
+    static let sideMax = 100
+
+    let size: PixelSize
+    /// Four samples of each pixel, row by row.
+    let samples: [UInt8]
+
+    /// `samples` has four for each pixel.
+    init(size: PixelSize, samples: [UInt8]) {
+        precondition(samples.count == size.width * size.height * 4, "four samples a pixel")
+        (self.size, self.samples) = (size, samples)
+    }
+
+    /// Of a source, made as small as its decoder makes it before it is made smaller here.
+    init(
+        _ source: SourceImage, at scale: DecodeScale, cancellation: CancellationFlag
+    ) throws(ImageError) {
+        size = Self.need.size(of: source.info.size)
+        let pixels = try source.pixels(at: scale, cancellation: cancellation)
+        let (columns, rows) = (size.width, size.height)
+        samples = try ImageError.mapping { () throws(VipsError) -> [UInt8] in
+            try pixels.image.miniature(width: columns, height: rows)
+                .withPixels { (bytes) throws(VipsError) in Array(bytes) }
+        }
+    }
+
+    /// What a decoder makes of the source.
+    static let need = Need()
+
+    struct Need {
+        let box = PixelSize(width: sideMax, height: sideMax)
+
+        var decode: DecodeNeed { .cover(box, .fit) }
+
+        func size(of source: PixelSize) -> PixelSize {
+            ResizeGeometry(source: source, box: box, mode: .fit).scaled
+        }
+    }
+
+    /// Calls `body` with the samples of each pixel.
+    func forEach(_ body: (_ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8) -> Void) {
+        for start in stride(from: 0, to: samples.count, by: 4) {
+            body(samples[start], samples[start + 1], samples[start + 2], samples[start + 3])
+        }
+    }
+}
+
+/// The mean of all pixels.
+enum AverageColour {
+    /// Of the samples in sRGB, each weighed by its alpha; alpha is the mean of all.
+    static func of(_ pixels: MiniaturePixels) -> Colour {
+        var sums = SIMD4<Int>.zero
+        pixels.forEach { red, green, blue, alpha in
+            let weight = Int(alpha)
+            sums &+= SIMD4(Int(red) * weight, Int(green) * weight, Int(blue) * weight, weight)
+        }
+        return Colour(
+            mean: sums, over: sums.w, alpha: sums.w, over: pixels.size.width * pixels.size.height)
+    }
+}
+
+extension Colour {
+    /// Sums over numbers, rounded; no colour where there is nothing to divide by.
+    init(mean sums: SIMD4<Int>, over weight: Int, alpha: Int, over count: Int) {
+        func mean(_ sum: Int, _ count: Int) -> UInt32 {
+            count > 0 ? UInt32(clamping: (2 * sum + count) / (2 * count)) : 0
+        }
+        self.init(
+            argb: mean(alpha, count) << 24 | mean(sums.x, weight) << 16 | mean(sums.y, weight) << 8
+                | mean(sums.z, weight))
+    }
+}
+
+/// The colour of which an image has most.
+enum DominantColour {
+    /// Grades of each colour.
+    private static let grades = 16
+
+    /// The mean of those pixels whose three colours are in the same grades, of which there are
+    /// most; each counts as much as it is seen. `nil` where nothing is seen.
+    static func of(_ pixels: MiniaturePixels) -> Colour? {
+        var sums = [SIMD4<Int>](repeating: .zero, count: grades * grades * grades)
+        pixels.forEach { red, green, blue, alpha in
+            let weight = Int(alpha)
+            let place = (Int(red / 16) * grades + Int(green / 16)) * grades + Int(blue / 16)
+            sums[place] &+= SIMD4(
+                Int(red) * weight, Int(green) * weight, Int(blue) * weight, weight)
+        }
+        guard let most = sums.max(by: { $0.w < $1.w }), most.w > 0 else { return nil }
+        return Colour(mean: most, over: most.w, alpha: 255, over: 1)
+    }
+}
+
+/// A BlurHash (github.com/woltapp/blurhash): a few components of a cosine transform
+/// of the colours in linear light, as text. Transparent pixels are laid over white.
+struct BlurHash {
+    /// Components in each direction, from 1 to 9.
+    let components: PixelSize
+    private let size: PixelSize
+    private let light: [SIMD4<Double>]
+
+    init(_ pixels: MiniaturePixels, components: PixelSize) {
+        (self.components, size) = (components, pixels.size)
+        var light: [SIMD4<Double>] = []
+        light.reserveCapacity(size.width * size.height)
+        pixels.forEach { red, green, blue, alpha in
+            light.append(Self.light(red, green, blue, alpha))
+        }
+        self.light = light
+    }
+
+    /// The hash.
+    var text: String {
+        var factors: [SIMD4<Double>] = []
+        for row in 0..<components.height {
+            for column in 0..<components.width { factors.append(factor(column, row)) }
+        }
+        let others = factors.dropFirst()
+        let largest = others.map { max(abs($0.x), abs($0.y), abs($0.z)) }.max() ?? 0
+        let grade = others.isEmpty ? 0 : max(0, min(82, Int((largest * 166 - 0.5).rounded(.down))))
+        let most = Double(grade + 1) / 166
+        return Self.digits(components.width - 1 + (components.height - 1) * 9, 1)
+            + Self.digits(grade, 1) + Self.digits(Self.mean(factors[0]), 4)
+            + others.map { Self.digits(Self.difference($0 / most), 2) }.joined()
+    }
+
+    private func factor(_ column: Int, _ row: Int) -> SIMD4<Double> {
+        let across = Self.cosines(column, size.width)
+        let down = Self.cosines(row, size.height)
+        var sum = SIMD4<Double>.zero
+        for y in 0..<size.height {
+            for x in 0..<size.width { sum += light[y * size.width + x] * (across[x] * down[y]) }
+        }
+        return sum * ((column == 0 && row == 0 ? 1 : 2) / Double(size.width * size.height))
+    }
+
+    private static func cosines(_ component: Int, _ count: Int) -> [Double] {
+        (0..<count).map { cos(.pi * Double(component) * Double($0) / Double(count)) }
+    }
+
+    // MARK: - Numbers
+
+    /// The first factor: a colour of 24 bits in sRGB.
+    private static func mean(_ factor: SIMD4<Double>) -> Int {
+        sample(factor.x) << 16 | sample(factor.y) << 8 | sample(factor.z)
+    }
+
+    /// Another one, in parts of the largest: nineteen grades of each colour.
+    private static func difference(_ factor: SIMD4<Double>) -> Int {
+        func grade(_ value: Double) -> Int {
+            let root = value < 0 ? -(-value).squareRoot() : value.squareRoot()
+            return max(0, min(18, Int((root * 9 + 9.5).rounded(.down))))
+        }
+        return (grade(factor.x) * 19 + grade(factor.y)) * 19 + grade(factor.z)
+    }
+
+    private static let letters = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
+
+    /// So many digits of base 83.
+    private static func digits(_ value: Int, _ count: Int) -> String {
+        var (rest, digits) = (value, [UInt8]())
+        for _ in 0..<count {
+            digits.append(letters[rest % letters.count])
+            rest /= letters.count
+        }
+        return String(decoding: digits.reversed(), as: UTF8.self)
+    }
+
+    // MARK: - Light
+
+    private static func light(
+        _ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8
+    ) -> SIMD4<Double> {
+        func seen(_ sample: UInt8) -> Int {
+            (Int(sample) * Int(alpha) + 255 * (255 - Int(alpha)) + 127) / 255
+        }
+        return SIMD4(lights[seen(red)], lights[seen(green)], lights[seen(blue)], 0)
+    }
+
+    /// Of the samples of sRGB.
+    private static let lights = (0...255).map { sample in
+        let value = Double(sample) / 255
+        return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
+
+    private static func sample(_ light: Double) -> Int {
+        let value = max(0, min(1, light))
+        let part = value <= 0.003_130_8 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
+        return Int(part * 255 + 0.5)
+    }
+}
+
+/// A ThumbHash (github.com/evanw/thumbhash): some components of a cosine transform of light, two
+/// differences of colours and alpha, in 5 to 25 bytes.
+struct ThumbHash {
+    private let size: PixelSize
+    /// Light, yellow less blue, red less green, and alpha of each pixel; what is transparent shows
+    /// the mean colour.
+    private let pixels: [SIMD4<Double>]
+    private let hasAlpha: Bool
+
+    init(_ miniature: MiniaturePixels) {
+        size = miniature.size
+        var sums = SIMD4<Double>.zero
+        miniature.forEach { red, green, blue, alpha in
+            let part = Double(alpha) / 255
+            sums += SIMD4(Double(red), Double(green), Double(blue), 0) * (part / 255)
+            sums.w += part
+        }
+        let mean = sums.w > 0 ? sums / sums.w : .zero
+        hasAlpha = sums.w < Double(size.width * size.height)
+        var pixels: [SIMD4<Double>] = []
+        pixels.reserveCapacity(size.width * size.height)
+        miniature.forEach { red, green, blue, alpha in
+            let part = Double(alpha) / 255
+            let seen =
+                mean * (1 - part) + SIMD4(Double(red), Double(green), Double(blue), 0)
+                * (part / 255)
+            pixels.append(
+                SIMD4(
+                    (seen.x + seen.y + seen.z) / 3, (seen.x + seen.y) / 2 - seen.z, seen.x - seen.y,
+                    part))
+        }
+        self.pixels = pixels
+    }
+
+    /// The hash.
+    var bytes: [UInt8] {
+        let (columns, rows) = lightComponents
+        let light = Channel(self, \.x, columns: max(3, columns), rows: max(3, rows))
+        let yellow = Channel(self, \.y, columns: 3, rows: 3)
+        let red = Channel(self, \.z, columns: 3, rows: 3)
+        let alpha = hasAlpha ? Channel(self, \.w, columns: 5, rows: 5) : nil
+        let isWide = size.width > size.height
+
+        var bits = HashBits()
+        bits.append(grade(light.mean, 63), 6)
+        bits.append(grade(0.5 + yellow.mean / 2, 63), 6)
+        bits.append(grade(0.5 + red.mean / 2, 63), 6)
+        bits.append(grade(light.scale, 31), 5)
+        bits.append(hasAlpha ? 1 : 0, 1)
+        bits.append(isWide ? rows : columns, 3)
+        bits.append(grade(yellow.scale, 63), 6)
+        bits.append(grade(red.scale, 63), 6)
+        bits.append(isWide ? 1 : 0, 1)
+        if let alpha {
+            bits.append(grade(alpha.mean, 15), 4)
+            bits.append(grade(alpha.scale, 15), 4)
+        }
+        for channel in [light, yellow, red, alpha].compactMap({ $0 }) {
+            for factor in channel.others { bits.append(grade(factor, 15), 4) }
+        }
+        return bits.bytes
+    }
+
+    /// In the ratio of the image, fewer where there is alpha.
+    private var lightComponents: (columns: Int, rows: Int) {
+        let most = hasAlpha ? 5.0 : 7.0
+        let longest = Double(max(size.width, size.height))
+        func count(_ side: Int) -> Int { max(1, Int((most * Double(side) / longest).rounded())) }
+        return (count(size.width), count(size.height))
+    }
+
+    private func grade(_ value: Double, _ most: Double) -> Int {
+        Int((min(max(0, value), 1) * most).rounded())
+    }
+
+    /// The transform of one of the four.
+    private struct Channel {
+        private(set) var mean = 0.0
+        /// In halves of the largest, from 0 to 1.
+        private(set) var others: [Double] = []
+        /// The largest.
+        private(set) var scale = 0.0
+
+        init(
+            _ hash: ThumbHash, _ part: KeyPath<SIMD4<Double>, Double>, columns: Int, rows: Int
+        ) {
+            let values = hash.pixels.map { $0[keyPath: part] }
+            for row in 0..<rows {
+                // A triangle of components, without the finest in both directions.
+                for column in 0..<columns where column * rows < columns * (rows - row) {
+                    let factor = Self.factor(values, hash.size, column, row)
+                    if column == 0 && row == 0 {
+                        mean = factor
+                    } else {
+                        others.append(factor)
+                        scale = max(scale, abs(factor))
+                    }
+                }
+            }
+            if scale > 0 { others = others.map { 0.5 + 0.5 / scale * $0 } }
+        }
+
+        private static func factor(
+            _ values: [Double], _ size: PixelSize, _ column: Int, _ row: Int
+        ) -> Double {
+            let (across, down) = (cosines(column, size.width), cosines(row, size.height))
+            var sum = 0.0
+            for y in 0..<size.height {
+                for x in 0..<size.width { sum += values[y * size.width + x] * across[x] * down[y] }
+            }
+            return sum / Double(size.width * size.height)
+        }
+
+        private static func cosines(_ component: Int, _ count: Int) -> [Double] {
+            (0..<count).map { cos(.pi / Double(count) * Double(component) * (Double($0) + 0.5)) }
+        }
+    }
+}
+
+/// Numbers of a few bits each, the lowest first.
+private struct HashBits {
+    private(set) var bytes: [UInt8] = []
+    private var count = 0
+
+    mutating func append(_ value: Int, _ width: Int) {
+        for bit in 0..<width {
+            if count % 8 == 0 { bytes.append(0) }
+            bytes[count / 8] |= UInt8(value >> bit & 1) << (count % 8)
+            count += 1
+        }
+    }
+}

@@ -1,0 +1,461 @@
+import Deflate
+import StageContract
+
+/// A file put together of parts of another one and of new bytes, before it is written.
+///
+/// Who wrote the source is not trusted: parts lie within it, and there are at most `partsMax`.
+struct StrippedFile {
+    private enum Part {
+        case source(Range<Int>)
+        case bytes([UInt8])
+    }
+
+    let source: UnsafeRawBufferPointer
+    private var parts: [Part] = []
+    /// Bytes of all parts.
+    private(set) var length = 0
+
+    /// More parts no file needs; one that comes to more is not put together.
+    private static let partsMax = 1 << 16
+
+    init(of source: UnsafeRawBufferPointer) { self.source = source }
+
+    /// Whether nothing was left out for want of parts.
+    var isWhole: Bool { parts.count <= Self.partsMax }
+
+    /// Takes these bytes of the source, which has them.
+    mutating func keep(_ range: Range<Int>) {
+        precondition(range.upperBound <= source.count, "kept bytes lie within the source")
+        guard !range.isEmpty else { return }
+        length += range.count
+        if case .source(let last)? = parts.last, last.upperBound == range.lowerBound {
+            parts[parts.count - 1] = .source(last.lowerBound..<range.upperBound)
+        } else if isWhole {
+            parts.append(.source(range))
+        }
+    }
+
+    /// Takes these bytes.
+    mutating func append(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        length += bytes.count
+        if isWhole { parts.append(.bytes(bytes)) }
+    }
+
+    /// Takes all of another one of the same source.
+    mutating func append(_ other: StrippedFile) {
+        length += other.length
+        if isWhole { parts += other.parts }
+    }
+
+    /// Writes it to the beginning of `memory`, which has room for `length` bytes.
+    func write(to memory: UnsafeMutableRawBufferPointer) {
+        var place = 0
+        for part in parts {
+            let target = UnsafeMutableRawBufferPointer(rebasing: memory[place...])
+            switch part {
+            case .source(let range):
+                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[range]))
+                place += range.count
+            case .bytes(let bytes):
+                target.copyBytes(from: bytes)
+                place += bytes.count
+            }
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// A number of so many bytes from there on, the highest first; the caller has looked that they
+    /// are there.
+    func bigEndian(_ place: Int, _ count: Int) -> Int {
+        self[place..<(place + count)].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// The same, the lowest byte first.
+    func littleEndian(_ place: Int, _ count: Int) -> Int {
+        self[place..<(place + count)].reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Whether these characters of ASCII stand there.
+    func has(_ text: StaticString, at place: Int) -> Bool {
+        guard place >= 0, place <= count - text.utf8CodeUnitCount else { return false }
+        let text = UnsafeRawBufferPointer(
+            start: text.utf8Start, count: text.utf8CodeUnitCount)
+        return self[place..<(place + text.count)].elementsEqual(text)
+    }
+}
+
+/// A JPEG without its metadata (ITU-T T.81, annex B): what its pixels and colors need stays as it
+/// is, byte for byte.
+enum JPEGFile {
+    private enum Marker {
+        static let end: UInt8 = 0xD9
+        static let scan: UInt8 = 0xDA
+        static let application0: UInt8 = 0xE0
+        static let profile: UInt8 = 0xE2
+        static let adobe: UInt8 = 0xEE
+        static let comment: UInt8 = 0xFE
+    }
+
+    /// `nil` where the segments cannot be followed up to the end of the image. What lies behind
+    /// that (other images, a film, a trailer of a camera) is left out.
+    static func stripped(
+        _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
+    ) -> StrippedFile? {
+        guard file.count >= 4, file[0] == 0xFF, file[1] == 0xD8 else { return nil }
+        var made = StrippedFile(of: file)
+        made.keep(0..<2)
+        var (place, hasKept, hasScan) = (2, false, false)
+        while let start = marker(file, place) {
+            let marker = file[start + 1]
+            if marker == Marker.end {
+                made.keep(start..<(start + 2))
+                return hasScan && made.isWhole ? made : nil
+            }
+            guard let end = end(ofSegment: start, file) else { return nil }
+            let isJFIF = marker == Marker.application0 && file.has("JFIF\0", at: start + 4)
+            if !hasKept {
+                if isJFIF, start == 2 { made.append(jfif(file, start..<end)) }
+                made.append(MetadataSegments.of(exif: kept.exif, xmp: kept.xmp, iptc: kept.iptc))
+                hasKept = true
+            }
+            guard let isKept = isKept(marker, start, file) else { return nil }
+            if marker == Marker.adobe, isKept {
+                made.append(adobe(file, start))
+            } else if isKept {
+                made.keep(start..<end)
+            }
+            place = end
+            guard marker == Marker.scan else { continue }
+            hasScan = true
+            place = endOfScan(file, from: end)
+            made.keep(end..<place)
+        }
+        return nil
+    }
+
+    /// Where the next marker begins, behind bytes that fill; `nil` where there is none.
+    private static func marker(_ file: UnsafeRawBufferPointer, _ from: Int) -> Int? {
+        var place = from
+        guard place < file.count, file[place] == 0xFF else { return nil }
+        while place + 1 < file.count, file[place + 1] == 0xFF { place += 1 }
+        return place + 1 < file.count ? place : nil
+    }
+
+    /// The end of the segment with that marker; `nil` of a marker without one, or with one that is
+    /// not there.
+    private static func end(ofSegment start: Int, _ file: UnsafeRawBufferPointer) -> Int? {
+        guard (0xC0...0xFE).contains(file[start + 1]), !(0xD0...0xD9).contains(file[start + 1]),
+            start + 4 <= file.count
+        else { return nil }
+        let length = file.bigEndian(start + 2, 2)
+        guard length >= 2, length <= file.count - start - 2 else { return nil }
+        return start + 2 + length
+    }
+
+    /// Whether the segment is needed; `nil` of one of which nobody knows.
+    private static func isKept(
+        _ marker: UInt8, _ start: Int, _ file: UnsafeRawBufferPointer
+    ) -> Bool? {
+        switch marker {
+        case Marker.profile: file.has("ICC_PROFILE\0", at: start + 4)
+        case Marker.adobe: file.has("Adobe", at: start + 4) && file.bigEndian(start + 2, 2) >= 14
+        case 0xE0...0xEF, Marker.comment: false
+        // Tables, frames, scans, the interval of restarts, the number of lines.
+        case 0xC0...0xC7, 0xC9...0xCF, Marker.scan...0xDD: true
+        default: nil
+        }
+    }
+
+    /// Behind the data of a scan: at a marker that is none of a restart, or at the end.
+    private static func endOfScan(_ file: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var place = start
+        while place + 1 < file.count {
+            guard file[place] == 0xFF else {
+                place += 1
+                continue
+            }
+            switch file[place + 1] {
+            case 0x00, 0xD0...0xD7: place += 2
+            case 0xFF: place += 1
+            default: return place
+            }
+        }
+        return file.count
+    }
+
+    /// JFIF (ISO/IEC 10918-5, 10.1) without its small image.
+    private static func jfif(_ file: UnsafeRawBufferPointer, _ segment: Range<Int>) -> [UInt8] {
+        guard segment.count >= 18 else { return [] }
+        let start = segment.lowerBound
+        return [0xFF, Marker.application0, 0, 16] + file[(start + 4)..<(start + 16)] + [0, 0]
+    }
+
+    /// How colors were transformed (ISO/IEC 10918-6, 6.5.3), and nothing behind it.
+    private static func adobe(_ file: UnsafeRawBufferPointer, _ start: Int) -> [UInt8] {
+        [0xFF, Marker.adobe, 0, 14] + file[(start + 4)..<(start + 16)]
+    }
+}
+
+/// A PNG without its metadata (PNG, third edition, section 5): what its pixels, frames and colors
+/// need stays as it is, byte for byte.
+enum PNGFile {
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// The longest data of a chunk.
+    private static let dataMax = 1 << 31 - 1
+
+    /// Chunks that stay.
+    private static let kept: Set<[UInt8]> = Set(
+        [
+            "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP",
+            "mDCV", "cLLI", "bKGD", "pHYs", "acTL", "fcTL", "fdAT",
+        ].map { Array($0.utf8) })
+
+    /// `nil` where the chunks cannot be followed up to the last one, or one is critical and not
+    /// known. What lies behind the last one is left out.
+    static func stripped(
+        _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
+    ) -> StrippedFile? {
+        guard file.starts(with: signature), file.has("IHDR", at: 12) else { return nil }
+        var made = StrippedFile(of: file)
+        made.keep(0..<signature.count)
+        var (place, hasPixels) = (signature.count, false)
+        while place + 12 <= file.count {
+            let length = file.bigEndian(place, 4)
+            let type = Array(file[(place + 4)..<(place + 8)])
+            guard length <= min(dataMax, file.count - place - 12) else { return nil }
+            let end = place + 12 + length
+            if Self.kept.contains(type) {
+                made.keep(place..<end)
+            } else if type[0] & 0x20 == 0 {
+                return nil
+            }
+            if file.has("IHDR", at: place + 4) { made.append(chunks(kept)) }
+            hasPixels = hasPixels || file.has("IDAT", at: place + 4)
+            if file.has("IEND", at: place + 4) { return hasPixels && made.isWhole ? made : nil }
+            place = end
+        }
+        return nil
+    }
+
+    private static func chunks(_ kept: PassedMetadata) -> [UInt8] {
+        let exif = kept.exif.isEmpty ? [] : chunk("eXIf", kept.exif)
+        let head = Array("XML:com.adobe.xmp\0".utf8) + [0, 0, 0, 0]
+        return exif + (kept.xmp.isEmpty ? [] : chunk("iTXt", head + kept.xmp))
+    }
+
+    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        let signed = Array(type.utf8) + data
+        let sum = signed.withUnsafeBytes { CRC32.of($0) }
+        return number(UInt32(data.count)) + signed + number(sum)
+    }
+
+    private static func number(_ value: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+}
+
+/// A GIF without comments and data of applications (GIF89a, sections 17 to 27): its pixels, frames,
+/// loops and colors stay as they are, byte for byte.
+enum GIFFile {
+    private static let imageHeadBytes = 10
+    private static let extensionHeadBytes = 2
+
+    /// `nil` where the blocks cannot be followed up to the trailer, or a text is drawn. What lies
+    /// behind the trailer is left out.
+    static func stripped(_ file: UnsafeRawBufferPointer) -> StrippedFile? {
+        guard file.count >= 13, file.has("GIF87a", at: 0) || file.has("GIF89a", at: 0) else {
+            return nil
+        }
+        var place = 13 + colorBytes(file[10])
+        guard place <= file.count else { return nil }
+        var made = StrippedFile(of: file)
+        made.keep(0..<place)
+        var hasPixels = false
+        while place < file.count {
+            switch file[place] {
+            case 0x3B:
+                made.keep(place..<(place + 1))
+                return hasPixels && made.isWhole ? made : nil
+            case 0x2C:
+                guard let end = endOfImage(file, place) else { return nil }
+                made.keep(place..<end)
+                (place, hasPixels) = (end, true)
+            case 0x21:
+                guard let end = endOfBlocks(file, place + extensionHeadBytes),
+                    let isKept = isKept(file, place)
+                else { return nil }
+                if isKept { made.keep(place..<end) }
+                place = end
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Of a table of colors, by the byte that says how large it is.
+    private static func colorBytes(_ packed: UInt8) -> Int {
+        packed & 0x80 == 0 ? 0 : 3 << (Int(packed & 7) + 1)
+    }
+
+    private static func endOfImage(_ file: UnsafeRawBufferPointer, _ start: Int) -> Int? {
+        guard start + imageHeadBytes <= file.count else { return nil }
+        // Behind the table the least size of a code.
+        return endOfBlocks(
+            file, start + imageHeadBytes + colorBytes(file[start + imageHeadBytes - 1]) + 1)
+    }
+
+    /// Behind the empty block that ends those from there on.
+    private static func endOfBlocks(_ file: UnsafeRawBufferPointer, _ start: Int) -> Int? {
+        var place = start
+        while place < file.count {
+            guard file[place] > 0 else { return place + 1 }
+            place += 1 + Int(file[place])
+        }
+        return nil
+    }
+
+    /// Whether the extension is needed; `nil` of one that draws, or that nobody knows.
+    private static func isKept(_ file: UnsafeRawBufferPointer, _ start: Int) -> Bool? {
+        switch file[start + 1] {
+        case 0xF9: true
+        case 0xFE: false
+        case 0xFF:
+            file.has("NETSCAPE2.0", at: start + 3) || file.has("ANIMEXTS1.0", at: start + 3)
+                || file.has("ICCRGBG1012", at: start + 3)
+        default: nil
+        }
+    }
+}
+
+/// A WebP without its metadata (RFC 9649, section 2): what its pixels, frames and colors need stays
+/// as it is, byte for byte.
+enum WebPFile {
+    private static let headBytes = 12
+    private static let frameHeadBytes = 16
+    private static let extendedBytes = 10
+    private static let exifFlag: UInt8 = 0x08
+    private static let xmpFlag: UInt8 = 0x04
+
+    private struct Chunk {
+        let start: Int
+        /// Of its data.
+        let end: Int
+        var data: Range<Int> { (start + 8)..<end }
+    }
+
+    /// `nil` where the chunks cannot be followed up to the end that the file says. What lies behind
+    /// that is left out.
+    static func stripped(
+        _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
+    ) -> StrippedFile? {
+        guard file.count >= headBytes, file.has("RIFF", at: 0), file.has("WEBP", at: 8) else {
+            return nil
+        }
+        let end = 8 + file.littleEndian(4, 4)
+        guard end <= file.count, let chunks = chunks(file, headBytes..<end),
+            let first = chunks.first
+        else { return nil }
+        var body = StrippedFile(of: file)
+        if file.has("VP8X", at: first.start) {
+            guard first.data.count >= extendedBytes else { return nil }
+            body.append(extended(file, first, kept))
+            guard append(chunks.dropFirst(), of: file, to: &body) else { return nil }
+            append("EXIF", kept.exif, to: &body)
+            append("XMP ", kept.xmp, to: &body)
+        } else {
+            guard isOfPixels(file, first) else { return nil }
+            append(first, to: &body)
+        }
+        var made = StrippedFile(of: file)
+        made.append(Array("RIFF".utf8) + little(body.length + 4) + Array("WEBP".utf8))
+        made.append(body)
+        return made.isWhole ? made : nil
+    }
+
+    /// Chunks that fill the range, the last of which may lack the byte that makes it even.
+    private static func chunks(
+        _ file: UnsafeRawBufferPointer, _ range: Range<Int>
+    ) -> [Chunk]? {
+        var (chunks, place): ([Chunk], Int) = ([], range.lowerBound)
+        while place < range.upperBound {
+            guard place + 8 <= range.upperBound, chunks.count < 1 << 16 else { return nil }
+            let length = file.littleEndian(place + 4, 4)
+            guard length <= range.upperBound - place - 8 else { return nil }
+            chunks.append(Chunk(start: place, end: place + 8 + length))
+            place += 8 + length + length % 2
+        }
+        return chunks
+    }
+
+    /// False where a frame cannot be followed, or nothing has pixels.
+    private static func append(
+        _ chunks: ArraySlice<Chunk>, of file: UnsafeRawBufferPointer, to body: inout StrippedFile
+    ) -> Bool {
+        var hasPixels = false
+        for chunk in chunks {
+            if file.has("ANMF", at: chunk.start) {
+                guard let frame = frame(file, chunk) else { return false }
+                body.append(frame)
+                hasPixels = true
+            } else if isOfPixels(file, chunk) {
+                append(chunk, to: &body)
+                hasPixels = true
+            } else if file.has("ICCP", at: chunk.start) || file.has("ANIM", at: chunk.start)
+                || file.has("ALPH", at: chunk.start)
+            {
+                append(chunk, to: &body)
+            }
+        }
+        return hasPixels
+    }
+
+    /// A frame of an animation with nothing but its pixels.
+    private static func frame(_ file: UnsafeRawBufferPointer, _ chunk: Chunk) -> StrippedFile? {
+        guard chunk.data.count >= frameHeadBytes else { return nil }
+        let start = chunk.data.lowerBound + frameHeadBytes
+        guard let parts = chunks(file, start..<chunk.end) else { return nil }
+        var body = StrippedFile(of: file)
+        for part in parts where isOfPixels(file, part) || file.has("ALPH", at: part.start) {
+            append(part, to: &body)
+        }
+        var frame = StrippedFile(of: file)
+        frame.append(Array("ANMF".utf8) + little(body.length + frameHeadBytes))
+        frame.keep(chunk.data.lowerBound..<start)
+        frame.append(body)
+        return frame
+    }
+
+    private static func isOfPixels(_ file: UnsafeRawBufferPointer, _ chunk: Chunk) -> Bool {
+        file.has("VP8 ", at: chunk.start) || file.has("VP8L", at: chunk.start)
+    }
+
+    /// The features of the file (section 2.7.1), as far as they are left.
+    private static func extended(
+        _ file: UnsafeRawBufferPointer, _ chunk: Chunk, _ kept: PassedMetadata
+    ) -> [UInt8] {
+        var data = Array(file[chunk.data].prefix(extendedBytes))
+        data[0] &= ~(exifFlag | xmpFlag)
+        if !kept.exif.isEmpty { data[0] |= exifFlag }
+        if !kept.xmp.isEmpty { data[0] |= xmpFlag }
+        return Array("VP8X".utf8) + little(extendedBytes) + data
+    }
+
+    private static func append(_ chunk: Chunk, to body: inout StrippedFile) {
+        body.keep(chunk.start..<chunk.end)
+        if chunk.data.count % 2 == 1 { body.append([0]) }
+    }
+
+    private static func append(
+        _ name: String, _ data: [UInt8], to body: inout StrippedFile
+    ) {
+        guard !data.isEmpty else { return }
+        let padding = [UInt8](repeating: 0, count: data.count % 2)
+        body.append(Array(name.utf8) + little(data.count) + data + padding)
+    }
+
+    private static func little(_ number: Int) -> [UInt8] {
+        [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+}

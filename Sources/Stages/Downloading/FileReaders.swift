@@ -1,0 +1,339 @@
+import ImageModel
+import Linux
+import Messages
+import StageContract
+import Synchronization
+
+/// Threads that read files, so that a slow disk holds up no transfer.
+///
+/// They begin with the first file. Every task that was taken is answered once, on one of them.
+final class FileReaders: Sendable {
+    /// What became of a task; its block is the receiver's.
+    struct Answer: Sendable {
+        let task: FileTask
+        let result: Result<LocalBody, DownloadFailure>
+    }
+
+    /// Files that are read at a time.
+    static let threadsMax = 4
+
+    private let shared: Shared
+    private let space: any OutputSpace
+    private let deliver: @Sendable (Answer) -> Void
+    private let threads = Mutex([ThreadBox]())
+
+    /// A thread can be put into an array only within something else.
+    private final class ThreadBox: Sendable {
+        private let thread: Mutex<Linux.Thread?>
+        init(_ thread: consuming Linux.Thread) { self.thread = Mutex(thread) }
+        func join() { thread.withLock { $0.take() }?.join() }
+    }
+
+    /// What all threads touch.
+    private final class Shared: Sendable {
+        struct Queue {
+            var tasks: [FileTask] = []
+            var isStopping = false
+        }
+
+        let queue = Mutex(Queue())
+        let event: EventDescriptor
+
+        init() throws(Errno) { event = try EventDescriptor() }
+
+        func put(_ task: FileTask) {
+            queue.withLock { $0.tasks.append(task) }
+            event.signal()
+        }
+
+        /// The next task; waits for it. `nil` at the end.
+        func take() -> FileTask? {
+            while true {
+                event.drain()
+                let (task, isMore) = queue.withLock { queue in
+                    let task = queue.tasks.isEmpty ? nil : queue.tasks.removeFirst()
+                    return (task, !queue.tasks.isEmpty || queue.isStopping)
+                }
+                // The event was drained for all threads.
+                if isMore { event.signal() }
+                if let task { return task }
+                if isMore { return nil }
+                _ = try? event.descriptor.wait(for: .readable, milliseconds: nil)
+            }
+        }
+    }
+
+    /// Starts no thread yet. `deliver` must not block.
+    init(
+        into space: any OutputSpace, deliver: @escaping @Sendable (Answer) -> Void
+    ) throws(Errno) {
+        shared = try Shared()
+        self.space = space
+        self.deliver = deliver
+    }
+
+    deinit { stop() }
+
+    /// Throws where the system has no threads for it.
+    func submit(_ task: FileTask) throws(DownloadFailure) {
+        do throws(Errno) {
+            try start()
+        } catch {
+            throw .refused(ImageError(.busy, "no thread to read files: \(error)"))
+        }
+        shared.put(task)
+    }
+
+    /// Reads what was asked for and not cancelled, and ends. Waits for it.
+    func stop() {
+        shared.queue.withLock { $0.isStopping = true }
+        shared.event.signal()
+        for thread in threads.withLock({ $0 }) { thread.join() }
+        threads.withLock { $0 = [] }
+    }
+
+    private func start() throws(Errno) {
+        guard threads.withLock({ $0.isEmpty }) else { return }
+        var started: [ThreadBox] = []
+        for _ in 0..<Self.threadsMax {
+            let (shared, space, deliver) = (shared, space, deliver)
+            started.append(
+                ThreadBox(
+                    try Linux.Thread(name: "files") {
+                        while let task = shared.take() {
+                            deliver(Self.answer(task, space))
+                        }
+                    }))
+        }
+        threads.withLock { $0 = started }
+    }
+
+    private static func answer(_ task: FileTask, _ space: any OutputSpace) -> Answer {
+        do throws(DownloadFailure) {
+            guard !task.isCancelled else { throw .cancelled }
+            return Answer(task: task, result: .success(try FileReading.read(task, into: space)))
+        } catch {
+            return Answer(task: task, result: .failure(error))
+        }
+    }
+}
+
+/// One file to be read for a job.
+final class FileTask: Sendable {
+    let job: JobID
+    let path: FilePath
+    let root: FileRoot
+    let bodyBytesMax: Int64
+    /// What the cached body was said to be.
+    let validators: Validators?
+    private let cancelled = Atomic(false)
+
+    init(
+        _ job: JobID, _ path: FilePath, below root: FileRoot, bodyBytesMax: UInt64,
+        validators: Validators?
+    ) {
+        self.job = job
+        self.path = path
+        self.root = root
+        self.bodyBytesMax = Int64(clamping: bodyBytesMax)
+        self.validators = validators
+    }
+
+    /// Nobody wants the file any longer.
+    func cancel() { cancelled.store(true, ordering: .releasing) }
+
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+}
+
+/// Reads one file below a root. What stands in a URL leads nowhere else: the kernel resolves the
+/// path (`FileDescriptor.openBeneath`), so that no link and no rename comes between a check and the
+/// opening.
+enum FileReading {
+    /// Bytes that are read before it is looked whether somebody still wants them.
+    static let sliceBytes = 1 << 20
+    /// How often a path is tried whose directories are renamed meanwhile.
+    private static let attemptsMax = 16
+
+    static func read(
+        _ task: FileTask, into space: any OutputSpace
+    ) throws(DownloadFailure) -> LocalBody {
+        let file = try open(task)
+        let status = try status(of: file)
+        guard status.type == .regular else { throw FileFailure.notRegular.failure }
+        guard status.size <= task.bodyBytesMax else { throw .bodyTooLarge(task.bodyBytesMax) }
+        guard status.size > 0 else { throw .emptyBody }
+        let marks = FileMarks(status)
+        guard !marks.isKnown(from: task.validators) else {
+            throw .notModified(OriginCaching(CacheControl(nil), LocalBody.age))
+        }
+        let block = try copy(file, status.size, task, into: space)
+        do throws(DownloadFailure) {
+            guard FileMarks(try Self.status(of: file)) == marks else {
+                throw FileFailure.changed.failure
+            }
+        } catch {
+            space.discard(block)
+            throw error
+        }
+        return LocalBody(
+            block: block, count: status.size, etag: marks.etag, lastModified: marks.lastModified)
+    }
+
+    private static func open(_ task: FileTask) throws(DownloadFailure) -> FileDescriptor {
+        let root: FileDescriptor
+        do throws(Errno) {
+            root = try FileDescriptor.open(task.root.path, [.place, .directory])
+        } catch {
+            throw FileFailure.root(error).failure
+        }
+        do throws(Errno) {
+            return try beneath(root, task.path.text)
+        } catch {
+            throw FileFailure(error).failure
+        }
+    }
+
+    /// Not blocking: a pipe would wait for its writer.
+    private static func beneath(
+        _ root: borrowing FileDescriptor, _ path: String
+    ) throws(Errno) -> FileDescriptor {
+        for _ in 1..<attemptsMax {
+            do throws(Errno) {
+                return try root.openBeneath(path, [.readOnly, .nonBlocking])
+            } catch .wouldBlock {
+                continue
+            }
+        }
+        return try root.openBeneath(path, [.readOnly, .nonBlocking])
+    }
+
+    private static func status(
+        of file: borrowing FileDescriptor
+    ) throws(DownloadFailure) -> FileStatus {
+        do throws(Errno) {
+            return try file.status()
+        } catch {
+            throw FileFailure(error).failure
+        }
+    }
+
+    private static func copy(
+        _ file: borrowing FileDescriptor, _ count: Int, _ task: FileTask,
+        into space: any OutputSpace
+    ) throws(DownloadFailure) -> OutputBlock {
+        let block: OutputBlock
+        do throws(ImageError) {
+            block = try space.reserve(count)
+        } catch {
+            throw .refused(error)
+        }
+        do throws(DownloadFailure) {
+            try fill(block, file, count, task)
+        } catch {
+            space.discard(block)
+            throw error
+        }
+        return block
+    }
+
+    private static func fill(
+        _ block: OutputBlock, _ file: borrowing FileDescriptor, _ count: Int, _ task: FileTask
+    ) throws(DownloadFailure) {
+        for start in stride(from: 0, to: count, by: sliceBytes) {
+            if task.isCancelled { throw .cancelled }
+            let room = UnsafeMutableRawBufferPointer(
+                rebasing: block.bytes[start..<min(count, start + sliceBytes)])
+            let read: Int
+            do throws(Errno) {
+                read = try file.readFully(into: room, at: start)
+            } catch {
+                throw FileFailure(error).failure
+            }
+            guard read == room.count else { throw FileFailure.changed.failure }
+        }
+    }
+}
+
+/// By what a file is known again: what HTTP calls validators.
+struct FileMarks: Equatable {
+    /// Of inode, size and time of the last change in nanoseconds.
+    let etag: String
+    /// The same time in seconds.
+    let lastModified: String
+
+    init(_ status: FileStatus) {
+        let time = "\(hex(status.modifiedSeconds)).\(hex(status.modifiedNanoseconds))"
+        etag = "\"\(hex(status.inode))-\(hex(status.size))-\(time)\""
+        lastModified = HTTPDate.text(of: status.modifiedSeconds)
+    }
+
+    /// A date counts only where there is no entity tag (RFC 9110 §13.1.3).
+    func isKnown(from validators: Validators?) -> Bool {
+        guard let validators else { return false }
+        if let known = validators.etag { return known == etag }
+        return validators.lastModified == lastModified
+    }
+}
+
+private func hex(_ number: some BinaryInteger) -> String { String(number, radix: 16) }
+
+/// Why a file is not read. What is not there, or may not be read, is said in the statuses of HTTP,
+/// which rules can name (SEMANTICS §7.2).
+enum FileFailure {
+    /// The root cannot be opened.
+    case root(Errno)
+    /// There is no such file.
+    case missing
+    /// The download process may not read it.
+    case denied
+    /// A link leads out of the root.
+    case outside
+    /// A directory, a pipe, a socket, a device.
+    case notRegular
+    /// Somebody wrote it meanwhile.
+    case changed
+    /// The kernel cannot keep a path below a root.
+    case noOpenBeneath
+    /// The disk.
+    case system(Errno)
+
+    init(_ error: Errno) {
+        switch error {
+        case .noSuchFile, .notDirectory, .nameTooLong: self = .missing
+        case .accessDenied, .notPermitted: self = .denied
+        case .crossDevice, .symbolicLink: self = .outside
+        case .noDevice: self = .notRegular
+        case .noFunction: self = .noOpenBeneath
+        default: self = .system(error)
+        }
+    }
+
+    var failure: DownloadFailure { .refused(imageError) }
+
+    private var imageError: ImageError {
+        switch self {
+        case .root(let error):
+            ImageError(
+                .invalidDownloadOperation,
+                "the download process cannot open the root of this loader (\(error.name)): it has "
+                    + "to be there, and a directory; in a container it has to be mounted")
+        case .missing: Self.status(404, "there is no such file below the root of the loader")
+        case .denied: Self.status(403, "the download process may not read this file")
+        case .outside:
+            ImageError(
+                .addressForbidden, "a link leads out of the root of the loader, or in a circle")
+        case .notRegular: ImageError(.invalidDownloadResponse, "this is no regular file")
+        case .changed: ImageError(.shortBody, "the file was written while it was read")
+        case .noOpenBeneath:
+            ImageError(
+                .invalidDownloadOperation,
+                "this kernel has no openat2 (Linux 5.6), without which no file is read")
+        case .system(let error):
+            ImageError(.invalidDownloadOperation, "the file cannot be read: \(error)")
+        }
+    }
+
+    private static func status(_ status: Int, _ text: String) -> ImageError {
+        ImageError(.invalidDownloadStatusCode, text, details: ["httpStatus": String(status)])
+    }
+}

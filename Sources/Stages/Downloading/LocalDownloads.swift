@@ -1,0 +1,218 @@
+import Curl
+import ImageModel
+import Linux
+import Messages
+import StageContract
+import Synchronization
+
+/// The jobs of a loop that libcurl has no part in.
+final class LocalDownloads {
+    /// A job whose file is being read.
+    struct Active {
+        let job: Job
+        let task: FileTask
+        var deadline: Instant
+        let started: Instant
+        var progress: ProgressPacer
+    }
+
+    var active: [JobID: Active] = [:]
+    /// Answers that no turn of the loop has taken yet.
+    let answers = AnswerBox()
+    /// `nil` before the first file.
+    var readers: FileReaders?
+
+    /// Where threads leave their answers.
+    final class AnswerBox: Sendable {
+        private let waiting = Mutex([FileReaders.Answer]())
+
+        func put(_ answer: FileReaders.Answer) { waiting.withLock { $0.append(answer) } }
+
+        func take() -> [FileReaders.Answer] {
+            waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+        }
+    }
+
+    /// What a batch of wishes changes.
+    func obey(_ batch: DownloadInbox.Batch, at now: UInt64) {
+        for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
+        for id in batch.progress { active[id]?.progress.want(at: now) }
+    }
+
+    /// Jobs whose time is over.
+    func expired(at now: Instant) -> [JobID] {
+        active.filter { $0.value.deadline <= now }.map(\.key)
+    }
+}
+
+/// What has the bytes of a job that needs no transfer.
+enum LocalPlace: Sendable {
+    /// A file below a root.
+    case file(FilePath, FileRoot)
+    /// The URL itself.
+    case data(DataURL)
+
+    /// `nil` where a transfer brings them. Throws what is wrong with the URL.
+    init?(_ job: Job) throws(DownloadFailure) {
+        guard case .fetch(let work) = job.work else { return nil }
+        do throws(ImageError) {
+            let url = try SourceURL(work.url)
+            switch work.loader {
+            case .http, .s3: return nil
+            case .pool:
+                throw ImageError(.unsupportedScheme, "workers of somebody else's do this job")
+            case .file(let root):
+                try work.loader.check(url)
+                self = .file(try FilePath(url), root)
+            case .data:
+                try work.loader.check(url)
+                self = .data(try DataURL(url))
+            }
+        } catch {
+            throw .refused(error)
+        }
+    }
+}
+
+/// Bytes of a job that needed no transfer, in a block of the worker's own.
+struct LocalBody: Sendable {
+    let block: OutputBlock
+    let count: Int
+    var contentType: String?
+    var etag: String?
+    var lastModified: String?
+
+    /// As an outcome says it. Such bytes may be kept by everybody, for any time.
+    func fetched(from url: String) -> FetchedBody {
+        var body = FetchedBody(
+            reference: block.reference(length: count), httpStatus: 200, contentType: contentType,
+            etag: etag, lastModified: lastModified, effectiveURL: url,
+            format: block.format(length: count))
+        body.age = Self.age
+        return body
+    }
+
+    /// That of bytes which are read now.
+    static var age: ResponseAge {
+        ResponseAge(bornMilliseconds: WallClock.nanoseconds() / 1_000_000)
+    }
+}
+
+// Files and `data:` URLs: the same jobs and outcomes without a transfer.
+extension DownloadLoop {
+    /// Begins a job that needs no transfer.
+    func begin(
+        _ job: Job, at place: LocalPlace, deadline: Instant, started: Instant
+    ) throws(DownloadFailure) {
+        guard case .fetch(let work) = job.work else {
+            throw .defect("a download worker was given \(job.work.kind) work")
+        }
+        var progress = ProgressPacer(
+            job, intervalMilliseconds: configuration.progressIntervalMilliseconds,
+            report: onProgress)
+        switch place {
+        case .data(let url):
+            let body = try body(of: url, bytesMax: work.bodyBytesMax)
+            tell(job, body, &progress, started: started)
+        case .file(let path, let root):
+            let task = FileTask(
+                job.id, path, below: root, bodyBytesMax: work.bodyBytesMax,
+                validators: work.validators)
+            try fileReaders().submit(task)
+            local.active[job.id] = LocalDownloads.Active(
+                job: job, task: task,
+                deadline: min(
+                    deadline, started.adding(milliseconds: configuration.totalTimeoutMilliseconds)),
+                started: started, progress: progress)
+        }
+    }
+
+    /// Tells what the readers of files have read.
+    func harvestLocal() {
+        for answer in local.answers.take() {
+            guard var download = local.active[answer.task.job], download.task === answer.task else {
+                // It was cancelled, and has its outcome.
+                if case .success(let body) = answer.result { space.discard(body.block) }
+                continue
+            }
+            local.active[answer.task.job] = nil
+            switch answer.result {
+            case .success(let body):
+                tell(download.job, body, &download.progress, started: download.started)
+            case .failure(let failure):
+                self.answer(
+                    download.job, .failed(failure.imageError), started: download.started)
+            }
+        }
+    }
+
+    /// Whether there was such a job.
+    func endLocal(_ id: JobID, _ failure: DownloadFailure) -> Bool {
+        guard let download = local.active.removeValue(forKey: id) else { return false }
+        download.task.cancel()
+        answer(download.job, .failed(failure.imageError), started: download.started)
+        return true
+    }
+
+    /// The last turn: nothing is read any more.
+    func stopLocal() {
+        local.readers?.stop()
+        harvestLocal()
+    }
+
+    private func fileReaders() throws(DownloadFailure) -> FileReaders {
+        if let readers = local.readers { return readers }
+        let (answers, waker) = (local.answers, waker)
+        do throws(Errno) {
+            let readers = try FileReaders(into: space) { answer in
+                answers.put(answer)
+                waker.wake()
+            }
+            local.readers = readers
+            return readers
+        } catch {
+            throw .refused(ImageError(.busy, "no descriptor to read files: \(error)"))
+        }
+    }
+
+    private func body(of url: DataURL, bytesMax: UInt64) throws(DownloadFailure) -> LocalBody {
+        try configuration.accepted.take(type: url.mediaType)
+        do throws(ImageError) {
+            let bytes = try url.bytes()
+            guard UInt64(bytes.count) <= bytesMax else {
+                throw DownloadFailure.bodyTooLarge(Int64(clamping: bytesMax)).imageError
+            }
+            guard !bytes.isEmpty else { throw DownloadFailure.emptyBody.imageError }
+            let block = try space.reserve(bytes.count)
+            bytes.withUnsafeBytes { block.bytes.copyMemory(from: $0) }
+            return LocalBody(block: block, count: bytes.count, contentType: url.mediaType)
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    private func tell(
+        _ job: Job, _ body: LocalBody, _ progress: inout ProgressPacer, started: Instant
+    ) {
+        progress.begin(expected: body.count)
+        progress.advance(to: body.count, at: MonotonicClock.now())
+        progress.end()
+        var fetched = body.fetched(from: Self.name(of: job))
+        var account = FetchAccount()
+        account.bytes = UInt64(body.count)
+        account.total = Double(now().nanoseconds - started.nanoseconds) / 1_000_000
+        fetched.account = account
+        answer(job, .fetched(fetched), started: started)
+    }
+
+    /// The URL; of one that is nothing but content its scheme.
+    private static func name(of job: Job) -> String {
+        guard case .fetch(let work) = job.work, let url = try? SourceURL(work.url) else {
+            return ""
+        }
+        return url.scheme == "data" ? url.forLogs : url.withoutUserInfo
+    }
+}

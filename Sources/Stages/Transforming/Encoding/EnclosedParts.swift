@@ -1,0 +1,188 @@
+import ImageModel
+import Messages
+import Vips
+
+/// What goes into a result beside its pixels. Strangers wrote it, and nothing here reads more of it
+/// than its first bytes.
+struct EnclosedParts {
+    private(set) var profile: [UInt8] = []
+    private(set) var exif: [UInt8] = []
+    private(set) var xmp: [UInt8] = []
+    private(set) var iptc: [UInt8] = []
+    /// Which samples the profile explains; `nil` without one.
+    private(set) var space: ProfileSpace?
+
+    /// Nothing.
+    init() {}
+
+    /// Copies of what lies beside pixels: who wrote them may write on.
+    ///
+    /// - Throws: `internalError` for what lies elsewhere, is larger than it may be, or is not what
+    ///   it is said to be.
+    init(_ layout: PixelLayout, in bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        guard let count = layout.byteCount, count <= bytes.count else { throw Self.unfit }
+        for enclosure in layout.enclosures {
+            guard let end = enclosure.end else { throw Self.unfit }
+            let part = Array(bytes[enclosure.offset..<end])
+            switch enclosure.kind {
+            case .profile: profile = part
+            case .exif: exif = part
+            case .xmp: xmp = part
+            case .iptc: iptc = part
+            }
+        }
+        try check()
+    }
+
+    var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty && iptc.isEmpty }
+
+    /// The same beside pixels of that sort: a profile of grey explains no colours.
+    func beside(isGrey: Bool) -> EnclosedParts {
+        guard space == .grey, !isGrey else { return self }
+        var parts = self
+        (parts.profile, parts.space) = ([], nil)
+        return parts
+    }
+
+    /// The same with a small JPEG in EXIF.
+    ///
+    /// - Throws: `limitExceeded` where both have no room in a segment; `internalError` for EXIF
+    ///   without a first directory.
+    func with(thumbnail: [UInt8]) throws(ImageError) -> EnclosedParts {
+        var parts = self
+        guard let block = ExifThumbnail.added(thumbnail, to: exif) else { throw Self.unfit }
+        guard block.count <= JPEGSegments.exifBytesMax else {
+            throw .over(
+                OutputSetting.embedThumbnail.name, "encode",
+                "the EXIF that is kept leaves no room for a thumbnail: leave out "
+                    + "embed-thumbnail, or keep less metadata")
+        }
+        parts.exif = block
+        return parts
+    }
+
+    private mutating func check() throws(ImageError) {
+        if !profile.isEmpty {
+            space = ProfileSpace(profile)
+            guard space == .rgb || space == .grey else { throw Self.unfit }
+        }
+        let marks: [[UInt8]] = [[0x49, 0x49, 42, 0], [0x4D, 0x4D, 0, 42]]
+        guard exif.isEmpty || marks.contains(where: { exif.starts(with: $0) }) else {
+            throw Self.unfit
+        }
+    }
+
+    private static var unfit: ImageError {
+        ImageError(.internalError, "what lies beside the pixels is not what it is said to be")
+    }
+}
+
+/// A small JPEG of a result, which goes into its EXIF (SEMANTICS §11.27).
+enum EmbeddedThumbnail {
+    /// Pixels on a side at most, as cameras have it (EXIF 2.32, DCF 2.0).
+    private static let box = PixelSize(width: 160, height: 160)
+    private static let quality = 75
+
+    /// That of an image of so many pixels.
+    static func size(of image: PixelSize) -> PixelSize {
+        ResizeGeometry(source: image, box: box, mode: .fit, enlarges: false).output
+    }
+
+    /// Baseline, and nothing but the image: of pixels without alpha.
+    static func jpeg(of image: VipsImage) throws(VipsError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try image.save(.jpeg(quality: quality, subsampling: .quarter)) {
+            bytes.append(contentsOf: $0)
+            return true
+        }
+        return JPEGSegments.bare(bytes)
+    }
+}
+
+/// EXIF with a small JPEG in its second directory (EXIF 2.32, 4.5.5 and 4.6.3).
+struct ExifThumbnail {
+    private var block: TIFFBytes
+
+    /// The block with the thumbnail; that of another one is no longer found. An empty block is made
+    /// anew. Nil where the block has no first directory.
+    static func added(_ jpeg: [UInt8], to block: [UInt8]) -> [UInt8]? {
+        var exif = ExifThumbnail(block)
+        if block.isEmpty { exif.appendMain() }
+        guard let link = exif.link else { return nil }
+        if exif.count % 2 == 1 { exif.block.bytes.append(0) }
+        exif.block.set(link, exif.count, 4)
+        exif.append(jpeg)
+        return exif.block.bytes
+    }
+
+    private enum Kind: Int {
+        case short = 3
+        case long = 4
+        case fraction = 5
+    }
+
+    private static let head: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
+
+    private init(_ block: [UInt8]) {
+        let bytes = block.isEmpty ? Self.head : block
+        self.block = TIFFBytes(bytes, isBigEndian: bytes.starts(with: [0x4D, 0x4D]))
+    }
+
+    private var count: Int { block.bytes.count }
+
+    /// Where the first directory says where the next one is.
+    private var link: Int? {
+        guard count >= 8 else { return nil }
+        let start = block.number(4, 4)
+        return block.entryCount(ofDirectory: start).map { start + 2 + TIFFBytes.entryBytes * $0 }
+    }
+
+    /// What EXIF wants of every file: upright, 72 pixels an inch, colours in the middle.
+    private mutating func appendMain() {
+        let data = count + 2 + 5 * TIFFBytes.entryBytes + 4
+        append(5, 2)
+        appendEntry(0x0112, .short, 1)
+        appendResolution(data)
+        appendEntry(0x0213, .short, 1)
+        append(0, 4)
+        appendInches()
+    }
+
+    private mutating func append(_ jpeg: [UInt8]) {
+        let data = count + 2 + 6 * TIFFBytes.entryBytes + 4
+        append(6, 2)
+        // A JPEG.
+        appendEntry(0x0103, .short, 6)
+        appendResolution(data)
+        appendEntry(0x0201, .long, data + 8)
+        appendEntry(0x0202, .long, jpeg.count)
+        append(0, 4)
+        appendInches()
+        block.bytes += jpeg
+    }
+
+    private mutating func appendResolution(_ place: Int) {
+        appendEntry(0x011A, .fraction, place)
+        appendEntry(0x011B, .fraction, place)
+        appendEntry(0x0128, .short, 2)
+    }
+
+    private mutating func appendInches() {
+        append(72, 4)
+        append(1, 4)
+    }
+
+    /// One value, or where it is.
+    private mutating func appendEntry(_ tag: Int, _ kind: Kind, _ value: Int) {
+        append(tag, 2)
+        append(kind.rawValue, 2)
+        append(1, 4)
+        let isShort = kind == .short
+        append(value, isShort ? 2 : 4)
+        if isShort { append(0, 2) }
+    }
+
+    private mutating func append(_ value: Int, _ count: Int) {
+        block.bytes += block.encoded(value, count)
+    }
+}

@@ -1,0 +1,259 @@
+import AVIF
+import ImageModel
+import JPEG
+import StageContract
+import Vips
+import WebP
+
+/// JPEG: planes by libjpeg-turbo, which are never joined; pixels by libvips.
+struct JPEGFormatEncoder: FormatEncoder {
+    let format = ImageFormat.jpeg
+
+    func encode(
+        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws {
+        let size = lane.plan.size
+        let encoding = JPEGEncoding(
+            width: size.width, height: size.height, subsampling: subsampling(lane, order),
+            quality: quality(order), isProgressive: order.options.isProgressive,
+            optimisesCoding: order.options.optimisesCoding)
+        let step = encoding.subsampling == .yuv420 ? 2 : 1
+        let planes = try lane.planes(coloursEvery: PixelSize(width: step, height: step))
+        let count = try withExtendedLifetime(planes) { () throws(JPEGError) in
+            try JPEGPlaneEncoder.encode(
+                planes.map { JPEGPlaneSource(memory: $0.bytes, stride: $0.stride) }, as: encoding,
+                into: { writer.next($0) }, isCancelled: { order.cancellation.isCancelled })
+        }
+        writer.written(count)
+    }
+
+    func encode(
+        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool {
+        let subsampling: VipsEncoding.Subsampling =
+            switch order.options.subsampling {
+            case .auto: .auto
+            case .yuv420: .quarter
+            case .yuv444: .full
+            }
+        try image.save(
+            .jpeg(
+                quality: quality(order), progressive: order.options.isProgressive,
+                optimised: order.options.optimisesCoding, subsampling: subsampling)
+        ) { writer.append($0) }
+        return image.header.hasAlpha
+    }
+
+    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
+        guard !parts.isEmpty else { return }
+        let place = JPEGSegments.place(in: writer.bytes)
+        guard writer.insert(JPEGSegments.of(parts), at: place) else { throw ImageError.noRoom }
+    }
+
+    private func quality(_ order: EncodingOrder) -> Int { max(1, order.quality) }
+
+    /// Half of the colours suffices below quality 90, as libvips and others have it.
+    private func subsampling(
+        _ lane: PlanarLane, _ order: EncodingOrder
+    ) -> JPEGEncoding.Subsampling {
+        if lane.isGrey { return .grey }
+        return switch order.options.subsampling {
+        case .auto: order.quality < 90 ? .yuv420 : .yuv444
+        case .yuv420: .yuv420
+        case .yuv444: .yuv444
+        }
+    }
+}
+
+/// Profile and metadata as segments of a JPEG (ITU-T T.81, B.2.4.6).
+enum JPEGSegments {
+    private static let bytesMax = MetadataSegments.bytesMax
+
+    /// Bytes of EXIF that its segment holds.
+    static let exifBytesMax = MetadataSegments.exifBytesMax
+
+    /// Behind the start of the image and the segment of JFIF, where there is one.
+    static func place(in file: UnsafeRawBufferPointer) -> Int {
+        let start = 2
+        guard file.count > start + 4, file[start] == 0xFF, file[start + 1] == 0xE0 else {
+            return start
+        }
+        return start + 2 + (Int(file[start + 2]) << 8 | Int(file[start + 3]))
+    }
+
+    static func of(_ parts: EnclosedParts) -> [UInt8] {
+        MetadataSegments.of(exif: parts.exif, xmp: parts.xmp, iptc: parts.iptc)
+            + profile(parts.profile)
+    }
+
+    /// The file without segments of applications and comments at its beginning.
+    static func bare(_ file: [UInt8]) -> [UInt8] {
+        var place = 2
+        while place + 4 <= file.count, file[place] == 0xFF,
+            (0xE0...0xEF).contains(file[place + 1]) || file[place + 1] == 0xFE
+        {
+            place += 2 + (Int(file[place + 2]) << 8 | Int(file[place + 3]))
+        }
+        return Array(file.prefix(2) + file.dropFirst(place))
+    }
+
+    /// In as many segments as it takes (ICC.1:2022, B.4).
+    private static func profile(_ profile: [UInt8]) -> [UInt8] {
+        let head = Array("ICC_PROFILE\0".utf8)
+        let step = bytesMax - head.count - 2
+        let starts = Array(stride(from: 0, to: profile.count, by: step))
+        return starts.enumerated().flatMap { index, start in
+            let part = profile[start..<min(profile.count, start + step)]
+            let counts = [UInt8(index + 1), UInt8(starts.count)]
+            return MetadataSegments.segment(2, head + counts + part)
+        }
+    }
+}
+
+/// WebP, by libwebp: of planes, in the range and with the colours that it stores, or of pixels.
+struct WebPFormatEncoder: FormatEncoder {
+    let format = ImageFormat.webp
+
+    /// How sharp colours are is for whoever reduces them: libwebp, which has to have all of them.
+    func takesPlanes(_ options: OutputOptions) -> Bool { !options.sharpensChroma }
+
+    func encode(
+        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws {
+        let planes = try lane.limitedPlanes(coloursEvery: PixelSize(width: 2, height: 2))
+        try withExtendedLifetime(planes) { () throws(WebPError) in
+            try WebPEncoder.encode(
+                planes: planes.map { WebPSource(memory: $0.bytes, stride: $0.stride) },
+                as: encoding(lane.plan.size, order), to: { writer.append($0) },
+                isCancelled: { order.cancellation.isCancelled })
+        }
+    }
+
+    func encode(
+        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool {
+        let coloured = image.header.bands < 3 ? try image.convertedToSRGB() : image
+        let header = coloured.header
+        let encoding = encoding(PixelSize(width: header.width, height: header.height), order)
+        try coloured.withPixels { pixels throws(VipsError) in
+            Result { () throws(WebPError) in
+                try WebPEncoder.encode(
+                    pixels: WebPSource(memory: pixels, stride: header.width * header.bands),
+                    bands: header.bands, as: encoding, to: { writer.append($0) },
+                    isCancelled: { order.cancellation.isCancelled })
+            }
+        }.get()
+        return try header.hasAlpha && hasAlpha(writer.bytes)
+    }
+
+    func encode(
+        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool {
+        let animation = try WebPAnimation(
+            encoding(frames.size, order), plays: frames.times.plays(atMost: 65_535))
+        let most = min(0xFF_FFFF, WebPAnimation.durationMax / frames.count)
+        var start = 0
+        for (index, duration) in frames.times.durations(in: 1_000, within: 1...most).enumerated() {
+            try frames.withPixels(of: index) { pixels in
+                try animation.add(
+                    pixels, from: start, isCancelled: { order.cancellation.isCancelled })
+            }
+            start += duration
+        }
+        try animation.finish(
+            at: start, to: { writer.append($0) },
+            isCancelled: { order.cancellation.isCancelled })
+        return try hasAlpha(writer.bytes)
+    }
+
+    /// It has no chunk for IPTC.
+    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
+        guard !parts.profile.isEmpty || !parts.exif.isEmpty || !parts.xmp.isEmpty else { return }
+        try WebPContainer.enclose(
+            profile: parts.profile, exif: parts.exif, xmp: parts.xmp, in: writer.bytes
+        ) { file in
+            writer.restart()
+            return writer.append(file)
+        }
+    }
+
+    /// The encoder leaves alpha out where every pixel is opaque.
+    private func hasAlpha(_ written: UnsafeRawBufferPointer) throws(VipsError) -> Bool {
+        try VipsImage.webp(written).header.hasAlpha
+    }
+
+    private func encoding(_ size: PixelSize, _ order: EncodingOrder) -> WebPEncoding {
+        WebPEncoding(
+            width: size.width, height: size.height, quality: order.quality,
+            method: order.effort(format), isLossless: order.options.isWithoutLoss,
+            nearLossless: order.options.nearLossless ?? 100,
+            alphaQuality: order.options.alphaQuality,
+            sharpensChroma: order.options.sharpensChroma)
+    }
+}
+
+/// AVIF, by libavif and libaom: of planes where they lie, or of pixels.
+struct AVIFFormatEncoder: FormatEncoder {
+    let format = ImageFormat.avif
+
+    func encode(
+        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws {
+        let chroma = lane.isGrey ? .grey : chroma(order)
+        let step = chroma == .yuv420 ? 2 : 1
+        let planes = try lane.planes(coloursEvery: PixelSize(width: step, height: step))
+        try withExtendedLifetime(planes) { () throws(AVIFError) in
+            try AVIFEncoder.encode(
+                planes: planes.map { AVIFSource(memory: $0.bytes, stride: $0.stride) },
+                as: encoding(lane.plan.size, chroma, order), to: { writer.append($0) },
+                isCancelled: { order.cancellation.isCancelled })
+        }
+    }
+
+    func encode(
+        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+    ) throws -> Bool {
+        let coloured = try image.coloured()
+        let header = coloured.header
+        let size = PixelSize(width: header.width, height: header.height)
+        let encoding = encoding(size, chroma(order), order)
+        return try coloured.withPixels { pixels throws(VipsError) in
+            Result { () throws(AVIFError) in
+                try AVIFEncoder.encode(
+                    pixels: AVIFSource(
+                        memory: pixels,
+                        stride: header.width * header.bands * header.bytesPerBand),
+                    bands: header.bands, as: encoding, to: { writer.append($0) },
+                    isCancelled: { order.cancellation.isCancelled })
+            }
+        }.get()
+    }
+
+    /// As of a JPEG: half of the colours suffices below quality 90.
+    private func chroma(_ order: EncodingOrder) -> AVIFEncoding.Chroma {
+        switch order.options.subsampling {
+        case .auto: order.quality < 90 ? .yuv420 : .yuv444
+        case .yuv420: .yuv420
+        case .yuv444: .yuv444
+        }
+    }
+
+    private func encoding(
+        _ size: PixelSize, _ chroma: AVIFEncoding.Chroma, _ order: EncodingOrder
+    ) -> AVIFEncoding {
+        var encoding = AVIFEncoding(
+            width: size.width, height: size.height, chroma: chroma, quality: order.quality,
+            alphaQuality: order.options.alphaQuality,
+            speed: AVIFEncoding.speedMax - order.effort(format),
+            isLossless: order.options.isWithoutLoss)
+        encoding.depth = order.samples.bits
+        encoding.colours = order.samples.hdr.map { hdr in
+            AVIFEncoding.Colours(
+                primaries: hdr.primaries.rawValue, transfer: hdr.transfer.rawValue)
+        }
+        encoding.profile = order.enclosed.profile
+        encoding.exif = order.enclosed.exif
+        encoding.xmp = order.enclosed.xmp
+        return encoding
+    }
+}

@@ -1,0 +1,275 @@
+import ImageModel
+import Vips
+
+/// Adds margins to the image.
+struct Extend: ImageStep {
+    let margins: Margins
+    let fill: MarginFill
+
+    var name: String { "extend" }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
+        guard let size = margins.size(around: source) else {
+            throw .step(name, "the margins are beyond their limits")
+        }
+        return size
+    }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        let settled = try current.settled()
+        let target = try size(after: settled.size)
+        guard target != settled.size else { return settled }
+        switch fill {
+        case .colour(let colour):
+            let canvas = CanvasColour(colour)
+            let image = try canvas.prepared(settled.image)
+            let extended = try image.embedded(
+                left: margins.left, top: margins.top, width: target.width, height: target.height,
+                background: canvas.samples(bands: image.header.bands))
+            return settled.replaced(by: extended, isOpaque: settled.isOpaque && canvas.isOpaque)
+        case .copy: return try repeated(settled, over: target, by: .copy)
+        case .repeat: return try repeated(settled, over: target, by: .repeat)
+        case .mirror: return try repeated(settled, over: target, by: .mirror)
+        }
+    }
+
+    /// Its pixels are used again and again.
+    private func repeated(
+        _ settled: StepImage, over target: PixelSize, by edge: VipsImage.Edge
+    ) throws -> StepImage {
+        let computed = try settled.computed()
+        return computed.replaced(
+            by: try computed.image.extended(
+                left: margins.left, top: margins.top, width: target.width, height: target.height,
+                by: edge))
+    }
+
+    /// Planes have no margins.
+    func fold(into plan: inout PlanarPlan) -> Bool { margins == Margins() }
+}
+
+extension ExtendStep: PixelStep {
+    var imageSteps: [any ImageStep] { [Extend(margins: margins, fill: fill)] }
+}
+
+/// Puts the image on a canvas, where that is larger; of an odd rest in the middle the greater half
+/// is at the right and the bottom.
+struct Pad: ImageStep {
+    var gravity = Gravity.center
+    var colour = Colour.clear
+    var name = "resize"
+    /// The canvas of an image, which has no side shorter than it.
+    let canvas: @Sendable (PixelSize) -> PixelSize
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { canvas(source) }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        let settled = try current.settled()
+        let size = settled.size
+        let target = canvas(size)
+        guard target != size else { return settled }
+        let canvas = CanvasColour(colour)
+        let image = try canvas.prepared(settled.image)
+        let place = gravity.origin(of: size, on: target) ?? (0, 0)
+        let origin = (
+            x: min(max(0, place.x), target.width - size.width),
+            y: min(max(0, place.y), target.height - size.height)
+        )
+        let padded = try image.embedded(
+            left: origin.x, top: origin.y, width: target.width, height: target.height,
+            background: canvas.samples(bands: image.header.bands))
+        return settled.replaced(by: padded, isOpaque: settled.isOpaque && canvas.isOpaque)
+    }
+
+    /// Planes have no transparency.
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        canvas(plan.size) == plan.size
+    }
+}
+
+extension PixelSize {
+    /// A canvas at least as large as this and as the image.
+    func atLeast(_ image: PixelSize) -> PixelSize {
+        PixelSize(width: max(image.width, width), height: max(image.height, height))
+    }
+}
+
+extension PadStep: PixelStep {
+    var imageSteps: [any ImageStep] {
+        [Pad(gravity: gravity, colour: colour, name: name) { [size] in size.atLeast($0) }]
+    }
+}
+
+extension PadRatioStep: PixelStep {
+    var imageSteps: [any ImageStep] {
+        [
+            Pad(gravity: gravity, colour: colour, name: name) { [ratio] in
+                ratio.smallest(around: $0)
+            }
+        ]
+    }
+}
+
+/// Lays the image over a colour.
+struct Flatten: ImageStep {
+    let colour: Colour
+
+    var name: String { "flatten" }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        guard current.image.header.hasAlpha else { return current }
+        let image = try colour.isGrey ? current.image : current.image.coloured()
+        let flat = try image.flattened(
+            red: Double(colour.red), green: Double(colour.green), blue: Double(colour.blue))
+        return current.recoloured(flat, isOpaque: true)
+    }
+
+    /// Planes have no transparency.
+    func fold(into plan: inout PlanarPlan) -> Bool { true }
+}
+
+extension FlattenStep: PixelStep {
+    var imageSteps: [any ImageStep] { [Flatten(colour: colour)] }
+}
+
+/// A colour that is seen around an image.
+struct CanvasColour {
+    private let colour: Colour
+
+    init(_ colour: Colour) { self.colour = colour }
+
+    var isOpaque: Bool { colour.alpha == UInt8.max }
+
+    /// The image in bands that have room for the colour.
+    func prepared(_ image: VipsImage) throws(VipsError) -> VipsImage {
+        let coloured = try colour.isGrey ? image : image.coloured()
+        return try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
+    }
+
+    /// The colour in the bands of such an image.
+    func samples(bands: Int) -> [Double] {
+        let colours = [colour.red, colour.green, colour.blue].prefix(bands < 3 ? 1 : 3)
+        return (colours + (bands % 2 == 0 ? [colour.alpha] : [])).map { Double($0) }
+    }
+}
+
+/// Turns about the centre.
+struct Rotate: ImageStep {
+    let rotation: Rotation
+
+    var name: String { "rotate" }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
+        guard let size = rotation.size(of: source) else {
+            throw .step(name, "the angle is no number that can be turned by")
+        }
+        return size
+    }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        guard let quarters = rotation.quarterTurnsClockwise else { return try turned(current) }
+        guard quarters != 0 else { return current }
+        if quarters % 2 == 0 || rotation.fitsSize {
+            return try current.computed().turned(quarters: quarters)
+        }
+        // The canvas stays: what sticks out is cut off, the rest is transparent.
+        let settled = try current.settled()
+        let turned = try settled.computed().turned(quarters: quarters)
+        let common = PixelSize(
+            width: min(settled.size.width, turned.size.width),
+            height: min(settled.size.height, turned.size.height))
+        let whole = try turned.settled()
+        let cut = try whole.cut(whole.size.middle(common))
+        return try Pad { [size = settled.size] in size.atLeast($0) }.apply(to: cut)
+    }
+
+    /// By any angle: the rest of the canvas is transparent.
+    private func turned(_ current: StepImage) throws -> StepImage {
+        let settled = try current.settled()
+        let size = try size(after: settled.size)
+        let image = try settled.image.header.hasAlpha ? settled.image : settled.image.withAlpha()
+        let turned = try settled.replaced(by: image).computed().image.turned(
+            radians: rotation.radians, width: size.width, height: size.height)
+        return settled.replaced(by: turned, isOpaque: false)
+    }
+
+    /// On a canvas that stays, quarters of a turn leave transparent edges.
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        guard let quarters = rotation.quarterTurnsClockwise,
+            quarters % 2 == 0 || rotation.fitsSize
+        else { return false }
+        plan.turn(quarters: quarters)
+        return true
+    }
+}
+
+extension StepImage {
+    /// Turned clockwise by 1, 2 or 3 quarters; pixels that are not image turn as well.
+    func turned(quarters: Int) throws -> StepImage {
+        let header = image.header
+        let (right, bottom) = (
+            Double(header.width) - active.left - active.width,
+            Double(header.height) - active.top - active.height
+        )
+        let region =
+            switch quarters {
+            case 1:
+                ActiveRegion(
+                    left: bottom, top: active.left, width: active.height, height: active.width)
+            case 2:
+                ActiveRegion(
+                    left: right, top: bottom, width: active.width, height: active.height)
+            default:
+                ActiveRegion(
+                    left: active.top, top: right, width: active.height, height: active.width)
+            }
+        return StepImage(
+            try image.rotated(quarters: quarters),
+            size: quarters % 2 == 1 ? size.transposed : size, active: region, isOpaque: isOpaque,
+            sampler: sampler)
+    }
+}
+
+extension RotateStep: PixelStep {
+    var imageSteps: [any ImageStep] { [Rotate(rotation: rotation)] }
+}
+
+/// Exchanges left and right, top and bottom, or both.
+struct Flip: ImageStep {
+    let horizontal: Bool
+    let vertical: Bool
+
+    var name: String { "flip" }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        // Rows come from the last to the first: they must be there already.
+        let current = vertical ? try current.computed() : current
+        let header = current.image.header
+        var active = current.active
+        var image = current.image
+        if horizontal {
+            image = try image.flippedHorizontally()
+            active.left = Double(header.width) - active.left - active.width
+        }
+        if vertical {
+            image = try image.flippedVertically()
+            active.top = Double(header.height) - active.top - active.height
+        }
+        return StepImage(
+            image, size: current.size, active: active, isOpaque: current.isOpaque,
+            sampler: current.sampler)
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        plan.flip(horizontally: horizontal, vertically: vertical)
+        return true
+    }
+}
+
+extension FlipStep: PixelStep {
+    var imageSteps: [any ImageStep] { [Flip(horizontal: horizontal, vertical: vertical)] }
+}

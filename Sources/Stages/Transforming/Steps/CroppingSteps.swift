@@ -1,0 +1,186 @@
+import ImageModel
+import StageContract
+import Vips
+
+/// Cuts a rectangle out; the part of it that lies outside the image is left out.
+struct Crop: ImageStep {
+    let rect: PixelRect
+
+    var name: String { "crop" }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
+        guard let part = rect.intersection(with: source) else {
+            throw .step(name, "nothing of the image of \(source) lies in the rectangle")
+        }
+        return part.size
+    }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        let settled = try current.settled()
+        guard let part = rect.intersection(with: settled.size) else { return settled }
+        return try settled.cut(part)
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        if let part = rect.intersection(with: plan.size) { plan.crop(part) }
+        return true
+    }
+}
+
+extension CropStep: PixelStep {
+    var imageSteps: [any ImageStep] { [Crop(rect: rect)] }
+}
+
+/// Cuts a part of a size out, where the image counts most.
+struct CropTo: ImageStep {
+    let name: String
+    let gravity: Gravity
+    /// The size of the part of an image.
+    let target: @Sendable (PixelSize) -> PixelSize
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { target(source) }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        let settled = try current.settled()
+        let size = target(settled.size)
+        guard let part = gravity.part(size, of: settled.size) else {
+            return try settled.cut(size, by: gravity)
+        }
+        return try settled.cut(part)
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        guard let part = gravity.part(target(plan.size), of: plan.size) else {
+            return false
+        }
+        plan.crop(part)
+        return true
+    }
+}
+
+extension StepImage {
+    /// The part of that size of this settled image which its pixels say counts most.
+    func cut(_ size: PixelSize, by gravity: Gravity) throws -> StepImage {
+        guard size != self.size else { return self }
+        let computed = try computed()
+        return computed.replaced(
+            by: try computed.image.smartCropped(
+                width: size.width, height: size.height, byEntropy: gravity == .entropy))
+    }
+}
+
+extension CropToStep: PixelStep {
+    var imageSteps: [any ImageStep] {
+        [CropTo(name: name, gravity: gravity) { [extent] in extent.resolved(in: $0) }]
+    }
+}
+
+extension CropRatioStep: PixelStep {
+    var imageSteps: [any ImageStep] {
+        [CropTo(name: name, gravity: gravity) { [ratio] in ratio.largest(in: $0) }]
+    }
+}
+
+/// Cuts off what has a colour, that of the top left corner if there is none. An image of which
+/// nothing is left stays.
+struct Trim: ImageStep {
+    let tolerance: Double
+    var colour: Colour?
+
+    var name: String { "trim" }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        let settled = try current.settled().computed()
+        let image = try hasRoom(settled.image)
+        let header = image.header
+        let part = try image.withPixels { pixels throws(VipsError) in
+            Border(
+                pixels: pixels, size: settled.size, bands: header.bands,
+                hasAlpha: header.hasAlpha, tolerance: tolerance, colour: colour,
+                cancellation: settled.sampler.cancellation
+            ).inside
+        }
+        return try part.map { try settled.cut($0) } ?? settled
+    }
+
+    /// The image in bands that have room for the colour.
+    private func hasRoom(_ image: VipsImage) throws -> VipsImage {
+        guard let colour, !colour.isGrey || colour.alpha < UInt8.max else { return image }
+        return try CanvasColour(colour).prepared(image).copiedToMemory()
+    }
+
+    /// Planes are not looked at.
+    func fold(into plan: inout PlanarPlan) -> Bool { false }
+}
+
+/// Which pixels are like one colour.
+private struct Border {
+    let pixels: UnsafeRawBufferPointer
+    let size: PixelSize
+    let bands: Int
+    let hasAlpha: Bool
+    let tolerance: Double
+    /// Ends the search at once, with any part.
+    let cancellation: CancellationFlag
+    /// What is cut off, as far as it is seen, by band.
+    private let edge: [Double]
+
+    /// Without a colour it is that of the top left corner.
+    init(
+        pixels: UnsafeRawBufferPointer, size: PixelSize, bands: Int, hasAlpha: Bool,
+        tolerance: Double, colour: Colour?, cancellation: CancellationFlag
+    ) {
+        (self.pixels, self.size, self.bands) = (pixels, size, bands)
+        (self.hasAlpha, self.tolerance, self.cancellation) = (hasAlpha, tolerance, cancellation)
+        let samples =
+            colour.map { CanvasColour($0).samples(bands: bands) }
+            ?? (0..<bands).map { Double(pixels[$0]) }
+        edge = samples.indices.map {
+            Self.seen(samples[$0], $0, samples[bands - 1], hasAlpha, bands)
+        }
+    }
+
+    /// What is left; `nil` where that is nothing.
+    var inside: PixelRect? {
+        let rows = 0..<size.height
+        guard let top = rows.first(where: { !isRow($0) }),
+            let bottom = rows.last(where: { !isRow($0) })
+        else { return nil }
+        let (columns, between) = (0..<size.width, top...bottom)
+        guard let left = columns.first(where: { !isColumn($0, between) }),
+            let right = columns.last(where: { !isColumn($0, between) })
+        else { return nil }
+        return PixelRect(
+            x: left, y: top, size: PixelSize(width: right - left + 1, height: bottom - top + 1))
+    }
+
+    private func isRow(_ y: Int) -> Bool {
+        !cancellation.isCancelled && (0..<size.width).allSatisfy { isLike($0, y) }
+    }
+
+    private func isColumn(_ x: Int, _ rows: ClosedRange<Int>) -> Bool {
+        !cancellation.isCancelled && rows.allSatisfy { isLike(x, $0) }
+    }
+
+    /// What is transparent has no colour: samples are compared as far as they are seen.
+    private func isLike(_ x: Int, _ y: Int) -> Bool {
+        let start = (y * size.width + x) * bands
+        let alpha = Double(pixels[start + bands - 1])
+        return (0..<bands).allSatisfy { band in
+            let sample = Self.seen(Double(pixels[start + band]), band, alpha, hasAlpha, bands)
+            return abs(sample - edge[band]) <= tolerance
+        }
+    }
+
+    private static func seen(
+        _ sample: Double, _ band: Int, _ alpha: Double, _ hasAlpha: Bool, _ bands: Int
+    ) -> Double {
+        hasAlpha && band < bands - 1 ? sample * alpha / 255 : sample
+    }
+}
+
+extension TrimStep: PixelStep {
+    var imageSteps: [any ImageStep] { [Trim(tolerance: tolerance, colour: colour)] }
+}

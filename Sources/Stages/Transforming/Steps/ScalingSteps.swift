@@ -1,0 +1,140 @@
+import ImageModel
+import Vips
+
+/// Scales to a box: inside it, around it, or to just its size (SEMANTICS §11.8). The margins of a
+/// letterbox are a step of their own (`Pad`); `Fill` scales and cuts at once.
+struct Scale: ImageStep {
+    let step: ResizeStep
+
+    var name: String { step.name }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
+        guard step.size(after: source) != nil else {
+            throw .step(name, "a box of \(step.box) has no pixels")
+        }
+        return target(for: source)
+    }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        try current.resampled(to: target(for: current.size))
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool { plan.scale(to: target(for: plan.size)) }
+
+    private func target(for source: PixelSize) -> PixelSize {
+        step.geometry(of: source).scaled
+    }
+}
+
+extension ResizeStep: PixelStep {
+    var imageSteps: [any ImageStep] {
+        switch mode {
+        case .fill where box.isPositive: [Fill(step: self)]
+        case .letterbox where box.isPositive:
+            [Scale(step: self), Pad { [box] in box.atLeast($0) }]
+        default: [Scale(step: self)]
+        }
+    }
+}
+
+/// Scales to what a limit of bytes leaves of the image as it is then.
+struct ScaleDown: ImageStep {
+    let step: ScaleDownStep
+
+    var name: String { step.name }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
+        try scale(of: source).size(after: source)
+    }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        try scale(of: current.size).apply(to: current)
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool { scale(of: plan.size).fold(into: &plan) }
+
+    private func scale(of source: PixelSize) -> Scale { Scale(step: step.resize(of: source)) }
+}
+
+extension ScaleDownStep: PixelStep {
+    var imageSteps: [any ImageStep] { [ScaleDown(step: self)] }
+}
+
+/// Fills a box: the part of the image that the box shows is scaled, so that a long strip needs no
+/// more memory than its result. Of an odd rest the greater half is cut off at the right and the
+/// bottom.
+struct Fill: ImageStep {
+    let step: ResizeStep
+
+    var name: String { step.name }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
+        guard let size = step.size(after: source) else {
+            throw .step(name, "a box of \(step.box) has no pixels")
+        }
+        return size
+    }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        let geometry = step.geometry(of: current.size)
+        let part = geometry.scaled.middle(geometry.output)
+        return try current.resampled(to: geometry.scaled, keeping: part)
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        let geometry = step.geometry(of: plan.size)
+        guard plan.scale(to: geometry.scaled) else { return false }
+        plan.crop(geometry.scaled.middle(geometry.output))
+        return true
+    }
+}
+
+/// Scales to a box that may be a part of the image, and cuts what a fill has too much.
+struct ResizeTo: ImageStep {
+    let step: ResizeToStep
+
+    var name: String { step.name }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
+        guard let geometry = step.geometry(of: source) else {
+            throw .step(name, "a box of \(step.box) has no pixels, or too many")
+        }
+        let isKnown = step.part(geometry.output, of: geometry.scaled, source: source) != nil
+        return isKnown ? geometry.output : geometry.scaled
+    }
+
+    func apply(to current: StepImage) throws -> StepImage {
+        guard let geometry = step.geometry(of: current.size) else { return current }
+        let part = step.part(geometry.output, of: geometry.scaled, source: current.size)
+        guard let part else {
+            return try current.resampled(to: geometry.scaled)
+                .cut(geometry.output, by: step.gravity)
+        }
+        return try current.resampled(to: geometry.scaled, keeping: part)
+    }
+
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        guard let geometry = step.geometry(of: plan.size),
+            let part = step.part(geometry.output, of: geometry.scaled, source: plan.size),
+            plan.scale(to: geometry.scaled)
+        else { return false }
+        plan.crop(part)
+        return true
+    }
+}
+
+extension ResizeToStep: PixelStep {
+    var imageSteps: [any ImageStep] { [ResizeTo(step: self)] }
+}
+
+/// The last step: what the decoder made smaller and no resize used becomes as large as it counts.
+struct ApplyScale: ImageStep {
+    var name: String { "settle" }
+
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
+
+    func apply(to current: StepImage) throws -> StepImage { try current.settled() }
+
+    /// A plan always says how large the image becomes.
+    func fold(into plan: inout PlanarPlan) -> Bool { true }
+}
