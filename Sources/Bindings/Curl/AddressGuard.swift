@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Decides on the address of every connection, after names were resolved and at every redirect:
 /// a name that points inside, or comes to point there later, is caught like a literal address.
 public struct AddressGuard: Hashable, Sendable {
@@ -45,5 +47,294 @@ public struct AddressGuard: Hashable, Sendable {
 
     private static func unmapped(_ target: SocketAddress) -> SocketAddress {
         SocketAddress(address: target.address.unmapped, port: target.port)
+    }
+}
+
+/// All addresses that begin with the same bits.
+public struct AddressRange: Hashable, Sendable {
+    let first: IPAddress
+    let last: IPAddress
+    /// How many bits are the same.
+    let bits: Int
+
+    /// `10.0.0.0/8`, `fc00::/7`, or one address alone; nil for anything else, and where a bit is
+    /// set behind those that are the same.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let first = parts.first.flatMap({ IPAddress(String($0)) }),
+            let bits = Self.bits(parts, of: first), let last = first.filled(after: bits),
+            first.cleared(after: bits) == first
+        else { return nil }
+        (self.first, self.last, self.bits) = (first, last, bits)
+    }
+
+    private init(first: IPAddress, last: IPAddress, bits: Int) {
+        (self.first, self.last, self.bits) = (first, last, bits)
+    }
+
+    /// The same of IPv4, where it is a range of IPv4-mapped addresses.
+    var unmapped: AddressRange {
+        guard case .v6(0, let low) = first, low >> 32 == 0xFFFF, bits >= 96 else { return self }
+        return AddressRange(first: first.unmapped, last: last.unmapped, bits: bits - 96)
+    }
+
+    private static func bits(_ parts: [Substring], of address: IPAddress) -> Int? {
+        switch parts.count {
+        case 1: address.bits
+        case 2:
+            parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) }
+                ? Int(parts[1]).flatMap { $0 <= address.bits ? $0 : nil } : nil
+        default: nil
+        }
+    }
+
+    /// Whether the address begins with these bits.
+    public func contains(_ address: IPAddress) -> Bool {
+        address.cleared(after: bits) == first
+    }
+}
+
+extension IPAddress {
+    fileprivate var bits: Int {
+        switch self {
+        case .v4: 32
+        case .v6: 128
+        }
+    }
+
+    /// The same with zeros behind its first bits; nil where it has not so many.
+    func cleared(after bits: Int) -> IPAddress? {
+        switch self {
+        case .v4(let value) where bits <= 32: .v4(value & ~(UInt32.max >> bits))
+        case .v6(let high, let low) where bits <= 128:
+            .v6(high: high & ~(UInt64.max >> bits), low: low & ~(UInt64.max >> max(0, bits - 64)))
+        default: nil
+        }
+    }
+
+    /// The same with ones behind its first bits; nil where it has not so many.
+    func filled(after bits: Int) -> IPAddress? {
+        switch self {
+        case .v4(let value) where bits <= 32: .v4(value | UInt32.max >> bits)
+        case .v6(let high, let low) where bits <= 128:
+            .v6(high: high | UInt64.max >> bits, low: low | UInt64.max >> max(0, bits - 64))
+        default: nil
+        }
+    }
+}
+
+/// An IP address and a port: what a connection goes to.
+public struct SocketAddress: Hashable, Sendable {
+    /// The address.
+    public let address: IPAddress
+    /// The TCP port.
+    public let port: UInt16
+
+    /// Takes both.
+    public init(address: IPAddress, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+
+    /// `127.0.0.1:8080` or `[::1]:8080`; nil for anything else, names included.
+    public init?(_ text: String) {
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+            let port = UInt16(text[text.index(after: colon)...]),
+            text[text.index(after: colon)...].utf8.first != UInt8(ascii: "+")
+        else { return nil }
+        let host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            let inner = String(host.dropFirst().dropLast())
+            guard let address = IPAddress(inner), case .v6 = address else { return nil }
+            self.init(address: address, port: port)
+        } else {
+            guard let address = IPAddress(String(host)), case .v4 = address else { return nil }
+            self.init(address: address, port: port)
+        }
+    }
+
+    /// From a `sockaddr` of `byteCount` bytes; nil where it is neither IPv4 nor IPv6, or short.
+    init?(_ sockaddr: UnsafeRawPointer, byteCount: Int) {
+        guard byteCount >= MemoryLayout<sa_family_t>.size else { return nil }
+        let bytes = UnsafeRawBufferPointer(start: sockaddr, count: byteCount)
+        let family = Int32(sockaddr.loadUnaligned(as: sa_family_t.self))
+        let place: Range<Int>
+        switch family {
+        case AF_INET where byteCount >= MemoryLayout<sockaddr_in>.size: place = 4..<8
+        case AF_INET6 where byteCount >= MemoryLayout<sockaddr_in6>.size: place = 8..<24
+        default: return nil
+        }
+        guard let address = IPAddress(networkBytes: bytes[place]) else { return nil }
+        self.address = address
+        port = UInt16(bytes[2]) << 8 | UInt16(bytes[3])
+    }
+}
+
+/// An IPv4 or IPv6 address as numbers.
+public enum IPAddress: Hashable, Sendable {
+    /// Four bytes in host order: 127.0.0.1 is `0x7F00_0001`.
+    case v4(UInt32)
+    /// The first and the last eight bytes in host order.
+    case v6(high: UInt64, low: UInt64)
+
+    /// `127.0.0.1` or `::1`; nil for anything else.
+    public init?(_ text: String) {
+        let family = text.utf8.contains(UInt8(ascii: ":")) ? AF_INET6 : AF_INET
+        var bytes = [UInt8](repeating: 0, count: family == AF_INET6 ? 16 : 4)
+        guard inet_pton(family, text, &bytes) == 1 else { return nil }
+        self.init(networkBytes: bytes)
+    }
+
+    /// The address that a host of a URL is, where it is no name: brackets around IPv6, and all
+    /// spellings of IPv4 that resolvers take, such as `127.1` and `0x7f000001` (inet_aton(3)).
+    public init?(host: String) {
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            let inner = host.dropFirst().dropLast().prefix { $0 != "%" }
+            guard let address = IPAddress(String(inner)) else { return nil }
+            self = address
+            return
+        }
+        var address = in_addr()
+        guard inet_aton(host, &address) == 1 else { return nil }
+        self = .v4(UInt32(bigEndian: address.s_addr))
+    }
+
+    /// From the four or sixteen bytes of network order; nil for another count.
+    public init?(networkBytes bytes: some Collection<UInt8>) {
+        func number(_ part: some Sequence<UInt8>) -> UInt64 {
+            part.reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        switch bytes.count {
+        case 4: self = .v4(UInt32(truncatingIfNeeded: number(bytes)))
+        case 16: self = .v6(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8)))
+        default: return nil
+        }
+    }
+
+    /// The IPv4 address that packets to this address really go to, where that is written in it:
+    /// IPv4-mapped `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2), NAT64 `64:ff9b::a.b.c.d` (RFC 6052) and
+    /// 6to4 `2002:aabb:ccdd::` (RFC 3056). Nil for all others.
+    public var embeddedIPv4: IPAddress? {
+        guard case .v6(let high, let low) = self else { return nil }
+        let lastFour = UInt32(truncatingIfNeeded: low)
+        switch (high, low >> 32) {
+        case (0, 0xFFFF), (0x0064_FF9B_0000_0000, 0): return .v4(lastFour)
+        case (let high, _) where high >> 48 == 0x2002:
+            return .v4(UInt32(truncatingIfNeeded: high >> 16))
+        default: return nil
+        }
+    }
+
+    /// The same address without the IPv4-mapped form, in which the kernel treats it as IPv4.
+    public var unmapped: IPAddress {
+        guard case .v6(0, let low) = self, low >> 32 == 0xFFFF else { return self }
+        return .v4(UInt32(truncatingIfNeeded: low))
+    }
+}
+
+/// How far an address reaches, which decides who may be asked for a URL of a stranger.
+public enum AddressScope: Hashable, Sendable {
+    /// A host of the public internet.
+    case global
+    /// This machine, a private network, a link, a carrier's or a cloud's inside: reachable from
+    /// here, and not from where the URL came from.
+    case local
+    /// No single host: unspecified, multicast, broadcast, documentation, reserved, or whichever
+    /// host of a service is nearest.
+    case unusable
+}
+
+extension IPAddress {
+    /// By the table of special addresses. An address that embeds an IPv4 address has the scope of
+    /// that one.
+    public var scope: AddressScope {
+        if let embedded = embeddedIPv4 { return embedded.scope }
+        let own = SpecialAddresses.scope(of: self) ?? .global
+        // Within 2000::/3, ISATAP tunnels to the IPv4 address in the last four bytes.
+        guard own == .global, let tunnelled = isatapIPv4 else { return own }
+        return tunnelled.scope
+    }
+
+    /// RFC 5214 §6.1: the identifier of the interface says that an IPv4 address follows.
+    private var isatapIPv4: IPAddress? {
+        guard case .v6(_, let low) = self, low >> 32 & 0xFDFF_FFFF == 0x0000_5EFE else {
+            return nil
+        }
+        return .v4(UInt32(truncatingIfNeeded: low))
+    }
+}
+
+/// Addresses that are not a host of the public internet, one row for each range of the IANA
+/// registries for special purposes (RFC 6890, as of 2025) and for what clouds keep for themselves.
+///
+/// Where ranges lie within one another the narrowest counts. Addresses that hold an IPv4 address
+/// are judged by that one before this table is asked.
+enum SpecialAddresses {
+    static let ranges: [SpecialRange] = ipv4 + ipv6
+
+    /// What the narrowest range that holds the address says of it; nil where none does.
+    static func scope(of address: IPAddress) -> AddressScope? {
+        ranges.filter { $0.range.contains(address) }.max { $0.range.bits < $1.range.bits }?.scope
+    }
+
+    private static let ipv4: [SpecialRange] = [
+        SpecialRange("0.0.0.0/8", .unusable),  // this network, RFC 791; connects to this machine
+        SpecialRange("10.0.0.0/8", .local),  // private, RFC 1918
+        // Carrier-grade NAT, RFC 6598. Metadata: Alibaba 100.100.100.200, Tencent 100.88.222.5.
+        SpecialRange("100.64.0.0/10", .local),
+        SpecialRange("127.0.0.0/8", .local),  // loopback, RFC 1122
+        // Link-local, RFC 3927. Metadata of most clouds: 169.254.169.254, 169.254.170.2 and more.
+        SpecialRange("169.254.0.0/16", .local),
+        SpecialRange("168.63.129.16/32", .local),  // Azure: metadata, DNS and DHCP of its hosts
+        SpecialRange("172.16.0.0/12", .local),  // private, RFC 1918
+        // Protocol assignments, RFC 6890; with DS-Lite, PCP, TURN and 192.0.0.192, Oracle's
+        // metadata.
+        SpecialRange("192.0.0.0/24", .unusable),
+        SpecialRange("192.0.2.0/24", .unusable),  // documentation, RFC 5737
+        SpecialRange("192.31.196.0/24", .unusable),  // AS112, RFC 7535: whichever is nearest
+        SpecialRange("192.52.193.0/24", .unusable),  // AMT, RFC 7450: whichever is nearest
+        SpecialRange("192.88.99.0/24", .unusable),  // relays of 6to4 and 6a44, RFC 7526, RFC 6751
+        SpecialRange("192.168.0.0/16", .local),  // private, RFC 1918
+        SpecialRange("192.175.48.0/24", .unusable),  // AS112, RFC 7534: whichever is nearest
+        SpecialRange("198.18.0.0/15", .local),  // benchmarks, RFC 2544
+        SpecialRange("198.51.100.0/24", .unusable),  // documentation, RFC 5737
+        SpecialRange("203.0.113.0/24", .unusable),  // documentation, RFC 5737
+        SpecialRange("224.0.0.0/4", .unusable),  // multicast, RFC 5771
+        SpecialRange("240.0.0.0/4", .unusable),  // reserved, RFC 1112; broadcast, RFC 8190
+    ]
+
+    /// All that IANA has not given out is unusable; within 2000::/3 there are exceptions.
+    private static let ipv6: [SpecialRange] = [
+        SpecialRange("::/0", .unusable),  // not given out, RFC 4291; with ::, IPv4-compatible
+        SpecialRange("::1/128", .local),  // loopback, RFC 4291
+        SpecialRange("64:ff9b:1::/48", .local),  // NAT64 of a local network, RFC 8215
+        SpecialRange("100::/64", .unusable),  // discarded, RFC 6666
+        SpecialRange("100:0:0:1::/64", .unusable),  // dummy, RFC 9780
+        SpecialRange("2000::/3", .global),  // what IANA gives out, RFC 4291
+        // Protocol assignments, RFC 2928: Teredo, benchmarks, AMT, AS112, ORCHID, drones.
+        SpecialRange("2001::/23", .unusable),
+        SpecialRange("2001:db8::/32", .unusable),  // documentation, RFC 3849
+        SpecialRange("2620:4f:8000::/48", .unusable),  // AS112, RFC 7534: whichever is nearest
+        SpecialRange("3fff::/20", .unusable),  // documentation, RFC 9637
+        SpecialRange("5f00::/16", .unusable),  // segment routing, RFC 9602
+        // Unique local, RFC 4193. Metadata: Amazon fd00:ec2::254, Google fd20:ce::254.
+        SpecialRange("fc00::/7", .local),
+        SpecialRange("fe80::/10", .local),  // link-local, RFC 4291
+        SpecialRange("fec0::/10", .local),  // site-local, deprecated, RFC 3879
+        SpecialRange("ff00::/8", .unusable),  // multicast, RFC 4291
+    ]
+}
+
+/// A range, and how far its addresses reach.
+struct SpecialRange: Hashable, Sendable {
+    let range: AddressRange
+    let scope: AddressScope
+
+    /// The text is one of this library's own.
+    init(_ text: String, _ scope: AddressScope) {
+        guard let range = AddressRange(text) else {
+            preconditionFailure("'\(text)' is no range of addresses")
+        }
+        (self.range, self.scope) = (range, scope)
     }
 }

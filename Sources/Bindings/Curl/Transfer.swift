@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// One transfer of a set: made by `TransferSet.start`, alive as long as somebody holds it.
 ///
@@ -210,5 +211,248 @@ public final class Transfer {
         case nil:
             return CurlError(code, text: easy.errorText, osError: osError)
         }
+    }
+}
+
+/// How one transfer went (`curl_easy_getinfo(3)`). Times are counted from its begin.
+public struct TransferFigures: Hashable, Sendable {
+    /// The name had addresses; 0 where the connection was there before.
+    public let nameMicroseconds: Int64
+    /// The connection was there; 0 where it was there before.
+    public let connectMicroseconds: Int64
+    /// TLS was there; 0 without, and where it was there before.
+    public let tlsMicroseconds: Int64
+    /// The first byte came.
+    public let firstByteMicroseconds: Int64
+    /// Of the body, content codings not undone.
+    public let bytes: Int64
+    /// `1.0`, `1.1` or `2`; empty where there was no answer.
+    public let httpVersion: String
+    /// `127.0.0.1:80` or `[::1]:80`; empty where nothing was connected.
+    public let address: String
+    /// Whether the connection was there before.
+    public let isReused: Bool
+}
+
+/// Takes what a transfer receives. Called on the thread that drives the set.
+///
+/// It cannot throw, since libcurl is between: it keeps its error itself and refuses, which ends the
+/// transfer with `CurlError.Code.refusedByReceiver`.
+public protocol TransferSink: AnyObject {
+    /// The head of the final response, not of interim answers or of redirects that are followed.
+    /// False refuses it.
+    func receive(_ head: ResponseHead) -> Bool
+
+    /// The next bytes of the body; they are libcurl's and valid during the call only. Transfer
+    /// codings were undone, content codings were not.
+    func receive(_ bytes: RawSpan) -> Reception
+}
+
+/// What a sink did with bytes of a body.
+public enum Reception: Hashable, Sendable {
+    /// It took all of them.
+    case taken
+    /// It took none of them now. The transfer waits until `TransferSet.resume`, which brings the
+    /// same bytes again.
+    case postponed
+    /// It wants nothing more of this transfer.
+    case refused
+}
+
+/// What the callbacks of one transfer work on: its sink, its counters, and why it was ended.
+final class TransferContext {
+    private let sink: any TransferSink
+    /// Nil where all connections are to a proxy.
+    private let addressGuard: AddressGuard?
+    private let bodyBytesMax: Int64
+    private let followsRedirects: Bool
+    /// Whether libcurl answers the next question of who asks.
+    private var answersDigest: Bool
+    /// A head that asked who asks, until it is known whether libcurl answers it.
+    private var question: ResponseHead?
+    private var head: ResponseHead?
+    private var headBytes = 0
+    private var bodyBytes: Int64 = 0
+    /// Why a callback ended the transfer, where it was not the sink.
+    private(set) var violation: Violation?
+    /// The address that the guard refused last, with no permitted one after it.
+    private(set) var refusedAddress: SocketAddress?
+
+    /// Whether the head of the final response was whole.
+    private(set) var hasHead = false
+
+    enum Violation {
+        case bodyTooLarge
+        case headTooLarge
+        case transferCoding
+        case addressRefused
+    }
+
+    init(
+        sink: any TransferSink, addressGuard: AddressGuard?, bodyBytesMax: Int64,
+        followsRedirects: Bool, answersDigest: Bool = false
+    ) {
+        self.answersDigest = answersDigest
+        self.sink = sink
+        self.addressGuard = addressGuard
+        self.bodyBytesMax = bodyBytesMax
+        self.followsRedirects = followsRedirects
+    }
+
+    func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        headBytes += line.count
+        guard headBytes <= TransferPolicy.headBytesMax else {
+            violation = .headTooLarge
+            return false
+        }
+        // Within a head such a line is a field, as for libcurl: what was said before it holds.
+        if head == nil, let started = ResponseHead(statusLine: line) {
+            head = started
+            return true
+        }
+        guard line.first == 0x0D || line.first == 0x0A else {
+            head?.append(line: line)
+            return true
+        }
+        // An empty line ends the head. Lines that follow the body are trailers: nobody asks.
+        guard let ended = head.take() else { return true }
+        return receive(ended)
+    }
+
+    private func receive(_ ended: ResponseHead) -> Bool {
+        // libcurl would undo any codings that it knows, one upon the other and without a limit.
+        guard ended.hasPlainFraming else {
+            violation = .transferCoding
+            return false
+        }
+        guard !ended.isInterim, !(followsRedirects && ended.isRedirect) else { return true }
+        question = nil
+        if answersDigest, ended.asksForDigest {
+            (answersDigest, question) = (false, ended)
+            return true
+        }
+        hasHead = true
+        return sink.receive(ended)
+    }
+
+    /// A question that libcurl did not answer is the response. False: the sink refused it.
+    @discardableResult
+    func settle() -> Bool {
+        guard let question = question.take() else { return true }
+        hasHead = true
+        return sink.receive(question)
+    }
+
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        // libcurl keeps the body of a question to itself.
+        guard settle() else { return .refused }
+        guard bodyBytes + Int64(bytes.count) <= bodyBytesMax else {
+            violation = .bodyTooLarge
+            return .refused
+        }
+        let reception = sink.receive(bytes.bytes)
+        if reception == .taken { bodyBytes += Int64(bytes.count) }
+        return reception
+    }
+
+    /// Whether a request may go over a connection to this address. Connections are shared, and one
+    /// transfer may have addresses that another one may not.
+    func mayAsk(_ address: String, port: Int32) -> Bool {
+        guard let addressGuard else { return true }
+        let host = String(address.prefix { $0 != "%" })
+        guard
+            let target = IPAddress(host).flatMap({ ip in
+                UInt16(exactly: port).map { SocketAddress(address: ip, port: $0) }
+            })
+        else { return false }
+        guard !addressGuard.permits(target) else { return true }
+        refusedAddress = target
+        violation = .addressRefused
+        return false
+    }
+
+    /// A socket for the address, or nil where the guard refuses it or the system has none.
+    func openSocket(_ target: SocketAddress, family: Int32, kind: Int32, protocol: Int32) -> Int32?
+    {
+        guard addressGuard?.permits(target) ?? true else {
+            refusedAddress = target
+            return nil
+        }
+        refusedAddress = nil
+        let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
+        guard descriptor >= 0 else { return nil }
+        guard TurnBudget.watch(descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+}
+
+// What libcurl calls, on the thread that drives the set. Each finds the context of its transfer
+// and answers in libcurl's way; no Swift error passes through C.
+
+func receiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ userData: UnsafeMutableRawPointer?
+) -> Int {
+    let total = size * count
+    guard let context = TransferContext.at(userData), let bytes else { return 0 }
+    switch context.receiveBody(UnsafeRawBufferPointer(start: bytes, count: total)) {
+    case .taken: return total
+    case .postponed: return Int(CURL_WRITEFUNC_PAUSE)
+    case .refused: return refusal(of: total)
+    }
+}
+
+func receiveHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ userData: UnsafeMutableRawPointer?
+) -> Int {
+    let total = size * count
+    guard let context = TransferContext.at(userData), let bytes else { return 0 }
+    let taken = context.receiveHeaderLine(UnsafeRawBufferPointer(start: bytes, count: total))
+    return taken ? total : refusal(of: total)
+}
+
+func openSocket(
+    _ userData: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context = TransferContext.at(userData), let address,
+        let place = MemoryLayout<curl_sockaddr>.offset(of: \.addr),
+        let target = SocketAddress(
+            UnsafeRawPointer(address) + place, byteCount: Int(address.pointee.addrlen)),
+        let descriptor = context.openSocket(
+            target, family: address.pointee.family, kind: address.pointee.socktype,
+            protocol: address.pointee.protocol)
+    else { return -1 }
+    return descriptor
+}
+
+/// The transfer that opened it may be gone.
+func closeSocket(_ userData: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
+    TurnBudget.close(descriptor)
+}
+
+/// Also of a connection that another transfer opened, to an address that this one may not have.
+func beforeRequest(
+    _ userData: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
+    _ ownAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ ownPort: Int32
+) -> Int32 {
+    guard let context = TransferContext.at(userData), let address,
+        context.mayAsk(String(cString: address), port: port)
+    else { return CURL_PREREQFUNC_ABORT }
+    return CURL_PREREQFUNC_OK
+}
+
+/// Any other number than `total` ends the transfer, except the one that means pause.
+private func refusal(of total: Int) -> Int {
+    total == 0 ? 1 : 0
+}
+
+extension TransferContext {
+    fileprivate static func at(_ userData: UnsafeMutableRawPointer?) -> TransferContext? {
+        userData.map { Unmanaged<TransferContext>.fromOpaque($0).takeUnretainedValue() }
     }
 }

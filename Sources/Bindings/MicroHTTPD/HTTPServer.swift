@@ -1,4 +1,5 @@
 internal import CMicroHTTPD
+import Glibc
 
 /// An HTTP/1.1 server on a free port of 127.0.0.1, for GET and HEAD; a thread for each connection.
 ///
@@ -47,3 +48,196 @@ public enum HTTPServerError: Error, Hashable, Sendable {
 
 // Both handles stay as they are from init to deinit, and only deinit uses them.
 extension HTTPServer: @unchecked Sendable {}
+
+/// A request as it came.
+public struct HTTPRequest: Hashable, Sendable {
+    /// `GET` or `HEAD`; others are refused before the handler.
+    public let method: String
+    /// Path and query as they were written, undecoded.
+    public let target: String
+
+    /// The target up to its query.
+    public var path: Substring { target.prefix { $0 != "?" } }
+}
+
+/// An answer: a status, headers, and bytes that may be held back.
+public struct HTTPResponse: Sendable {
+    /// Such as 200.
+    public var status: UInt16
+    /// Name and value; the length is added.
+    public var headers: [(name: String, value: String)]
+    /// The whole body; it is announced in `Content-Length`.
+    public var body: [UInt8]
+    /// Sends so many bytes of the body and waits for the gate before the rest.
+    public var hold: (after: Int, gate: BodyGate)?
+    /// Told once how it ended, on the thread of the connection.
+    public var ended: (@Sendable (HTTPEnd) -> Void)?
+
+    /// An answer whose body is sent at once.
+    public init(
+        status: UInt16 = 200, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
+        ended: (@Sendable (HTTPEnd) -> Void)? = nil
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.ended = ended
+    }
+}
+
+/// How an answer ended.
+public enum HTTPEnd: Hashable, Sendable {
+    /// All of it was sent.
+    case complete
+    /// The peer closed the connection before, or was silent for too long.
+    case peerLeft
+    /// The server stopped before.
+    case stopped
+}
+
+/// Holds bodies back until it is opened, once and for all who wait at it.
+public final class BodyGate: Sendable {
+    /// Readable once the gate is open; -1 where no descriptor was left: such a gate is open.
+    private let event: Int32
+
+    /// A closed gate.
+    public init() { event = cmicrohttpd_gate() }
+
+    deinit { if event >= 0 { close(event) } }
+
+    /// Lets all bodies go on that wait here, now and later.
+    public func open() { cmicrohttpd_open(event) }
+
+    /// Waits until the gate is open; false when the peer at `socket` has left before.
+    func wait(orUntilClosed socket: Int32) -> Bool {
+        event < 0 || cmicrohttpd_wait(event, socket) == 1
+    }
+}
+
+/// What all callbacks of one server share.
+final class HTTPServerContext: Sendable {
+    let answer: @Sendable (HTTPRequest) -> HTTPResponse
+
+    init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) { self.answer = answer }
+}
+
+/// One request on its way, from its first line to its end. The library calls for one connection
+/// on one thread at a time.
+final class HTTPExchange {
+    let target: String
+    var isHeadRead = false
+    var ended: (@Sendable (HTTPEnd) -> Void)?
+
+    init(target: String) { self.target = target }
+}
+
+/// A body while it is sent; belongs to the thread of its connection.
+final class HTTPBody {
+    private let bytes: [UInt8]
+    private let hold: (after: Int, gate: BodyGate)?
+    private let socket: Int32
+
+    init(_ response: HTTPResponse, socket: Int32) {
+        (bytes, hold, self.socket) = (response.body, response.hold, socket)
+    }
+
+    /// Copies what comes at `place`; negative where the peer left meanwhile.
+    func read(at place: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let start = Int(clamping: place)
+        var end = min(bytes.count, start + buffer.count)
+        if let hold {
+            if start < hold.after {
+                end = min(end, hold.after)
+            } else if !hold.gate.wait(orUntilClosed: socket) {
+                return -2  // MHD_CONTENT_READER_END_WITH_ERROR, a macro with a cast
+            }
+        }
+        guard start < end else { return -1 }  // MHD_CONTENT_READER_END_OF_STREAM, likewise
+        bytes.withUnsafeBytes {
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end]))
+        }
+        return end - start
+    }
+}
+
+// What libmicrohttpd calls. Objects travel through its `void *` with a reference of their own:
+// the exchange from the first line to the end of the request, the body as long as its response.
+
+/// The first line of a request was read.
+func beginRequest(
+    _: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    let exchange = HTTPExchange(target: target.map { String(cString: $0) } ?? "/")
+    return Unmanaged.passRetained(exchange).toOpaque()
+}
+
+/// The head of a request was read; later calls bring what came with it, the last one nothing. An
+/// answer to the first call would close the connection.
+func answerRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?,
+    _ count: UnsafeMutablePointer<Int>?, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let context, let connection, let slot, let method,
+        let exchange = slot.pointee.map({ Unmanaged<HTTPExchange>.fromOpaque($0) })
+    else { return .NO }
+    guard exchange.takeUnretainedValue().isHeadRead, count?.pointee == 0 else {
+        exchange.takeUnretainedValue().isHeadRead = true
+        count?.pointee = 0
+        return .YES
+    }
+    let request = HTTPRequest(
+        method: String(cString: method), target: exchange.takeUnretainedValue().target)
+    guard request.method == "GET" || request.method == "HEAD" else {
+        return queue(HTTPResponse(status: 405), connection)
+    }
+    let server = Unmanaged<HTTPServerContext>.fromOpaque(context).takeUnretainedValue()
+    let response = server.answer(request)
+    exchange.takeUnretainedValue().ended = response.ended
+    return queue(response, connection)
+}
+
+/// A request is over, however it ended.
+func endRequest(
+    _: UnsafeMutableRawPointer?, _: OpaquePointer?,
+    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
+) {
+    guard let slot, let pointer = slot.pointee else { return }
+    slot.pointee = nil
+    let exchange = Unmanaged<HTTPExchange>.fromOpaque(pointer).takeRetainedValue()
+    switch code {
+    case .REQUEST_TERMINATED_COMPLETED_OK: exchange.ended?(.complete)
+    case .REQUEST_TERMINATED_DAEMON_SHUTDOWN: exchange.ended?(.stopped)
+    default: exchange.ended?(.peerLeft)
+    }
+}
+
+private func queue(_ response: HTTPResponse, _ connection: OpaquePointer) -> MHD_Result {
+    let body = HTTPBody(response, socket: cmicrohttpd_socket(connection))
+    let pointer = Unmanaged.passRetained(body).toOpaque()
+    let made = MHD_create_response_from_callback(
+        UInt64(response.body.count), 64 * 1024, readBody, pointer, freeBody)
+    guard let made else {
+        freeBody(pointer)
+        return .NO
+    }
+    defer { MHD_destroy_response(made) }
+    for header in response.headers
+    where MHD_add_response_header(made, header.name, header.value) == .NO {
+        return .NO
+    }
+    return MHD_queue_response(connection, UInt32(response.status), made)
+}
+
+private func readBody(
+    _ body: UnsafeMutableRawPointer?, _ place: UInt64, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ count: Int
+) -> Int {
+    guard let body, let buffer else { return -2 }
+    return Unmanaged<HTTPBody>.fromOpaque(body).takeUnretainedValue()
+        .read(at: place, into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+}
+
+private func freeBody(_ body: UnsafeMutableRawPointer?) {
+    if let body { Unmanaged<HTTPBody>.fromOpaque(body).release() }
+}

@@ -69,3 +69,62 @@ private func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
     // `withContext` keeps it where it is until libpng has returned.
     return context.assumingMemoryBound(to: PNGCancellation.self).pointee.isCancelled() ? 1 : 0
 }
+
+/// How many bytes the libraries of this process may inflate: libpng has no limit that counts what
+/// lies behind the pixels or in texts. There is none until one is set. Any thread.
+public enum InflateLimit {
+    /// Lifts the limit.
+    public static func lift() { cpng_lift_inflate_limit() }
+
+    /// Nothing may be inflated until it is permitted; `each` bytes come with every permission.
+    public static func begin(each: Int) { cpng_limit_inflate(UInt64(clamping: min(each, most))) }
+
+    /// So many bytes more may be inflated.
+    public static func permit(_ bytes: Int) {
+        cpng_permit_inflate(UInt64(clamping: min(bytes, most)))
+    }
+
+    /// More than any process inflates, and little enough to be added up.
+    private static let most = 1 << 48
+
+    /// Whether more was to be inflated than was permitted. What was read then is incomplete.
+    public static var isExceeded: Bool { cpng_is_inflate_exceeded() != 0 }
+}
+
+/// Why libpng read nothing.
+public struct PNGError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What a caller decides by.
+    public enum Kind: Sendable {
+        /// The bytes are damaged or no PNG.
+        case corrupt
+        /// The cancellation closure answered true.
+        case cancelled
+        /// There is no memory.
+        case outOfMemory
+        /// A fault of ours: another form than that of the file.
+        case `internal`
+    }
+
+    /// What a caller decides by.
+    public let kind: Kind
+    /// What libpng said; for the log, not for a client.
+    public let text: String
+
+    /// `corrupt: bad adaptive filter value`
+    public var description: String { "\(kind): \(text)" }
+
+    init(kind: Kind, text: String) { (self.kind, self.text) = (kind, text) }
+
+    init(_ status: cpng_status, _ failure: cpng_failure) {
+        kind =
+            switch status {
+            case CPNG_CORRUPT: .corrupt
+            case CPNG_STOPPED: .cancelled
+            case CPNG_NO_MEMORY: .outOfMemory
+            default: .internal
+            }
+        text = withUnsafeBytes(of: failure.text) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}

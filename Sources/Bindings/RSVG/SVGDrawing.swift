@@ -1,6 +1,7 @@
-// CRSVG is imported for its link line, which acts only where Swift imports the module.
 internal import CRSVG
 internal import CRSVGShims
+
+// CRSVG is imported for its link line, which acts only where Swift imports the module.
 
 /// An SVG, read whole. It has no address: what it names outside of itself is not there.
 public struct SVGDrawing: ~Copyable {
@@ -54,4 +55,11 @@ public struct SVGError: Error, Hashable, Sendable {
         self.lacksMemory = lacksMemory
         crsvg_free_text(text)
     }
+}
+
+/// The fonts that texts of drawings are drawn with.
+public enum SVGFonts {
+    /// Reads which fonts there are, for the rest of the process: later only the files of fonts are
+    /// opened. Returns false where this machine says nothing of fonts; texts are left out then.
+    public static func load() -> Bool { crsvg_load_fonts() == 0 }
 }

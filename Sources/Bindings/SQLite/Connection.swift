@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// One connection to a database file, owned by one thread at a time (`SQLITE_OPEN_NOMUTEX`).
 ///
@@ -48,4 +49,235 @@ public struct Connection: ~Copyable {
     public borrowing func setUserVersion(_ version: Int32) throws(SQLiteError) {
         try execute("PRAGMA user_version=\(version)")
     }
+}
+
+extension Connection {
+    /// What a connection is opened with.
+    public struct Configuration: Sendable {
+        /// How long a statement waits for another connection's lock, milliseconds.
+        public var busyTimeout: Int32
+        /// The limit of this connection's page cache, KiB.
+        public var pageCacheKiB: Int32
+        /// Whether a missing file is created.
+        public var creates: Bool
+        /// Whether the file is read as it stands, by whomever it was made: nobody changes it, and
+        /// nothing is made beside it. What a statement may cost is bounded then.
+        public var isImmutable: Bool
+
+        /// The default page cache is 2 MiB: an index of 100,000 entries has its inner pages in
+        /// it, and the cache process stays small.
+        public init(
+            busyTimeout: Int32 = 1_000, pageCacheKiB: Int32 = 2_048, creates: Bool = true,
+            isImmutable: Bool = false
+        ) {
+            self.isImmutable = isImmutable
+            self.busyTimeout = busyTimeout
+            self.pageCacheKiB = pageCacheKiB
+            self.creates = creates
+        }
+    }
+}
+
+extension Connection {
+    /// Opens and configures; on failure nothing stays open.
+    static func open(
+        _ path: String, _ configuration: Configuration
+    ) throws(SQLiteError) -> OpaquePointer {
+        var opened: OpaquePointer?
+        guard GivenPaths.code == SQLITE_OK else { throw SQLiteError(GivenPaths.code, of: nil) }
+        let name = configuration.isImmutable ? "file:\(path)?immutable=1" : path
+        let code = sqlite3_open_v2(name, &opened, flags(configuration), GivenPaths.name)
+        guard code == SQLITE_OK, let opened else {
+            let error = SQLiteError(code, of: opened)
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        do throws(SQLiteError) {
+            sqlite3_busy_timeout(opened, configuration.busyTimeout)
+            if configuration.isImmutable { bound(opened) }
+            try execute(pragmas(configuration), on: opened)
+        } catch {
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        return opened
+    }
+
+    private static func flags(_ configuration: Configuration) -> Int32 {
+        let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
+        if configuration.isImmutable { return flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI }
+        return flags | SQLITE_OPEN_READWRITE | (configuration.creates ? SQLITE_OPEN_CREATE : 0)
+    }
+
+    /// A file that somebody made may have views in place of tables, and values without end: no
+    /// statement takes more than a million steps, and no value more than 1 MiB.
+    private static func bound(_ database: OpaquePointer) {
+        sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 20)
+        sqlite3_progress_handler(database, 1_000_000, { _ in 1 }, nil)
+    }
+
+    static func execute(_ sql: String, on database: OpaquePointer) throws(SQLiteError) {
+        let code = sqlite3_exec(database, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteError(code, of: database) }
+    }
+
+    private static func pragmas(_ configuration: Configuration) -> String {
+        // trusted_schema and cell_size_check: a damaged or planted file must not run functions
+        // from its schema, and a wrong page is noticed when it is read.
+        let writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
+        return """
+            \(configuration.isImmutable ? "PRAGMA query_only=ON;" : writing)
+            PRAGMA trusted_schema=OFF;
+            PRAGMA cell_size_check=ON;
+            PRAGMA temp_store=MEMORY;
+            PRAGMA cache_size=-\(configuration.pageCacheKiB);
+            """
+    }
+}
+
+/// SQLite's own access to files, but that a path stays what was given.
+///
+/// SQLite looks for the path behind all links and opens that later, also for its log: through
+/// `/proc/self/fd/N/name` it would not open what is in that directory, but what is by then at the
+/// path which the directory had. No link is followed at the end of a path.
+enum GivenPaths {
+    static let name = "given-paths"
+    /// What registering it came to, which happens once.
+    static let code: Int32 = register()
+
+    private static func register() -> Int32 {
+        guard let own = sqlite3_vfs_find("unix"), let name = strdup(name) else {
+            return SQLITE_NOMEM
+        }
+        // SQLite keeps it for as long as the process lives.
+        let files = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        files.initialize(to: own.pointee)
+        files.pointee.pNext = nil
+        files.pointee.zName = UnsafePointer(name)
+        files.pointee.xFullPathname = { _, path, size, full in
+            guard let path, let full, strlen(path) < Int(size) else { return SQLITE_CANTOPEN }
+            strcpy(full, path)
+            return SQLITE_OK
+        }
+        return sqlite3_vfs_register(files, 0)
+    }
+}
+
+/// A write transaction (`BEGIN IMMEDIATE`) that is rolled back unless it is committed.
+///
+/// It borrows its connection, so it cannot outlive it. Transactions do not nest.
+public struct Transaction: ~Copyable, ~Escapable {
+    private let database: OpaquePointer
+
+    @_lifetime(borrow connection)
+    init(on connection: borrowing Connection) throws(SQLiteError) {
+        database = connection.database
+        try connection.execute("BEGIN IMMEDIATE")
+    }
+
+    /// Commits. If that fails, the transaction is rolled back and nothing of it remains.
+    public consuming func commit() throws(SQLiteError) {
+        let database = self.database
+        let code = sqlite3_exec(database, "COMMIT", nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteError(code, of: database) }
+    }
+
+    deinit {
+        // SQLite itself rolls back after some errors (full, I/O); asking twice is an error then.
+        if sqlite3_get_autocommit(database) == 0 {
+            sqlite3_exec(database, "ROLLBACK", nil, nil, nil)
+        }
+    }
+}
+
+extension Connection {
+    /// Begins a write transaction; it ends with `commit()`, or is rolled back where it is dropped.
+    @_lifetime(borrow self)
+    public borrowing func begin() throws(SQLiteError) -> Transaction {
+        try Transaction(on: self)
+    }
+}
+
+/// What SQLite refused, with its text copied at the moment of the failure.
+public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The extended result code.
+    public let code: ResultCode
+    /// The text of `sqlite3_errmsg`, or of `sqlite3_errstr` where there is no connection.
+    public let message: String
+
+    /// An error with a text of its own.
+    public init(code: ResultCode, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// `code: message`, for logs.
+    public var description: String { "SQLite \(code.rawValue): \(message)" }
+
+    /// Copies the text at once: the next call on the connection overwrites it.
+    init(_ code: Int32, of database: OpaquePointer?) {
+        let text = database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
+        self.init(
+            code: ResultCode(rawValue: code),
+            message: text.map { String(cString: $0) } ?? "unknown error")
+    }
+}
+
+/// An (extended) result code of SQLite.
+///
+/// The low byte is the primary code; `~=` matches a primary pattern against every extended code
+/// of its family, so `case .ioError` also matches `SQLITE_IOERR_WRITE`.
+public struct ResultCode: RawRepresentable, Sendable, Hashable {
+    /// The number SQLite gave, extended where SQLite extends it.
+    public let rawValue: Int32
+
+    /// Wraps a code as SQLite gave it.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// The family this code belongs to (the low byte).
+    public var primary: ResultCode { ResultCode(rawValue: rawValue & 0xff) }
+
+    /// Whether `code` is `pattern`, or belongs to its family where `pattern` is a primary code.
+    public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
+        pattern == code || pattern == code.primary
+    }
+}
+
+extension ResultCode {
+    /// `SQLITE_OK`
+    public static let ok = ResultCode(rawValue: SQLITE_OK)
+    /// `SQLITE_ERROR`: wrong SQL, or a missing table or column.
+    public static let error = ResultCode(rawValue: SQLITE_ERROR)
+    /// `SQLITE_BUSY`: another connection holds the lock longer than the busy timeout.
+    public static let busy = ResultCode(rawValue: SQLITE_BUSY)
+    /// `SQLITE_NOMEM`
+    public static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
+    /// `SQLITE_READONLY`: the file or the directory may not be written.
+    public static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
+    /// `SQLITE_IOERR`: the operating system reported an error.
+    public static let ioError = ResultCode(rawValue: SQLITE_IOERR)
+    /// `SQLITE_CORRUPT`: the file is damaged.
+    public static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
+    /// `SQLITE_FULL`: the disk is full.
+    public static let full = ResultCode(rawValue: SQLITE_FULL)
+    /// `SQLITE_CANTOPEN`: the file cannot be opened or created.
+    public static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
+    /// `SQLITE_TOOBIG`: a text or blob is over the length limit.
+    public static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
+    /// `SQLITE_CONSTRAINT`: a UNIQUE, NOT NULL, CHECK or foreign key rule is violated.
+    public static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
+    /// `SQLITE_MISMATCH`: a value has not the type that its place needs.
+    public static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
+    /// `SQLITE_MISUSE`: the library was called against its rules.
+    public static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
+    /// `SQLITE_RANGE`: no parameter has that index.
+    public static let range = ResultCode(rawValue: SQLITE_RANGE)
+    /// `SQLITE_NOTADB`: the file is not a database.
+    public static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
+    /// `SQLITE_ROW`: `step` has a row.
+    static let row = ResultCode(rawValue: SQLITE_ROW)
+    /// `SQLITE_DONE`: `step` has no more rows.
+    static let done = ResultCode(rawValue: SQLITE_DONE)
 }

@@ -22,3 +22,68 @@ public enum XXH3 {
         bytes.withUnsafeBytes { hash128($0) }
     }
 }
+
+/// XXH3 of bytes that arrive in pieces; the same value as `XXH3` over all of them.
+public struct XXH3Stream: ~Copyable {
+    private let state: OpaquePointer
+
+    /// An empty stream, seed 0.
+    ///
+    /// - Throws: where there is no memory for its 576 bytes.
+    public init() throws(OutOfMemory) {
+        guard let state = XXH3_createState() else { throw OutOfMemory() }
+        self.state = state
+        XXH3_128bits_reset(state)
+    }
+
+    deinit {
+        XXH3_freeState(state)
+    }
+
+    /// Takes the next piece.
+    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        // One state serves both widths: they differ in the final step only (xxhash.h).
+        XXH3_128bits_update(state, bytes.baseAddress, bytes.count)
+    }
+
+    /// The 64-bit hash of all pieces so far; more may follow.
+    public borrowing func hash64() -> UInt64 {
+        XXH3_64bits_digest(state)
+    }
+
+    /// The 128-bit hash of all pieces so far; more may follow.
+    public borrowing func hash128() -> Hash128 {
+        Hash128(XXH3_128bits_digest(state))
+    }
+}
+
+extension XXH3Stream {
+    /// No memory for the state of a stream.
+    public struct OutOfMemory: Error {}
+}
+
+/// A 128-bit hash in two halves.
+public struct Hash128: Sendable, Hashable, CustomStringConvertible {
+    /// Bits 64 to 127.
+    public let high: UInt64
+    /// Bits 0 to 63.
+    public let low: UInt64
+
+    /// A hash that was stored before.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    init(_ hash: XXH128_hash_t) {
+        self.init(high: hash.high64, low: hash.low64)
+    }
+
+    /// 32 lowercase hex digits, high half first (the canonical order of `xxhsum`).
+    public var description: String { hex(high) + hex(low) }
+}
+
+private func hex(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+}

@@ -1,0 +1,461 @@
+internal import CMicroHTTPD
+
+/// Looks at the head of a request as it lies in the buffer of its connection, once the library has
+/// read it.
+///
+/// libmicrohttpd 0.9.75 takes lines that end with a bare LF, joins those that begin with a blank,
+/// takes blanks before a colon, ends values and lines at a zero byte, and of two fields that say
+/// how long the body is believes the first. A proxy in front may find other requests in the same
+/// bytes, and so could whoever sends them (RFC 9112 §11.2): all of that is refused here, but for a
+/// zero byte in the place of a CR before a LF, which nobody can see afterwards.
+struct RequestHead {
+    /// Where the words of the first line are.
+    let method, target, version: UnsafePointer<CChar>
+    /// From the version to behind the empty line.
+    let rest: UnsafeRawBufferPointer
+    private var end: UnsafeRawPointer? { rest.baseAddress.map { $0 + rest.count } }
+
+    /// `nil` where the library does not say where they are.
+    init?(
+        _ connection: OpaquePointer, method: UnsafePointer<CChar>,
+        target: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?
+    ) {
+        guard let target, let version else { return nil }
+        (self.method, self.target, self.version) = (method, target, version)
+        let count = Int(cmicrohttpd_head_bytes(connection)) - (version - method)
+        guard version > method, count > Self.versionCount else { return nil }
+        rest = UnsafeRawBufferPointer(start: version, count: count)
+    }
+
+    /// Such as `HTTP/1.1`; the library refuses all others.
+    private static let versionCount = 8
+    /// The CR and LF of a line.
+    private static let endCount = 2
+
+    /// Why a request is refused before its body is read; `nil`: it is not.
+    func fault(of exchange: EventedExchange) -> HeadFault? {
+        do throws(HeadFault) {
+            try check(exchange)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether method and target, of so many bytes, and version lie one behind the other, without
+    /// anything between.
+    func isFirstLine(of methodCount: Int, _ targetCount: Int) -> Bool {
+        method + methodCount + 1 == target && target + targetCount + 1 == version
+    }
+
+    private func check(_ exchange: EventedExchange) throws(HeadFault) {
+        let (method, target) = (exchange.method.utf8, exchange.target.utf8)
+        guard method.allSatisfy(HeadCharacters.isOfToken) else { throw .method }
+        guard !target.isEmpty, target.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .target
+        }
+        guard isFirstLine(of: method.count, target.count) else { throw .lines }
+        var fields = RequestFields(line: version + Self.versionCount + Self.endCount)
+        withUnsafeMutablePointer(to: &fields) { fields in
+            _ = MHD_get_connection_values_n(
+                exchange.connection.pointer, .HEADER_KIND, takeField,
+                UnsafeMutableRawPointer(fields))
+        }
+        if let fault = fields.fault { throw fault }
+        // Behind the last field is an empty line, where the library says that the head ends: it is
+        // wrong where a line was folded.
+        guard UnsafeRawPointer(fields.line + Self.endCount) == end, fields.line[0] == 0,
+            fields.line[1] == 0
+        else { throw .lines }
+        let isOld = version[Self.versionCount - 1] == CChar(bitPattern: UInt8(ascii: "0"))
+        try Self.check(fields, exchange, isOld: isOld)
+    }
+
+    /// - Parameter isOld: whether it is one of HTTP/1.0.
+    private static func check(
+        _ fields: RequestFields, _ exchange: EventedExchange, isOld: Bool
+    ) throws(HeadFault) {
+        guard fields.hosts == 1 || (isOld && fields.hosts == 0) else { throw .host }
+        guard fields.lengths + fields.codings <= 1, !isOld || fields.codings == 0 else {
+            throw .framing
+        }
+        guard fields.codings == 0 || fields.isChunked else { throw .coding }
+        // Without a body, which no client may say (RFC 9110 §10.1.1), the library takes the next
+        // request for one.
+        let hasBody = fields.length > 0 || fields.codings > 0
+        guard !fields.isUnexpected, hasBody || !fields.waits else { throw .expectation }
+        let bodyMax = exchange.server.limits.bodyBytes
+        guard fields.length <= bodyMax, fields.codings == 0 || bodyMax > 0 else {
+            throw .bodyTooLarge
+        }
+        if fields.codings > 0 { exchange.isLast = true }
+    }
+}
+
+/// What the library calls for each field, in the order of their lines.
+private func takeField(
+    _ fields: UnsafeMutableRawPointer?, _: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
+    _ nameCount: Int, _ value: UnsafePointer<CChar>?, _ valueCount: Int
+) -> MHD_Result {
+    guard let fields = fields?.assumingMemoryBound(to: RequestFields.self), let name, let value
+    else { return .NO }
+    do throws(HeadFault) {
+        try fields.pointee.take(
+            UnsafeBufferPointer(start: name, count: nameCount),
+            UnsafeBufferPointer(start: value, count: valueCount))
+        return .YES
+    } catch {
+        fields.pointee.fault = error
+        return .NO
+    }
+}
+
+/// What the fields of a head say that matters before anybody handles the request.
+struct RequestFields {
+    /// Where the next line has to begin.
+    private(set) var line: UnsafePointer<CChar>
+    /// Why the head is refused.
+    var fault: HeadFault?
+    /// How many fields of these names there are.
+    private(set) var (hosts, lengths, codings) = (0, 0, 0)
+    /// What Content-Length says; `.max` where that is beyond all numbers.
+    private(set) var length = 0
+    /// Whether the body comes in chunks.
+    private(set) var isChunked = false
+    /// Whether something is expected that nobody here does, and whether the client waits for a word
+    /// before it sends the body.
+    private(set) var (isUnexpected, waits) = (false, false)
+
+    /// Fields whose first line begins there.
+    init(line: UnsafePointer<CChar>) { self.line = line }
+
+    /// Takes the next field. Name and value lie in its line, with a colon and blanks between.
+    mutating func take(
+        _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
+    ) throws(HeadFault) {
+        guard let nameStart = name.baseAddress, let valueStart = value.baseAddress,
+            nameStart == line, valueStart > nameStart + name.count
+        else { throw .lines }
+        line = valueStart + value.count + 2
+        guard !name.isEmpty, name.allSatisfy({ HeadCharacters.isOfToken(UInt8(bitPattern: $0)) })
+        else { throw .name }
+        guard value.allSatisfy({ HeadCharacters.isOfValue(UInt8(bitPattern: $0)) }) else {
+            throw .value
+        }
+        let end = value.lastIndex { $0 != 0x20 && $0 != 0x09 }.map { $0 + 1 } ?? 0
+        try note(name, UnsafeBufferPointer(rebasing: value[..<end]))
+    }
+
+    private mutating func note(
+        _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
+    ) throws(HeadFault) {
+        // No name that counts here is of another length: most fields are not looked at further.
+        switch name.count {
+        case 4 where Self.isText(name, "host"): try takeHost(value)
+        case 6 where Self.isText(name, "expect"):
+            waits = true
+            isUnexpected = isUnexpected || !Self.isText(value, "100-continue")
+        case 14 where Self.isText(name, "content-length"): takeLength(value)
+        case 17 where Self.isText(name, "transfer-encoding"):
+            codings += 1
+            isChunked = Self.isText(value, "chunked")
+        default: break
+        }
+    }
+
+    private mutating func takeHost(_ value: UnsafeBufferPointer<CChar>) throws(HeadFault) {
+        hosts += 1
+        guard value.allSatisfy({ HeadCharacters.isOfHost(UInt8(bitPattern: $0)) }) else {
+            throw .host
+        }
+    }
+
+    private mutating func takeLength(_ value: UnsafeBufferPointer<CChar>) {
+        lengths += 1
+        // The library has refused all that are no digits.
+        length = Int(String(decoding: value.map(UInt8.init(bitPattern:)), as: UTF8.self)) ?? .max
+    }
+
+    /// Whether it is that text, which is in lower case, whatever its own case.
+    private static func isText(
+        _ bytes: UnsafeBufferPointer<CChar>, _ text: StaticString
+    ) -> Bool {
+        text.withUTF8Buffer { text in
+            text.elementsEqual(bytes.lazy.map { HeadCharacters.lowercased(UInt8(bitPattern: $0)) })
+        }
+    }
+}
+
+/// The lines of one field in a head. They are one value: whoever sends a list may say each of its
+/// members in a line of its own, and proxies do (RFC 9110 §5.3). What is no list is none of several
+/// lines either: with commas in it, it says nothing.
+struct FieldLines {
+    private let name: String
+    /// All of them, commas between, semicolons between cookies (RFC 6265 §4.2.1); `nil`: there is
+    /// none.
+    private(set) var value: String?
+
+    /// None yet.
+    init(of name: String) { self.name = name }
+
+    /// Takes the next line of a head if it is one of the field.
+    mutating func take(
+        _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
+    ) {
+        guard name.count == self.name.utf8.count, isName(name) else { return }
+        let text = String(decoding: UnsafeRawBufferPointer(value), as: UTF8.self)
+        self.value = self.value.map { "\($0)\(separator) \(text)" } ?? text
+    }
+
+    private var separator: String { name.lowercased() == "cookie" ? ";" : "," }
+
+    private func isName(_ bytes: UnsafeBufferPointer<CChar>) -> Bool {
+        zip(name.utf8, bytes).allSatisfy {
+            HeadCharacters.lowercased($0) == HeadCharacters.lowercased(UInt8(bitPattern: $1))
+        }
+    }
+}
+
+extension FieldLines {
+    /// The value of a field of a request that is not over.
+    static func value(of name: String, on connection: OpaquePointer) -> String? {
+        // Most fields that are asked for are not there, and the library is quick to say so.
+        guard MHD_lookup_connection_value(connection, .HEADER_KIND, name) != nil else {
+            return nil
+        }
+        var lines = FieldLines(of: name)
+        withUnsafeMutablePointer(to: &lines) { lines in
+            _ = MHD_get_connection_values_n(
+                connection, .HEADER_KIND, takeLine, UnsafeMutableRawPointer(lines))
+        }
+        return lines.value
+    }
+}
+
+/// What the library calls for each field, in the order of their lines.
+private func takeLine(
+    _ lines: UnsafeMutableRawPointer?, _: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
+    _ nameCount: Int, _ value: UnsafePointer<CChar>?, _ valueCount: Int
+) -> MHD_Result {
+    guard let lines = lines?.assumingMemoryBound(to: FieldLines.self), let name, let value
+    else { return .NO }
+    lines.pointee.take(
+        UnsafeBufferPointer(start: name, count: nameCount),
+        UnsafeBufferPointer(start: value, count: valueCount))
+    return .YES
+}
+
+/// Which bytes stand where in a head (RFC 9110 §5, RFC 3986 §3.2.2).
+enum HeadCharacters {
+    static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+
+    /// Visible ones, blanks, tabs, and those that are not of ASCII.
+    static func isOfValue(_ byte: UInt8) -> Bool {
+        (byte >= 0x20 && byte != 0x7F) || byte == 0x09
+    }
+
+    /// Of a name or an address with its port: no user, no path.
+    static func isOfHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        // ! $ % & ' ( ) * + , - .
+        case 0x21, 0x24...0x2E: true
+        // : ; = [ ] _ ~
+        case 0x3A, 0x3B, 0x3D, 0x5B, 0x5D, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+    }
+}
+
+/// Why a request is refused that the library took; its connection ends with the answer.
+struct HeadFault: Error, Hashable {
+    let status: UInt16
+    /// For people.
+    let sentence: String
+
+    /// The answer.
+    var reply: HTTPReply {
+        HTTPReply(
+            status: status,
+            headers: [
+                ("Content-Type", "text/plain; charset=utf-8"),
+                ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
+            ], body: .bytes(Array((sentence + "\n").utf8)))
+    }
+}
+
+extension HeadFault {
+    static let target = HeadFault(
+        status: 400, sentence: "the target has characters that are no visible ones of ASCII")
+    static let method = HeadFault(status: 400, sentence: "the method is no token")
+    static let lines = HeadFault(
+        status: 400,
+        sentence: "the head is not made of lines that end with CR LF, or has a zero byte in it")
+    static let name = HeadFault(status: 400, sentence: "the name of a field is no token")
+    static let value = HeadFault(
+        status: 400, sentence: "the value of a field has control characters")
+    static let host = HeadFault(status: 400, sentence: "one field Host says one host")
+    static let framing = HeadFault(
+        status: 400, sentence: "the fields contradict each other about where the body ends")
+    static let coding = HeadFault(
+        status: 501, sentence: "no transfer coding but chunked is understood")
+    static let bodyTooLarge = HeadFault(status: 413, sentence: "the body is too large")
+    static let expectation = HeadFault(
+        status: 417, sentence: "nothing but 100-continue before a body can be expected")
+}
+
+/// The answer to a head that the library read and refuses, as bytes: there is no exchange that
+/// could be answered.
+struct RefusedHead {
+    private let status: String
+
+    /// Tells from what the head says of the length of its body, if it does, what is wrong with it.
+    init(length: String?) {
+        guard let length else {
+            status = "431 Request Header Fields Too Large"
+            return
+        }
+        let isNumber = !length.isEmpty && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        if !isNumber {
+            status = "400 Bad Request"
+        } else if UInt64(length) == nil || UInt64(length) == .max {
+            status = "413 Content Too Large"
+        } else {
+            status = "431 Request Header Fields Too Large"
+        }
+    }
+
+    /// Without a body: nobody knows whether it answers a HEAD.
+    var bytes: [UInt8] {
+        Array(
+            """
+            HTTP/1.1 \(status)\r
+            Cache-Control: no-store\r
+            Connection: close\r
+            Content-Length: 0\r
+            \r
+
+            """.utf8)
+    }
+}
+
+/// The head of a request without a body, byte for byte: to know a request that was answered before.
+///
+/// The same head was not refused then, and is not looked at again. libmicrohttpd writes zeros over
+/// whatever separates the parts of a head, so that other heads may have the same bytes then. Two
+/// are the same only where each word of the first line, each name and each value lies where it did.
+public struct HeadCopy {
+    let method: String
+    let target: String
+    private let fields: [FieldPlace]
+    /// From the version to behind the empty line.
+    private let rest: [UInt8]
+
+    init(_ head: RequestHead, _ method: String, _ target: String, on connection: OpaquePointer) {
+        (self.method, self.target) = (method, target)
+        rest = Array(head.rest)
+        var walk = FieldWalk(from: head.version)
+        walk.go(over: connection)
+        fields = walk.places
+    }
+
+    /// Bytes that it takes.
+    public var byteCount: Int {
+        target.utf8.count + rest.count + fields.count * MemoryLayout<FieldPlace>.stride
+            + MemoryLayout<HeadCopy>.size
+    }
+
+    func isSame(_ head: RequestHead, _ target: String, on connection: OpaquePointer) -> Bool {
+        let methodCount = method.utf8.count
+        guard head.isFirstLine(of: methodCount, target.utf8.count),
+            strncmp(head.method, method, methodCount) == 0, self.target == target,
+            isRest(head.rest)
+        else { return false }
+        var walk = FieldWalk(from: head.version, wanting: fields)
+        walk.go(over: connection)
+        return walk.isSame
+    }
+
+    private func isRest(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard rest.count == bytes.count, let start = bytes.baseAddress else { return false }
+        return rest.withUnsafeBytes { memcmp($0.baseAddress ?? start, start, bytes.count) == 0 }
+    }
+}
+
+/// Where a field lies, from the version on.
+private struct FieldPlace: Equatable {
+    let name, nameCount, value, valueCount: Int
+}
+
+/// Goes over the fields of a head: notes where they lie, or compares that.
+private struct FieldWalk {
+    private let start: Int
+    private let wanted: [FieldPlace]?
+    private var count = 0
+    private var isOther = false
+    private(set) var places: [FieldPlace] = []
+
+    init(from version: UnsafePointer<CChar>, wanting wanted: [FieldPlace]? = nil) {
+        (start, self.wanted) = (Int(bitPattern: version), wanted)
+    }
+
+    mutating func go(over connection: OpaquePointer) {
+        withUnsafeMutablePointer(to: &self) { walk in
+            _ = MHD_get_connection_values_n(
+                connection, .HEADER_KIND, walkField, UnsafeMutableRawPointer(walk))
+        }
+    }
+
+    /// Whether all that were wanted lie there, and no others.
+    var isSame: Bool { !isOther && count == wanted?.count }
+
+    /// Whether it goes on.
+    mutating func take(_ place: (Int, Int, Int, Int)) -> Bool {
+        let place = FieldPlace(
+            name: place.0 - start, nameCount: place.1, value: place.2 - start,
+            valueCount: place.3)
+        guard let wanted else {
+            places.append(place)
+            return true
+        }
+        isOther = count >= wanted.count || wanted[count] != place
+        count += 1
+        return !isOther
+    }
+}
+
+/// What the library calls for each field, in the order of their lines.
+private func walkField(
+    _ walk: UnsafeMutableRawPointer?, _: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
+    _ nameCount: Int, _ value: UnsafePointer<CChar>?, _ valueCount: Int
+) -> MHD_Result {
+    guard let walk = walk?.assumingMemoryBound(to: FieldWalk.self) else { return .NO }
+    let place = (Int(bitPattern: name), nameCount, Int(bitPattern: value), valueCount)
+    return walk.pointee.take(place) ? .YES : .NO
+}
+
+extension EventedExchange {
+    /// A copy of its head; `nil` where a body follows it, and where it has been answered.
+    public var headCopy: HeadCopy? {
+        guard standing == .reading || standing == .waiting, let head, !announcesBody else {
+            return nil
+        }
+        return HeadCopy(head, method, target, on: connection.pointer)
+    }
+
+    /// Whether it has that head.
+    public func has(_ copy: HeadCopy) -> Bool {
+        guard standing == .reading, let head else { return false }
+        return copy.isSame(head, target, on: connection.pointer)
+    }
+}
