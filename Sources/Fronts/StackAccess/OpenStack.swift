@@ -1,5 +1,9 @@
+import ConfigurationFile
 package import ImageModel
-import Linux
+package import Imagebus
+package import Linux
+package import SharedArena
+import Supervision
 
 /// The stack that a command uses: somebody's, or one of its own.
 package final class OpenStack {
@@ -31,4 +35,323 @@ package final class OpenStack {
     }
 
     package func end(_ interruption: Interruption) { own?.end(interruption) }
+}
+
+/// Where the coordinator is, and how long it may take to answer.
+enum StackChoice: Hashable {
+    /// Somebody named it: nobody there is an error of its own.
+    case named(StackRoute)
+    /// Its supervisor holds the lock: it is waited for.
+    case running(StackRoute)
+    /// Nobody runs one.
+    case none
+
+    /// The named one, else the one whose supervisor holds the lock, else none. Throws `unavailable`
+    /// where a runtime directory was named and no stack runs there.
+    static func choose(_ options: StackOptions) throws(ImageError) -> StackChoice {
+        if let endpoint = options.endpoint {
+            return .named(try StackRoute(endpoint: endpoint))
+        }
+        if options.isPrivate { return .none }
+        if let route = try StackRoute(in: options.runtimeDirectory) { return .running(route) }
+        guard !options.runtimeDirectory.isNamed else {
+            let path = options.runtimeDirectory.path
+            throw ImageError(
+                .unavailable,
+                "no stack runs in \(path): start one with imagebus serve --runtime-dir \(path), or "
+                    + "one for this command alone with --private")
+        }
+        return .none
+    }
+}
+
+/// How a command reaches the coordinator of a stack.
+package struct StackRoute: Hashable, Sendable {
+    package let paths: RuntimePaths
+    /// Users of whom one has to serve it; nil: whoever serves what was named.
+    package var servers: Set<UInt32>?
+    /// Its supervisor runs here, so a coordinator that is away comes back.
+    package var isSupervised: Bool
+
+    /// The one that an endpoint names.
+    package init(endpoint: String) throws(ImageError) {
+        do throws(RuntimePathsError) {
+            paths = try RuntimePaths(endpoint: endpoint)
+        } catch {
+            throw ImageError(.invalidRequest, error.description)
+        }
+        isSupervised = (try? StackLock.isHeld(in: paths.root)) == true
+    }
+
+    /// The one in a runtime directory; nil where no supervisor of a coordinator runs there.
+    package init?(in directory: RuntimePlace, asOperator: Bool = false) throws(ImageError) {
+        let root = directory.path
+        servers = try directory.servers(at: asOperator ? "admin" : "front")
+        do {
+            guard try StackLock.isHeld(in: root) else { return nil }
+            paths = try RuntimePaths(resolving: root)
+        } catch let error as RuntimePathsError {
+            throw ImageError(.unavailable, error.description)
+        } catch {
+            throw ImageError(
+                .unavailable,
+                "the runtime directory \(root) cannot be looked at (\(error)): choose another "
+                    + "with --runtime-dir")
+        }
+        isSupervised = true
+    }
+
+    /// The stack that was just started there.
+    package init(own paths: RuntimePaths) {
+        self.paths = paths
+        isSupervised = true
+    }
+}
+
+extension StackRoute {
+    /// A client of the stack: of its `admin/` socket for operators, else of `front/`.
+    package func client(
+        asOperator: Bool = false, delivery: Delivery = .automatic, repeatsAnswers: Bool = true,
+        sharesLoads: Bool = true, connectMilliseconds: Int
+    ) throws(ImageError) -> ImagebusClient {
+        var configuration = ClientConfiguration(
+            endpoint: asOperator ? paths.adminSocket : paths.frontSocket,
+            resultsDirectory: paths.resultsDirectory,
+            connectTimeoutMilliseconds: connectMilliseconds)
+        configuration.delivery = delivery
+        configuration.repeatsAnswers = repeatsAnswers
+        configuration.sharesLoads = sharesLoads
+        configuration.servers = servers
+        configuration.awaitsCoordinator = isSupervised
+        return try ImagebusClient(configuration)
+    }
+}
+
+extension ImagebusClient {
+    /// Milliseconds that a goodbye may take.
+    private static let goodbyeMilliseconds = 500
+
+    /// Says goodbye, for a process that ends next.
+    package func end() { close(waitingMilliseconds: Self.goodbyeMilliseconds) }
+}
+
+extension ImageResponse {
+    /// Whether no cache has it.
+    package var isMiss: Bool { status == .miss }
+
+    /// Lends the image's bytes; empty where only facts came.
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let bytes else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return try bytes.withUnsafeBytes(body)
+    }
+}
+
+/// A stack that lives as long as one command: `imagebus serve` in a directory of its own.
+///
+/// Belongs to the main thread, which must outlive it: the child ends with the thread that started
+/// it, also where this process is killed; then it removes the directory by itself.
+final class PrivateStack {
+    let paths: RuntimePaths
+    private let serve: ChildProcess
+    private let directory: TemporaryDirectory
+
+    /// Until every process is there.
+    private static let startMilliseconds = 30_000
+    /// A drain may take 8 s; beyond that the stack is killed.
+    private static let endMilliseconds = 9_000
+    private static let killMilliseconds = 2_000
+    /// The status of a stack whose cache directory cannot be used.
+    private static let refusedByConfiguration: Int32 = 78
+
+    /// Starts one and waits for it. Where another stack uses the cache directory, as is usual
+    /// beside one, it caches in memory only; where the directory cannot be used, its cache says so.
+    static func start(
+        _ options: StackOptions, _ interruption: Interruption
+    ) throws(ImageError) -> PrivateStack {
+        if let fault = ConfigurationFaults.first(in: options.configurationFile) { throw fault }
+        do throws(StartFailure) {
+            return try begin(options, cache: options.cacheDirectory, interruption)
+        } catch {
+            guard case .ended(.exited(refusedByConfiguration)) = error else {
+                throw error.explained
+            }
+        }
+        do throws(StartFailure) {
+            return try begin(options, cache: nil, interruption)
+        } catch {
+            throw error.explained
+        }
+    }
+
+    private init(serve: ChildProcess, directory: consuming TemporaryDirectory) {
+        paths = RuntimePaths(root: directory.path)
+        self.serve = serve
+        self.directory = directory
+    }
+
+    private static func begin(
+        _ options: StackOptions, cache: String?, _ interruption: Interruption
+    ) throws(StartFailure) -> PrivateStack {
+        let stack: PrivateStack
+        let line: ReadyLine
+        do throws(Errno) {
+            let place = RuntimeLocation.mayWrite("/dev/shm") ? "/dev/shm" : "/tmp"
+            let directory = try TemporaryDirectory(in: place)
+            let pipe = try FileDescriptor.pipe()
+            var command = try serveCommand(options, in: directory.path, cache: cache)
+            command.descriptors[1] = .descriptor(pipe.writeEnd.number)
+            stack = PrivateStack(serve: try ChildProcess(command), directory: directory)
+            line = ReadyLine(pipe.readEnd)
+        } catch {
+            throw .system(error)
+        }
+        do throws(StartFailure) {
+            try stack.waitUntilReady(line, interruption)
+            return stack
+        } catch {
+            stack.end(interruption)
+            throw error
+        }
+    }
+
+    private static func serveCommand(
+        _ options: StackOptions, in directory: String, cache: String?
+    ) throws(Errno) -> ChildCommand {
+        var command = ChildCommand(
+            try ProgramNeighbour.path("imagebus"),
+            [
+                "serve", "--runtime-dir", directory, "--remove-runtime-dir",
+                "--parent-pid", "\(CurrentProcess.processID)",
+                "--download", "1", "--decode", "\(options.workers)",
+                "--transform", "\(options.workers)",
+            ] + (cache.map { ["--cache-dir", $0, "--yield-cache"] } ?? ["--memory-only"])
+                + (options.configurationFile.map { ["--config", $0] } ?? [])
+                + options.network.arguments + options.log.arguments)
+        command.environment["IMAGEBUS_ONLY"] = nil
+        // The figures in it are those of the stack that serves here.
+        command.environment["IMAGEBUS_METRICS_FILE"] = nil
+        // A Ctrl-C is for this process, which then ends the stack.
+        command.leadsGroup = true
+        return command
+    }
+
+    private func waitUntilReady(
+        _ line: ReadyLine, _ interruption: Interruption
+    ) throws(StartFailure) {
+        let start = MonotonicClock.now()
+        let failure: StartFailure?
+        do throws(Errno) {
+            failure = try awaitLine(line, interruption) {
+                Self.startMilliseconds - Int((MonotonicClock.now() - start) / 1_000_000)
+            }
+        } catch {
+            throw .system(error)
+        }
+        if let failure { throw failure }
+    }
+
+    private func awaitLine(
+        _ line: ReadyLine, _ interruption: Interruption, millisecondsLeft: () -> Int
+    ) throws(Errno) -> StartFailure? {
+        let end = serve.descriptor.descriptor.number
+        while try !line.isComplete() {
+            let left = millisecondsLeft()
+            if left <= 0 { return .tooSlow }
+            _ = try interruption.wait(for: [line.number, end], milliseconds: left)
+            if interruption.count > 0 { return .interrupted }
+            if let status = try serve.poll() { return .ended(status) }
+        }
+        return nil
+    }
+
+    /// Drains it and waits; kills it when that takes too long, or at a further Ctrl-C.
+    func end(_ interruption: Interruption) {
+        let before = interruption.count
+        let end = serve.descriptor.descriptor.number
+        try? serve.send(.terminate)
+        var left = Self.endMilliseconds
+        while (try? serve.poll()) ?? nil == nil, left > 0, interruption.count == before {
+            _ = try? interruption.wait(for: [end], milliseconds: 100)
+            left -= 100
+        }
+        // A second SIGTERM kills what is left below `serve`; without an answer `serve` goes too.
+        try? serve.send(.terminate)
+        _ = try? serve.wait(milliseconds: Self.killMilliseconds)
+    }
+}
+
+/// Why a private stack did not come up.
+enum StartFailure: Error {
+    case system(Errno)
+    case ended(ChildStatus)
+    case interrupted
+    case tooSlow
+
+    var explained: ImageError {
+        switch self {
+        case .system(let errno):
+            ImageError(.unavailable, "no private stack can be started (\(errno))")
+        case .ended(let status):
+            ImageError(.unavailable, "the private stack ended at its start (\(status))")
+        case .interrupted: ImageError(.cancelled, "cancelled")
+        case .tooSlow: ImageError(.unavailable, "the private stack does not get ready")
+        }
+    }
+}
+
+/// The line that `serve` prints when all its processes are there.
+final class ReadyLine {
+    private let descriptor: FileDescriptor
+    private var bytes: [UInt8] = []
+
+    private static let bytesMax = 4096
+
+    /// Takes the pipe that is the standard output of `serve`.
+    init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+
+    /// What to poll.
+    var number: Int32 { descriptor.number }
+
+    /// Reads what is there, without waiting; whether the whole line has come.
+    func isComplete() throws(Errno) -> Bool {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
+        defer { buffer.deallocate() }
+        while try descriptor.wait(for: .readable, milliseconds: 0) {
+            let count = try descriptor.read(into: buffer)
+            if count == 0 { break }
+            bytes += buffer[..<count]
+            if bytes.count > Self.bytesMax { throw .fileTooLarge }
+        }
+        return bytes.starts(with: "ready ".utf8) && bytes.contains(UInt8(ascii: "\n"))
+    }
+}
+
+/// Programs that are installed together.
+package enum ProgramNeighbour {
+    /// The path of a program beside this one.
+    package static func path(_ name: String) throws(Errno) -> String {
+        let own = try CurrentProcess.executablePath()
+        return own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/" + name
+    }
+}
+
+/// The look at a configuration before a stack is started with it.
+package enum ConfigurationFaults {
+    /// Every fault of a file, as `FILE:LINE: REASON`.
+    package static func all(in path: String?) -> [String] {
+        guard let path else { return [] }
+        do throws(ConfigurationFileError) {
+            _ = try ConfigurationFile.read(path)
+            return []
+        } catch {
+            return error.lines
+        }
+    }
+
+    /// The first one, for those who say one.
+    static func first(in path: String?) -> ImageError? {
+        all(in: path).first.map { ImageError(.invalidRequest, $0) }
+    }
 }

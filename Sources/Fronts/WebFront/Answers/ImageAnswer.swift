@@ -1,6 +1,97 @@
 package import ImageModel
+import JSON
 import Messages
+import Nettle
 import WebGrammar
+
+/// What follows from how a load ended.
+package enum NextMove: Hashable, Sendable {
+    /// The image is answered, or a part of it, under this head.
+    case image(AnswerHead)
+    /// A text is.
+    case text(TextAnswer)
+    /// Another load takes its place.
+    case load(RequestPlan)
+}
+
+/// Decides what becomes of a load. Pure: no sockets, no clock.
+package struct AnswerMaker: Sendable {
+    private let settings: WebFrontSettings
+
+    package init(_ settings: WebFrontSettings) { self.settings = settings }
+
+    /// - Parameter now: milliseconds since 1970.
+    package func move(
+        after result: Result<DeliveredFacts, ImageError>, of plan: RequestPlan, now: Int64
+    ) -> NextMove {
+        do throws(ImageError) {
+            var image = try result.get()
+            image.fallbackFor = plan.fallbackFor ?? image.fallbackFor
+            if let facts = plan.facts { return document(image, facts, plan, now) }
+            return answer(image, plan, now)
+        } catch {
+            return failed(error, plan)
+        }
+    }
+
+    private func answer(
+        _ image: DeliveredFacts, _ plan: RequestPlan, _ now: Int64
+    ) -> NextMove {
+        let answers = settings.answers
+        guard image.byteCount != nil else { return .text(answers.sentence(404, "no cache has it")) }
+        if plan.framesMax > 1, image.info?.pages ?? 1 > plan.framesMax {
+            return .load(plan.asStill())
+        }
+        if let accept = plan.accept, let info = image.info, accept.weight(of: info.format) == 0 {
+            guard let format = accept.replacement(for: info) else {
+                return .text(answers.notAcceptable(plan))
+            }
+            return .load(plan.asking(for: format))
+        }
+        if image.fallbackFor == nil, !plan.request.isLargeEnough(image.info?.size) {
+            return .text(
+                answers.sentence(
+                    400, "the source is smaller than the size: put ^ before that to enlarge it"))
+        }
+        return .image(answers.head(of: image, for: plan, now: now))
+    }
+
+    private func document(
+        _ image: DeliveredFacts, _ facts: FactsPlan, _ plan: RequestPlan, _ now: Int64
+    ) -> NextMove {
+        let answers = settings.answers
+        guard let info = image.info else { return .text(answers.sentence(404, "no cache has it")) }
+        do throws(JSONError) {
+            let text = try facts.document(info, image.facts, url: plan.request.image.url)
+            return .text(
+                answers.document(
+                    text, facts.contentType, digest: ContentDigest(SHA256.digest(text.span.bytes)),
+                    of: image, for: plan, now: now))
+        } catch {
+            return .text(answers.sentence(500, "the facts cannot be written: \(error.reason)"))
+        }
+    }
+
+    /// A fallback that cannot be had either says nothing: the first failure is told.
+    private func failed(_ error: ImageError, _ plan: RequestPlan) -> NextMove {
+        // A still of an animation that is too large may be none of that (SEMANTICS §9.8).
+        if error.code == .limitExceeded, plan.keepsFrames { return .load(plan.asStill()) }
+        let told = plan.fallbackFor ?? error
+        if let fallback = settings.fallback, plan.fallbackFor == nil, plan.upload == nil,
+            plan.request.kind == .image, fallback.causes.contain(error)
+        {
+            return .load(plan.falling(back: fallback, after: error))
+        }
+        let failure = FailureStatus(told, waits: settings.earlierFailureMilliseconds / 1_000)
+        let first = told.firstFailure ?? told
+        // A region that lies beside the image (IIIF Image API 3.0, section 4.1).
+        let isBeside = plan.request.identifier != nil && told.code == .stepFailed
+        return .text(
+            settings.answers.failure(
+                isBeside ? 400 : failure.status, "\(first.code)", first.message,
+                asJSON: plan.wantsJSON, retryAfter: failure.retryAfter, varies: plan.varies))
+    }
+}
 
 /// How images, and what is known of them, are answered.
 package struct ImageAnswer: Sendable {
@@ -223,4 +314,101 @@ package struct ImageAnswer: Sendable {
             $0
         }
     }
+}
+
+/// What an error of the stack is in HTTP (RFC 9110 §15).
+package struct FailureStatus: Hashable, Sendable {
+    package let status: UInt16
+    /// Seconds after which it may be tried again; `nil` where that is not worth it, or not known.
+    package let retryAfter: Int?
+
+    /// Seconds to wait where the stack does not say: it is starting, or shutting down.
+    private static let usualSeconds = 2
+    private static let secondsRange = 1...3_600
+
+    /// - Parameter waits: seconds for which a source that failed before is not asked again.
+    package init(_ error: ImageError, waits: Int = 0) {
+        status = Self.status(error)
+        let said = error.details["retryAfter"].flatMap { Double($0) }
+            .flatMap { $0.isFinite && $0 >= 0 ? Int(min($0, 86_400).rounded(.up)) : nil }
+        let range = Self.secondsRange
+        let seconds = said.map { min(max($0, range.lowerBound), range.upperBound) }
+        switch error.code {
+        case .busy, .shuttingDown, .unavailable, .arenaFull:
+            retryAfter = seconds ?? Self.usualSeconds
+        case .invalidDownloadStatusCode: retryAfter = seconds
+        case .blacklisted:
+            let age = error.details["age"].flatMap { Int($0) }
+            retryAfter = age.map { max(range.lowerBound, waits - $0) }
+        default: retryAfter = nil
+        }
+    }
+
+    private static func status(_ error: ImageError) -> UInt16 {
+        switch error.code {
+        case .invalidURL, .invalidRequest, .unsupportedScheme: 400
+        case .addressForbidden, .sourceForbidden: 403
+        case .badImageData, .limitExceeded, .stepFailed, .poisoned: 422
+        case .unsupportedFormat, .invalidDownloadContentType: 415
+        case .notSupported: 501
+        // Nobody reads it: the client has gone.
+        case .cancelled: 499
+        case .busy, .arenaFull: 429
+        case .shuttingDown, .unavailable: 503
+        case .deadlineExceeded, .timedOut: 504
+        // As it failed at first.
+        case .blacklisted: error.firstFailure.map { status($0) } ?? 404
+        case .invalidDownloadStatusCode: ofOrigin(error.details["httpStatus"])
+        case .internalError, .protocolViolation, .versionMismatch, .tokenInUse, .stale,
+            .workerLost, .cacheNotModified:
+            500
+        case .invalidDownloadOperation, .invalidDownloadResponse, .connectionFailed,
+            .nameNotResolved, .tlsFailed, .shortBody, .tooManyRedirects, .badEncoding,
+            .connectionBroken, .protocolBroken, .foreignFailure:
+            502
+        }
+    }
+
+    /// What the origin says of the image counts here as well, and so does that it has no time. A
+    /// challenge is meant for us and not for the client: to that it is forbidden. Everything else
+    /// is the origin's failure.
+    private static func ofOrigin(_ text: String?) -> UInt16 {
+        switch text.flatMap({ UInt16($0) }) {
+        case 401: 403
+        case .some(let status) where [403, 404, 410, 429, 451, 503].contains(status): status
+        default: 502
+        }
+    }
+}
+
+extension ImageError {
+    /// The error for which a source is refused that failed before; `nil` of other errors.
+    package var firstFailure: ImageError? {
+        guard code == .blacklisted, let reason = details["reason"],
+            let first = ErrorCode.allCases.first(where: { $0.rule.name == reason }),
+            first != .blacklisted
+        else { return nil }
+        return ImageError(first, "it failed before", details: details)
+    }
+}
+
+/// An error as a JSON object.
+struct FailureDocument: Encodable {
+    let status: Int
+    /// The name of the error.
+    let error: String
+    /// A sentence for people.
+    let message: String
+
+    private enum Names: String, CodingKey { case status, error, message }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Names.self)
+        try members.encode(status, forKey: .status)
+        try members.encode(error, forKey: .error)
+        try members.encode(message, forKey: .message)
+    }
+
+    /// Its bytes; `nil` where it cannot be written.
+    var text: [UInt8]? { (try? JSONWriter.text(self)).map { Array(($0 + "\n").utf8) } }
 }

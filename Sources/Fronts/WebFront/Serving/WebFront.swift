@@ -465,3 +465,33 @@ extension DeliveredFacts {
         bytes.withUnsafeBytes { $0.starts(with: [0x1F, 0x8B]) }
     }
 }
+
+/// Reasons that the log has named, so that each is named once, and a bounded number of them.
+struct ReportedReasons {
+    private var known: Set<String> = []
+    private static let (countMax, bytesMax) = (100, 200)
+
+    /// What is to be logged for a reason: itself the first time, `nil` later and where too many
+    /// others were logged.
+    mutating func take(_ reason: String) -> String? {
+        let text = String(decoding: reason.utf8.prefix(Self.bytesMax), as: UTF8.self)
+        guard known.count < Self.countMax, known.insert(text).inserted else { return nil }
+        return text
+    }
+}
+
+/// Numbers for visitors that nobody outside can choose: whoever knew them could meet others in
+/// their turns.
+package struct VisitorNumbers: Sendable {
+    private let salt = UInt64.random(in: 1 ... .max)
+
+    package init() {}
+
+    /// The same number for the same text, in this process; never 0, which is nobody.
+    package func number(of text: String) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(salt)
+        hasher.combine(text)
+        return max(1, UInt64(bitPattern: Int64(hasher.finalize())))
+    }
+}

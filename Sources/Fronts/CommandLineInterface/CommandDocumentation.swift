@@ -1,0 +1,234 @@
+import Messages
+
+/// The texts of `--help` and `--version`.
+package enum HelpText {
+    /// The text of `imagebus COMMAND --help`.
+    package static func text(of command: Command) -> String {
+        var text = "usage: imagebus \(command.name) \(command.usage)\n\n\(command.summary)\n"
+        let groups = command.options + [("", [OptionDefinition.help, .version])]
+        for group in groups {
+            let shown = group.definitions.filter { $0.visibility == .shown }
+            if shown.isEmpty { continue }
+            text += "\n" + (group.heading.isEmpty ? "" : "\(group.heading):\n")
+            for definition in shown { text += lines(of: definition) }
+        }
+        if !command.notes.isEmpty { text += "\n\(command.notes)\n" }
+        text += "\nexamples:\n"
+        for example in command.examples {
+            text += "  \(example.line)\n      \(example.does)\n"
+        }
+        return text
+    }
+
+    /// The text of `--version`.
+    package static var version: String {
+        "imagebus \(ProductVersion.text) (protocol \(FrameHeader.currentVersion))\n"
+    }
+
+    private static let column = 30
+
+    private static func lines(of definition: OptionDefinition) -> String {
+        let letter = definition.letter.map { "-\($0), " } ?? "    "
+        let name = "  \(letter)--\(definition.name)" + (definition.value.map { " \($0)" } ?? "")
+        let help = definition.help.split(separator: "\n", omittingEmptySubsequences: false)
+        var text = name.count < column ? padded(name, to: column) : "\(name)\n\(blank(column))"
+        for (index, line) in help.enumerated() {
+            text += (index == 0 ? "" : blank(column)) + line + "\n"
+        }
+        return text
+    }
+
+    /// A text with blanks behind it.
+    package static func padded(_ text: String, to width: Int) -> String {
+        text + blank(width - text.count)
+    }
+
+    /// A paragraph whose words were distributed anew over lines.
+    package static func filled(_ text: String, to columns: Int = widthMax) -> String {
+        var lines = [""]
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            let last = lines[lines.count - 1]
+            if last.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if last.count + word.count < columns {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Columns of a paragraph.
+    package static let widthMax = 88
+
+    private static func blank(_ count: Int) -> String {
+        String(repeating: " ", count: max(0, count))
+    }
+}
+
+/// The manual page of `imagebus`, made of the table of commands.
+package struct ManualPage {
+    /// A word, and what is said of it.
+    package typealias Row = (word: String, text: String)
+
+    private let commands: [Command]
+    private let summary: String
+    private let statuses: [Row]
+    private let variables: [Row]
+    private let files: [Row]
+
+    package init(
+        _ commands: [Command], summary: String, statuses: [Row], variables: [Row], files: [Row]
+    ) {
+        (self.commands, self.summary) = (commands, summary)
+        (self.statuses, self.variables, self.files) = (statuses, variables, files)
+    }
+
+    /// Source for `man`.
+    package var text: String {
+        let parts = [
+            ".TH IMAGEBUS 1 \"\" \"Imagebus \(ProductVersion.text)\" \"User Commands\"\n",
+            // Words stay whole, and blanks single, so that what is read can be typed.
+            ".nh\n.ad l\n",
+            section("NAME", "imagebus \\- \(RoffText.escaped(summary))\n"),
+            section("SYNOPSIS", synopsis),
+            section("DESCRIPTION", description),
+            section("COMMANDS", commands.map(command).joined()),
+            section("EXIT STATUS", rows(statuses)),
+            section("ENVIRONMENT", environment),
+            section("FILES", rows(files)),
+            section("EXAMPLES", commands.map(examples).joined()),
+        ]
+        return parts.joined()
+    }
+
+    private func section(_ name: String, _ text: String) -> String { ".SH \(name)\n\(text)" }
+
+    private func rows(_ rows: [Row]) -> String {
+        rows.map { RoffText.entry(RoffText.bold($0.word), RoffText.escaped($0.text)) }.joined()
+    }
+
+    private var synopsis: String {
+        commands.map { "\(RoffText.bold("imagebus \($0.name)")) \(RoffText.escaped($0.usage))\n" }
+            .joined(separator: ".br\n")
+    }
+
+    private var description: String {
+        RoffText.paragraphs(
+            """
+            Imagebus downloads, caches, decodes, transforms and encodes images in worker processes \
+            of their own. `imagebus serve` runs them; the other commands use the stack that runs, \
+            or tell of it, and `imagebus get` starts one of its own where none runs.
+
+            Options may stand anywhere behind the command. One that takes a value is written as \
+            --name value, --name=value or, where it has a letter, -n value. What begins a name \
+            that is the only one so stands for it. Behind -- all words are operands.
+            """)
+    }
+
+    private func command(_ command: Command) -> String {
+        let usage = command.usage.isEmpty ? "" : " " + command.usage
+        let groups = (command.options + [("", [OptionDefinition.help, .version])]).map { group in
+            let shown = group.definitions.filter { $0.visibility == .shown }
+            guard !shown.isEmpty else { return "" }
+            let heading = group.heading.isEmpty ? "" : ".PP\n\(RoffText.italic(group.heading)):\n"
+            return heading + shown.map(entry).joined()
+        }
+        return ".SS \(RoffText.escaped("imagebus \(command.name)\(usage)"))\n"
+            + "\(RoffText.escaped(Self.sentence(command.summary)))\n"
+            + groups.joined() + RoffText.paragraphs(command.notes)
+    }
+
+    private func entry(_ option: OptionDefinition) -> String {
+        let letter = option.letter.map { "\(RoffText.bold("-\($0)")), " } ?? ""
+        let value = option.value.map { " \(RoffText.italic($0))" } ?? ""
+        return RoffText.entry(
+            letter + RoffText.bold("--\(option.name)") + value,
+            RoffText.filled(option.help.split(separator: "\n")))
+    }
+
+    /// A capital letter, and a point.
+    private static func sentence(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst() + "."
+    }
+
+    private var environment: String {
+        let names = Set(commands.flatMap(\.shownDefinitions).map(\.environmentName)).subtracting([
+            OptionDefinition.help.environmentName, OptionDefinition.version.environmentName,
+        ])
+        let list = "\(names.sorted().joined(separator: ", "))."
+        return RoffText.paragraphs(
+            """
+            Every option is a variable as well: --log-level is IMAGEBUS_LOG_LEVEL. A flag is 1 or \
+            0, several values have commas between them, and the command line wins.
+            """) + rows(variables) + ".PP\nVariables of options:\n\(RoffText.escaped(list))\n"
+    }
+
+    private func examples(_ command: Command) -> String {
+        command.examples.map { example in
+            ".PP\n\(RoffText.escaped(Self.sentence(example.does)))\n"
+                + RoffText.asIs([example.line])
+        }.joined()
+    }
+}
+
+/// Text in the language of troff, as the macros `man` have it.
+enum RoffText {
+    /// A text that is not taken for an instruction, in ASCII.
+    static func escaped(_ text: some StringProtocol) -> String {
+        let line = text.unicodeScalars.map(escaped).joined()
+        return line.hasPrefix(".") ? "\\&" + line : line
+    }
+
+    static func bold(_ text: some StringProtocol) -> String { "\\fB\(escaped(text))\\fR" }
+    static func italic(_ text: some StringProtocol) -> String { "\\fI\(escaped(text))\\fR" }
+
+    /// Paragraphs with empty lines between them; those that are of commands keep their lines.
+    static func paragraphs(_ text: String) -> String {
+        var paragraphs: [[Substring]] = [[]]
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.isEmpty {
+                paragraphs.append([])
+            } else {
+                paragraphs[paragraphs.count - 1].append(line)
+            }
+        }
+        return paragraphs.filter { !$0.isEmpty }.map { lines in
+            let isOfCommands = lines.allSatisfy { $0.hasPrefix("imagebus ") }
+            return isOfCommands ? asIs(lines) : ".PP\n\(filled(lines))\n"
+        }.joined()
+    }
+
+    /// Lines that are joined and broken anew.
+    static func filled(_ lines: [some StringProtocol]) -> String {
+        lines.map { escaped($0) }.joined(separator: "\n")
+    }
+
+    /// Lines that stay as they are.
+    static func asIs(_ lines: [some StringProtocol]) -> String {
+        ".PP\n.RS 4\n.nf\n\(filled(lines))\n.fi\n.RE\n"
+    }
+
+    /// What is said of a word, at some distance.
+    static func entry(_ head: String, _ text: String) -> String { ".TP\n\(head)\n\(text)\n" }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\\": "\\e"
+        case "-": "\\-"
+        case "'": "\\(aq"
+        case "`": "\\(ga"
+        case "^": "\\(ha"
+        case "~": "\\(ti"
+        case "\"": "\\(dq"
+        default: scalar.isASCII ? String(scalar) : "\\[u\(hex(scalar))]"
+        }
+    }
+
+    /// At least four digits in capitals.
+    private static func hex(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}

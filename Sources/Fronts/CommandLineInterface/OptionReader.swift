@@ -1,0 +1,241 @@
+import ImageModel
+import Linux
+
+/// Reads the options of a command: from the command line in their order, and what is not on it
+/// from the environment.
+package enum OptionReader {
+    package static func read(
+        _ arguments: [String], _ definitions: [OptionDefinition],
+        environment: [String: String]
+    ) throws(UsageError) -> ReadOptions {
+        var read = try readCommandLine(arguments, definitions)
+        for entry in read.entries {
+            if isOption(entry.value, definitions) {
+                throw UsageError(
+                    "--\(entry.name) needs a value, and '\(entry.value)' is an option"
+                        + usual(entry.name, definitions))
+            }
+            if definitions.contains(where: { $0.name == entry.name && $0.visibility == .later }) {
+                throw UsageError("--\(entry.name) is not in this version")
+            }
+        }
+        let given = Set(read.entries.map(\.name))
+        var fromEnvironment: [ReadOptions.Entry] = []
+        for definition in definitions
+        where !given.contains(definition.name) && definition.visibility == .shown {
+            guard let text = environment[definition.environmentName],
+                definition != .help, definition != .version
+            else { continue }
+            fromEnvironment += try entries(of: definition, text)
+        }
+        read.entries = fromEnvironment + read.entries
+        return read
+    }
+
+    /// How the option is written without a value, where it has a usual one.
+    private static func usual(
+        _ name: some StringProtocol, _ definitions: [OptionDefinition]
+    ) -> String {
+        guard definitions.contains(where: { $0.name == name && $0.hasUsualValue }) else {
+            return ""
+        }
+        return "; '--\(name)=' takes the usual one"
+    }
+
+    /// Whether a value is the name of an option, whose own value was forgotten.
+    private static func isOption(_ value: String, _ definitions: [OptionDefinition]) -> Bool {
+        definitions.contains { definition in
+            value == "--\(definition.name)" || definition.letter.map { value == "-\($0)" } == true
+        }
+    }
+
+    private static func entries(
+        of definition: OptionDefinition, _ text: String
+    ) throws(UsageError) -> [ReadOptions.Entry] {
+        func entry(_ value: String) -> ReadOptions.Entry {
+            ReadOptions.Entry(name: definition.name, value: value, origin: .environment)
+        }
+        guard definition.value != nil else {
+            switch text.lowercased() {
+            case "1", "true", "yes", "on": return [entry("")]
+            case "", "0", "false", "no", "off": return []
+            default:
+                throw UsageError(
+                    "\(definition.environmentName)=\(text): write 1 or 0, true or false")
+            }
+        }
+        guard let separators = definition.separators else {
+            return text.isEmpty ? [] : [entry(text)]
+        }
+        return text.split { separators.contains($0) }.map { entry(String($0)) }
+    }
+}
+
+extension OptionReader {
+    private static func readCommandLine(
+        _ arguments: [String], _ definitions: [OptionDefinition]
+    ) throws(UsageError) -> ReadOptions {
+        let known = definitions.map {
+            ScannedOption(name: $0.name, letter: $0.letter, takesValue: $0.value != nil)
+        }
+        do throws(OptionScanner.Failure) {
+            var read = ReadOptions()
+            for item in try OptionScanner.scan(arguments, for: known) {
+                switch item {
+                case .operand(let text): read.operands.append(text)
+                case .option(let index, let value):
+                    read.entries.append(
+                        ReadOptions.Entry(
+                            name: definitions[index].name, value: value, origin: .commandLine))
+                }
+            }
+            return read
+        } catch {
+            switch error {
+            case .missingValue(let argument):
+                throw UsageError(
+                    "\(argument) needs a value" + usual(argument.dropFirst(2), definitions))
+            case .refused(let argument): throw refusal(of: argument, definitions)
+            }
+        }
+    }
+
+    /// Not known, ambiguous, or a flag with a value.
+    private static func refusal(
+        of argument: String, _ definitions: [OptionDefinition]
+    ) -> UsageError {
+        guard argument.hasPrefix("--") else { return UsageError("unknown option '\(argument)'") }
+        let name = argument.dropFirst(2).prefix { $0 != "=" }
+        if let flag = definitions.first(where: { $0.name == name }), flag.value == nil {
+            return UsageError("--\(flag.name) takes no value")
+        }
+        let candidates = definitions.filter { $0.name.hasPrefix(name) && $0.visibility == .shown }
+        guard candidates.count > 1 else {
+            let known = definitions.filter { $0.visibility == .shown }.map { "--\($0.name)" }
+            return UsageError(
+                "unknown option '--\(name)'" + Nearness.question("--\(name)", known))
+        }
+        let names = candidates.map { "--\($0.name)" }
+        return UsageError("'--\(name)' may be \(names.joined(separator: " or "))")
+    }
+}
+
+/// What stood on a command line and in the environment, in order.
+package struct ReadOptions: Hashable {
+    /// One option as it was given.
+    package struct Entry: Hashable {
+        package let name: String
+        /// Empty for a flag.
+        package let value: String
+        package let origin: Origin
+
+        package init(name: String, value: String, origin: Origin) {
+            (self.name, self.value, self.origin) = (name, value, origin)
+        }
+
+        /// What whoever gave it wrote: the option, or the variable.
+        package var label: String {
+            switch origin {
+            case .commandLine: "--\(name)"
+            case .environment: OptionDefinition.environmentName(of: name)
+            case .variable(let variable): variable
+            }
+        }
+    }
+
+    /// Where an option stood.
+    package enum Origin: Hashable {
+        case environment
+        /// A variable of another server's.
+        case variable(String)
+        case commandLine
+    }
+
+    package var entries: [Entry] = []
+    package var operands: [String] = []
+
+    package init() {}
+
+    package func isSet(_ name: String) -> Bool { entries.contains { $0.name == name } }
+
+    /// The last one given counts.
+    package func last(_ name: String) -> String? { entries.last { $0.name == name }?.value }
+
+    package func all(_ name: String) -> [String] { entries.filter { $0.name == name }.map(\.value) }
+
+    /// Parses the last value with that name, if there is one.
+    package func parsed<Value>(
+        _ name: String, _ parse: (String) throws(UsageError) -> Value
+    ) throws(UsageError) -> Value? {
+        try entries.last { $0.name == name }.map { (entry) throws(UsageError) in
+            try entry.parsed(parse)
+        }
+    }
+
+    /// Parses the last value with that name, where nothing has to be said of a text that is none
+    /// but what would be one.
+    package func parsed<Value>(
+        _ name: String, as expected: String, _ parse: (String) -> Value?
+    ) throws(UsageError) -> Value? {
+        try parsed(name) { (text) throws(UsageError) in
+            guard let value = parse(text) else {
+                throw UsageError("'\(text)' is not \(expected)")
+            }
+            return value
+        }
+    }
+
+    /// Parses each value with that name.
+    package func parsedAll<Value>(
+        _ name: String, _ parse: (String) throws(UsageError) -> Value
+    ) throws(UsageError) -> [Value] {
+        var values: [Value] = []
+        for entry in entries where entry.name == name { values.append(try entry.parsed(parse)) }
+        return values
+    }
+}
+
+extension ReadOptions.Entry {
+    /// Its value as another one; an error says where the value stood.
+    package func parsed<Value>(
+        _ parse: (String) throws(UsageError) -> Value
+    ) throws(UsageError) -> Value {
+        do throws(UsageError) {
+            return try parse(value)
+        } catch {
+            throw UsageError("\(label): \(error.message)")
+        }
+    }
+}
+
+/// A command line that makes no sense; exit status 64.
+package struct UsageError: Error, Hashable {
+    /// What is wrong, and what to do.
+    package let message: String
+
+    package init(_ message: String) { self.message = message }
+}
+
+/// Variables that are options misspelled. A variable that is like none is somebody else's: scripts
+/// and containers have variables with our prefix, too.
+package enum EnvironmentSpelling {
+    private static let prefix = "IMAGEBUS_"
+
+    /// A line for each variable that is no option and nearly one.
+    package static func warnings(
+        _ environment: [String: String], options: some Sequence<OptionDefinition>,
+        others: [String]
+    ) -> [String] {
+        let known = Set(options.map(\.environmentName) + others)
+        let words = known.map(bare).sorted()
+        return environment.keys.sorted().compactMap { name in
+            guard name.hasPrefix(prefix), !known.contains(name),
+                let near = Nearness.nearest(bare(name), words)
+            else { return nil }
+            return "\(name) is no variable of Imagebus and has no effect, did you mean "
+                + "\(prefix)\(near)?"
+        }
+    }
+
+    private static func bare(_ name: String) -> String { String(name.dropFirst(prefix.count)) }
+}

@@ -1,0 +1,216 @@
+import Glibc
+package import ImageModel
+package import Messages
+package import Observability
+import Reporting
+
+/// Texts of options as values; each error says what is expected.
+package enum OptionValue {
+    /// A whole number within limits.
+    package static func integer(
+        _ text: String, in range: ClosedRange<Int>
+    ) throws(UsageError) -> Int {
+        guard let number = PlainNumber.integer(text), range.contains(number) else {
+            throw UsageError(
+                "'\(text)' is no whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// Bytes: a number, or one with K, M, G or T (1024 each).
+    package static func bytes(_ text: String) throws(UsageError) -> Int {
+        if let bytes = PlainNumber.scaled(text, by: 1_024), bytes > 0 { return bytes }
+        throw UsageError("'\(text)' is no number of bytes, such as 268435456 or 256M")
+    }
+
+    /// Milliseconds of a duration: `250ms`, `10s`, `2m`, `1h`; a number alone is seconds.
+    package static func milliseconds(
+        _ text: String, atMost limit: Int
+    ) throws(UsageError) -> Int {
+        let units = [("ms", 1.0), ("s", 1e3), ("m", 6e4), ("h", 3.6e6)]
+        let unit = units.first { text.hasSuffix($0.0) } ?? ("", 1e3)
+        guard let number = PlainNumber.decimal(String(text.dropLast(unit.0.count))), number > 0,
+            (number * unit.1).rounded() >= 1, number * unit.1 <= Double(limit)
+        else {
+            throw UsageError(
+                "'\(text)' is no time from 1ms to \(limit / 1000)s, such as 250ms, 10s or 2m")
+        }
+        return Int((number * unit.1).rounded())
+    }
+
+    /// One word of a list.
+    package static func word<Value>(
+        _ text: String, _ words: [(name: String, value: Value)]
+    ) throws(UsageError) -> Value {
+        guard let found = words.first(where: { $0.name == text }) else {
+            throw UsageError(notOne(of: words.map(\.name), text))
+        }
+        return found.value
+    }
+
+    /// What an error says of a text that is none of some words.
+    static func notOne(of names: [String], _ text: String) -> String {
+        "'\(text)' is not one of \(names.joined(separator: ", "))"
+            + Nearness.question(text, names)
+    }
+
+    /// A kind of process.
+    package static func kind(_ text: String) throws(UsageError) -> ProcessKind {
+        try word(text, ProcessKind.all.map { ($0.name, $0) })
+    }
+
+    /// An address and a port that downloads may reach: `10.0.0.7:8080` or `[fd00::7]:8080`.
+    package static func address(_ text: String) throws(UsageError) -> String {
+        guard let colon = text.lastIndex(of: ":"),
+            let port = PlainNumber.integer(String(text[text.index(after: colon)...])),
+            (1...65535).contains(port), isAddress(text[..<colon])
+        else {
+            throw UsageError("'\(text)' is no IP:PORT, such as 10.0.0.7:8080 or [fd00::7]:8080")
+        }
+        return text
+    }
+
+    /// An address or a range of them: `203.0.113.0/24`, `fd00::/8` or `203.0.113.7`. As the
+    /// download worker has it: behind the bits that all of them share there are zeros.
+    package static func addressRange(_ text: String) throws(UsageError) -> String {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let bytes = addressBytes(parts[0]),
+            let shared = parts.count == 1 ? 8 * bytes.count : PlainNumber.integer(parts[1]),
+            (0...8 * bytes.count).contains(shared),
+            (shared..<8 * bytes.count).allSatisfy({ bytes[$0 / 8] & 0x80 >> ($0 % 8) == 0 })
+        else {
+            throw UsageError(
+                "'\(text)' is no range of addresses, such as 203.0.113.0/24 or fd00::/8")
+        }
+        return text
+    }
+
+    package static func logLevel(_ text: String) throws(UsageError) -> LogLevel {
+        try word(text, LogLevel.allCases.map { ($0.rawValue, $0) })
+    }
+
+    package static func logFormat(_ text: String) throws(UsageError) -> LogFormat {
+        try word(text, LogFormat.allCases.map { ($0.rawValue, $0) })
+    }
+
+    /// An absolute path, from the working directory where the text is relative.
+    package static func path(_ text: String) throws(UsageError) -> String {
+        guard !text.isEmpty else { throw UsageError("a path cannot be empty") }
+        if text.hasPrefix("/") { return text }
+        guard let directory = getcwd(nil, 0) else {
+            throw UsageError("'\(text)' is relative, and the working directory is gone")
+        }
+        defer { free(directory) }
+        return String(cString: directory) + "/" + text
+    }
+}
+
+extension OptionValue {
+    /// Of an IPv6 address in brackets, or an IPv4 address.
+    private static func isAddress(_ text: Substring) -> Bool {
+        let isIPv6 = text.hasPrefix("[") && text.hasSuffix("]")
+        return addressBytes(isIPv6 ? text.dropFirst().dropLast() : text)?.count
+            == (isIPv6 ? 16 : 4)
+    }
+
+    /// 4 or 16 bytes, the first one first; `nil` where it is no address.
+    private static func addressBytes(_ text: Substring) -> [UInt8]? {
+        let isIPv6 = text.contains(":")
+        var bytes = [UInt8](repeating: 0, count: isIPv6 ? 16 : 4)
+        return inet_pton(isIPv6 ? AF_INET6 : AF_INET, String(text), &bytes) == 1 ? bytes : nil
+    }
+
+    /// A token or a group.
+    package static func identifier(_ text: String) throws(UsageError) -> Identifier128 {
+        guard let identifier = Identifier128(hex: text) else {
+            throw UsageError("'\(text)' is not 32 hex digits")
+        }
+        return identifier
+    }
+}
+
+extension OptionValue {
+    /// `512x418`
+    package static func size(_ text: String) throws(UsageError) -> PixelSize {
+        let parts = text.split(separator: "x", omittingEmptySubsequences: false)
+            .map { PlainNumber.integer(String($0)) }
+        let sides = 1...RequestLimits.sideMax
+        guard parts.count == 2, let width = parts[0], let height = parts[1],
+            sides.contains(width), sides.contains(height)
+        else {
+            throw UsageError(
+                "'\(text)' is no WIDTHxHEIGHT in pixels, such as 512x418, "
+                    + "at most \(RequestLimits.sideMax) each")
+        }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// The box of a resize: `512x418`, `512x` or `x418`.
+    package static func box(_ text: String) throws(UsageError) -> PixelSize {
+        guard let box = PixelSize(box: text) else {
+            throw UsageError(
+                "'\(text)' is no WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418, "
+                    + "at most \(RequestLimits.sideMax) each")
+        }
+        return box
+    }
+
+    /// Pixels for each pixel.
+    package static func pixelRatio(_ text: String) throws(UsageError) -> Double {
+        let ratios = RequestLimits.pixelRatios
+        guard let ratio = PlainNumber.decimal(text), ratios.contains(ratio) else {
+            throw UsageError(
+                "'\(text)' is no number from \(ratios.lowerBound) to "
+                    + "\(Int(ratios.upperBound)), such as 2")
+        }
+        return ratio
+    }
+
+    /// The value of a step.
+    package static func step(
+        _ syntax: StepSyntax, _ text: String
+    ) throws(UsageError) -> TransformStep {
+        guard let step = syntax.parse(text) else {
+            let fault = syntax.fault(text).map { "\($0); " } ?? ""
+            throw UsageError("\(fault)expected \(syntax.expected), not '\(text)'")
+        }
+        return step
+    }
+
+    package static func resizeMode(_ text: String) throws(UsageError) -> ResizeMode {
+        try word(text, ResizeMode.named)
+    }
+
+    /// A format that this version encodes, or that somebody else may.
+    package static func format(_ text: String) throws(UsageError) -> ImageFormat {
+        let known = ImageFormat.encodable.map(\.name)
+        guard let format = ImageFormat(name: text), format.mayBeEncoded else {
+            throw UsageError(
+                "'\(text)' is not one of \(known.joined(separator: ", ")) (or jpg)"
+                    + Nearness.question(text, known))
+        }
+        return format
+    }
+}
+
+extension OptionValue {
+    /// Facts, such as `exif,blurhash`.
+    static func facts(_ text: String) throws(UsageError) -> WantedFacts {
+        guard let facts = WantedFacts(text) else {
+            throw UsageError("'\(text)' is not \(WantedFacts.expected)")
+        }
+        return facts
+    }
+}
+
+extension OptionValue {
+    /// What `Fallback` takes; whether the URL may be loaded is for the coordinator to say.
+    package static func fallback(_ text: String) throws(UsageError) -> Fallback {
+        guard let fallback = Fallback(text) else {
+            throw UsageError(
+                "a fallback is none, a colour such as #AARRGGBB or #RRGGBB, or an http or https "
+                    + "URL")
+        }
+        return fallback
+    }
+}

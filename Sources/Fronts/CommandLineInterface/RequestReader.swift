@@ -1,0 +1,437 @@
+package import ImageModel
+
+/// Builds the request of `get` from its options.
+package enum RequestReader {
+    package static func request(_ read: ReadOptions, url: String) throws(UsageError) -> ImageRequest
+    {
+        var request = ImageRequest(url: url)
+        request.steps = try StepReader.steps(read)
+        guard request.steps.count <= RequestLimits.stepsMax else {
+            throw UsageError("there are more than \(RequestLimits.stepsMax) steps")
+        }
+        if let box = try read.parsed("thumbnail", OptionValue.size) {
+            request.thumbnail = Thumbnail(box: box)
+        }
+        request.frame = try frame(read)
+        if let ratio = try read.parsed("dpr", OptionValue.pixelRatio) {
+            request.pixelRatio = ratio
+        }
+        request.output.format = try read.parsed("format", OptionValue.format)
+        request.output.quality = try read.parsed("quality") { (text) throws(UsageError) in
+            try OptionValue.integer(text, in: 0...100)
+        }
+        request.output.lossless = read.isSet("lossless")
+        for setting in OutputSetting.allCases { try take(setting, read, &request.output) }
+        if let facts = try read.parsed("facts", OptionValue.facts) { request.facts = facts }
+        request.infoOnly = read.isSet("info") || read.isSet("facts")
+        request.headers = try read.parsedAll("header", header)
+        request.options = try options(read)
+        request.context.tags = try tags(read)
+        try applyContext(read, to: &request)
+        request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
+        request.context.damaged = try read.parsed("damaged") { (text) throws(UsageError) in
+            try OptionValue.word(text, DamagedImages.allCases.map { ($0.name, $0) })
+        }
+        if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
+        try checkLossless(request)
+        for name in ["original", "info", "facts"] where read.isSet(name) && !request.isPlain {
+            throw UsageError(
+                "--\(name) is about the source as it is: leave out steps, --format, --quality, "
+                    + "--lossless and other options of the result")
+        }
+        return request
+    }
+
+    private static func frame(_ read: ReadOptions) throws(UsageError) -> Int? {
+        let frame = try read.parsed("frame") { (text) throws(UsageError) in
+            try OptionValue.integer(text, in: 0...RequestLimits.framesMax - 1)
+        }
+        guard read.isSet("first-frame") else { return frame }
+        guard frame == nil else {
+            throw UsageError("--frame and --first-frame contradict each other: leave one out")
+        }
+        return 0
+    }
+
+    private static func take(
+        _ setting: OutputSetting, _ read: ReadOptions, _ output: inout OutputOptions
+    ) throws(UsageError) {
+        if setting.placeholder == nil {
+            output[setting] = read.isSet(setting.name) ? 1 : nil
+        } else {
+            output[setting] = try read.parsed(setting.name) { (text) throws(UsageError) in
+                guard let value = setting.value(ofWritten: text), setting.permits(value) else {
+                    throw UsageError(
+                        "expected \(setting.expected), not '\(text)'"
+                            + Nearness.question(text, setting.words))
+                }
+                return value
+            }
+        }
+    }
+
+    /// Some formats have no form without loss, or lack a setting.
+    package static func checkLossless(_ request: ImageRequest) throws(UsageError) {
+        do throws(ImageError) {
+            try request.output.check()
+        } catch {
+            throw UsageError(error.message)
+        }
+        guard request.output.lossless, let format = request.output.format,
+            format.traits.output?.loss == .always
+        else { return }
+        let others = ImageFormat.encodable.filter { $0.traits.output?.loss != .always }
+        throw UsageError(
+            "--lossless and \(format.name) contradict each other: write "
+                + others.map(\.name).joined(separator: " or ") + ", or leave out --lossless")
+    }
+
+    /// The tags that are named. Throws for what is none, and for too many.
+    package static func tags(_ read: ReadOptions) throws(UsageError) -> [String] {
+        let tags = try read.parsedAll("tag", tag)
+        guard tags.count <= CacheTag.countMax else {
+            throw UsageError("there are more than \(CacheTag.countMax) tags")
+        }
+        return tags
+    }
+
+    /// What is read of one.
+    package static func tag(_ text: String) throws(UsageError) -> String {
+        guard CacheTag.isTag(text) else {
+            throw UsageError("'\(text)' is no tag: \(CacheTag.expected)")
+        }
+        return text
+    }
+
+    private static func timeout(_ text: String) throws(UsageError) -> Int {
+        try OptionValue.milliseconds(text, atMost: RequestLimits.timeoutMillisecondsMax)
+    }
+
+    private static func header(_ text: String) throws(UsageError) -> HTTPHeader {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count == 2 ? parts[1] : ""
+        let header = HTTPHeader(name: String(parts[0]), value: trimmed(value))
+        guard parts.count == 2, header.isValid else {
+            throw UsageError("'\(text)' is no header, such as 'Accept: image/webp'")
+        }
+        return header
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.first == " " || text.first == "\t" { text = text.dropFirst() }
+        while text.last == " " || text.last == "\t" { text = text.dropLast() }
+        return String(text)
+    }
+
+    private static func options(_ read: ReadOptions) throws(UsageError) -> RequestOptions {
+        var options = RequestOptions(try read.parsedAll("option", option))
+        if read.isSet("respect-cache-control") { options.insert(.respectCacheControl) }
+        if read.isSet("animated") {
+            guard !read.isSet("frame"), !read.isSet("first-frame") else {
+                throw UsageError(
+                    "--animated and \(read.isSet("frame") ? "--frame" : "--first-frame") "
+                        + "contradict each other: leave one out")
+            }
+            options.insert(.transformAnimatedImage)
+        }
+        switch try read.parsed("priority", priority) {
+        case .high: options.insert(.highPriority)
+        case .low: options.insert(.lowPriority)
+        case .normal, nil: break
+        }
+        return options
+    }
+
+    private static func option(_ name: String) throws(UsageError) -> RequestOptions {
+        guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
+            let names = RequestOptions.offeredNames.joined(separator: ", ")
+            throw UsageError(
+                "this version has \(names), not '\(name)'"
+                    + Nearness.question(name, RequestOptions.offeredNames))
+        }
+        return known.option
+    }
+
+    private static func priority(_ text: String) throws(UsageError) -> Priority {
+        try OptionValue.word(text, Priority.allCases.map { ($0.name, $0) })
+    }
+
+    private static func applyContext(
+        _ read: ReadOptions, to request: inout ImageRequest
+    ) throws(UsageError) {
+        request.context.profile = try read.parsed("profile", name)
+        request.context.preset = try read.parsed("preset", name)
+        var settings: [ContextSetting] = []
+        for entry in read.entries where entry.name == "context" {
+            let parts = entry.value
+                .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? String(parts[1]) : ""
+            do throws(UsageError) {
+                if let setting = try setting(String(parts[0]), value, of: &request) {
+                    settings.append(setting)
+                }
+            } catch {
+                throw UsageError("\(entry.label) \(parts[0]): \(error.message)")
+            }
+        }
+        ContextSetting.apply(settings, to: &request)
+    }
+
+    private static func name(_ text: String) throws(UsageError) -> String {
+        guard RequestContext.isName(text) else {
+            throw UsageError("'\(text)' is no name")
+        }
+        return text
+    }
+
+    /// What the option says, or `nil` where that went into the output.
+    private static func setting(
+        _ name: String, _ value: String, of request: inout ImageRequest
+    ) throws(UsageError) -> ContextSetting? {
+        if name == "png-compression" {
+            request.output.compression = try OptionValue.integer(
+                value, in: OutputOptions.compressionRange)
+            return nil
+        }
+        if name == shortPreserve, request.thumbnail == nil {
+            throw UsageError("needs a --thumbnail")
+        }
+        let key = name == shortPreserve ? .imagePreserveAspectRatio : ContextKey(rawValue: name)
+        guard let key else {
+            throw UsageError(
+                "no such context in this version" + Nearness.question(name, contextNames))
+        }
+        do throws(ContextSettingError) {
+            return try ContextSetting(key, value)
+        } catch {
+            throw UsageError(error.reason)
+        }
+    }
+
+    /// What `--context` takes before its `=`.
+    private static let contextNames =
+        ContextKey.allCases.map(\.rawValue) + [shortPreserve, "png-compression"]
+
+    /// Without those that no command line has.
+    static let offeredContextNames = contextNames.filter { name in
+        ![ContextKey.setImageOperationKey, .callbackQueue].contains { $0.rawValue == name }
+    }
+
+    private static let shortPreserve = "preserve-aspect-ratio"
+}
+
+/// Builds the list of steps from options in their order.
+struct StepReader {
+    private enum Step {
+        case resize(PixelSize, Manner)
+        case other(TransformStep)
+    }
+
+    /// How a resize is made, as far as options say it.
+    private struct Manner {
+        var mode: ResizeMode?
+        var enlarges: Bool?
+
+        /// Options that have no resize.
+        var names: [String] {
+            (mode == nil ? [] : ["mode"])
+                + (enlarges.map { [$0 ? "enlarge" : "no-enlarge"] } ?? [])
+        }
+
+        func step(_ box: PixelSize, _ usual: Manner) -> TransformStep {
+            let mode = mode ?? usual.mode ?? .fit
+            return .resize(box, mode, enlarges: enlarges ?? usual.enlarges ?? mode.enlarges)
+        }
+    }
+
+    private var steps: [Step] = []
+    /// What stood before its `--resize`.
+    private var pending = Manner()
+    /// Of the environment: for every resize that says nothing.
+    private var usual = Manner()
+
+    /// Reads all options that are steps; others are left alone.
+    static func steps(_ read: ReadOptions) throws(UsageError) -> [TransformStep] {
+        var reader = StepReader()
+        for entry in read.entries {
+            do throws(UsageError) {
+                try reader.take(entry)
+            } catch {
+                throw UsageError("\(entry.label): \(error.message)")
+            }
+        }
+        if let name = reader.pending.names.first {
+            throw UsageError("--\(name) needs a --resize")
+        }
+        return reader.steps.map { step in
+            switch step {
+            case .resize(let box, let manner): manner.step(box, reader.usual)
+            case .other(let step): step
+            }
+        }
+    }
+
+    private mutating func take(_ entry: ReadOptions.Entry) throws(UsageError) {
+        switch entry.name {
+        case "resize":
+            steps.append(.resize(try OptionValue.box(entry.value), pending))
+            pending = Manner()
+        case "mode": give(try OptionValue.resizeMode(entry.value), to: \.mode, entry)
+        case "enlarge": give(true, to: \.enlarges, entry)
+        case "no-enlarge": give(false, to: \.enlarges, entry)
+        default:
+            let syntaxes = TransformStep.syntaxes
+            guard let syntax = syntaxes.first(where: { $0.name == entry.name }) else { return }
+            steps.append(.other(try OptionValue.step(syntax, entry.value)))
+        }
+    }
+
+    /// To the last resize where that has none yet, else to the next.
+    private mutating func give<Value>(
+        _ value: Value, to path: WritableKeyPath<Manner, Value?>, _ entry: ReadOptions.Entry
+    ) {
+        guard entry.origin != .environment else {
+            usual[keyPath: path] = value
+            return
+        }
+        let last = steps.lastIndex { if case .resize = $0 { true } else { false } }
+        if let last, case .resize(let box, var manner) = steps[last],
+            manner[keyPath: path] == nil
+        {
+            manner[keyPath: path] = value
+            steps[last] = .resize(box, manner)
+        } else {
+            pending[keyPath: path] = value
+        }
+    }
+}
+
+// Options that say what is loaded, and how.
+extension Command {
+    /// What is wanted.
+    package static let outputOptions = [
+        OptionDefinition(
+            "format", value: "F", of: .words(ImageFormat.encodable.map(\.name)),
+            ImageFormat.encodable.map(\.name).joined(separator: ", ") + ",\n"
+                + "or one that a worker of somebody else encodes (as its source)"),
+        OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
+        OptionDefinition("lossless", "\(optionallyLossless) without loss"),
+        OptionDefinition("frame", value: "N", "one frame of an animation, from 0 on"),
+        OptionDefinition("first-frame", "the first frame, as an image of its own"),
+        OptionDefinition(
+            "animated",
+            "all frames go through the steps; gif, png and webp keep them\n"
+                + "(as --option transform-animated-image)"),
+        OptionDefinition("original", "the source's bytes; no steps, no format"),
+        OptionDefinition("info", "only the source's format and size; no steps, no format"),
+        OptionDefinition(
+            "facts", value: "WORDS", of: .list(FactKinds.names),
+            "--info with more: \(FactKinds.names.prefix(3).joined(separator: ", ")),\n"
+                + "\(FactKinds.names.dropFirst(3).joined(separator: ", ")), such as\n"
+                + "exif,blurhash:5x4 (4x3)"),
+    ]
+
+    private static let optionallyLossless = ImageFormat.encodable
+        .filter { $0.traits.output?.loss == .optional }.map(\.name).joined(separator: ", ")
+
+    /// How it is encoded: what only some formats have.
+    package static let settingOptions = OutputSetting.allCases.map { setting in
+        OptionDefinition(
+            setting.name, value: setting.placeholder, of: choice(setting), setting.row.help)
+    }
+
+    private static func choice(_ setting: OutputSetting) -> ValueChoice? {
+        switch setting.row.values {
+        case .word(let words, _): .words(words)
+        case .formats(let formats): .list(formats.map(\.name))
+        case .flag, .number, .colour: nil
+        }
+    }
+
+    /// What is done with the image.
+    package static let stepOptions = resizeOptions + otherSteps + [thumbnail, pixelRatio]
+
+    private static let resizeOptions = [
+        OptionDefinition(
+            "resize", value: "WxH",
+            "scale into a box in pixels; 300x, x200: by one side\n(repeatable)"),
+        OptionDefinition(
+            "mode", value: "MODE", of: .words(ResizeMode.named.map(\.name)),
+            "fit: inside the box, never enlarged; fill: cut what sticks out;\n"
+                + "stretch: change the ratio; letterbox: transparent margins;\n"
+                + "cover: around the box, nothing cut; auto: cover where both lie or\n"
+                + "stand, else fit; fit-turned, cover-turned: of the box turned as the\n"
+                + "image; reshape: the ratio of the box, never enlarged"),
+        OptionDefinition("enlarge", "the resize before it enlarges smaller images, in fit too"),
+        OptionDefinition("no-enlarge", "the resize before it never enlarges, in other modes too"),
+    ]
+
+    private static let otherSteps = TransformStep.syntaxes.map { syntax in
+        var definition = OptionDefinition(syntax.name, value: syntax.value, syntax.help)
+        definition.hasUsualValue = syntax.value != nil && syntax.parse("") != nil
+        return definition
+    }
+
+    private static let thumbnail = OptionDefinition(
+        "thumbnail", value: "WxH", "reduce while decoding, before all steps")
+
+    private static let pixelRatio = OptionDefinition(
+        "dpr", value: "RATIO",
+        "pixels for each pixel of --thumbnail and of steps from the first\n"
+            + "--resize on, 0.1 to 10 (1)"
+    )
+
+    /// How it is asked for.
+    package static let loadOptions = [
+        OptionDefinition(
+            "option", value: "NAME", of: .words(RequestOptions.offeredNames),
+            separators: [",", " "],
+            "(repeatable) " + RequestOptions.effective.names.joined(separator: ",\n")
+                + "\nwithout effect here, for what is written for SDWebImage:\n"
+                + RequestOptions.withoutEffect.names.joined(separator: ",\n")),
+        OptionDefinition(
+            "respect-cache-control",
+            "a cached image only for as long as its origin says; then the origin is\n"
+                + "asked (as --option respect-cache-control)"),
+        OptionDefinition(
+            "context", value: "NAME=VALUE",
+            of: .words(RequestReader.offeredContextNames.map { "\($0)=" }), separators: [",", " "],
+            "SDWebImage's context options, such as image-cache = NAME,\n"
+                + "image-transformer = PRESET or none, image-scale-factor = 2,\n"
+                + "image-thumbnail-pixel-size = WxH,\n"
+                + "cache-key-filter = NAME or text:KEY,\n"
+                + "query-cache-type, store-cache-type, original-query-cache-type,\n"
+                + "original-store-cache-type = none, disk, memory or all;\n"
+                + "cache-serializer = as-is or transcode:FORMAT[:QUALITY];\n"
+                + "image-scale-down-limit-bytes = BYTES,\n"
+                + "image-decode-options, image-encode-options = WORD=VALUE,…;\n"
+                + "animated-image-class = animated or still;\n"
+                + "preserve-aspect-ratio = true or false (of --thumbnail);\n"
+                + "png-compression = 1 (fast) to 12 (small)"),
+        OptionDefinition("profile", value: "NAME", "a profile of the configuration (default)"),
+        OptionDefinition(
+            "preset", value: "NAME",
+            "steps and output of the configuration, where none are given;\n"
+                + "the ending of -o is an output as well"),
+        OptionDefinition(
+            "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
+        OptionDefinition(
+            "tag", value: "TAG", separators: [",", " "],
+            "of what is stored for it: cache remove --tag finds it (repeatable)"),
+        OptionDefinition(
+            "damaged", value: "WORD", of: .words(DamagedImages.allCases.map(\.name)),
+            "damaged images: refuse them, or show the pixels that are there (as the\n"
+                + "profile says, or refuse)"),
+        OptionDefinition(
+            "priority", value: "P", of: .words(Priority.allCases.map(\.name)),
+            "high, normal or low (normal)"),
+        OptionDefinition(
+            "timeout", value: "TIME", "such as 500ms, 10s or 2m; a number alone is seconds (30s)"),
+    ]
+
+    /// What later versions bring.
+    package static let laterOptions = [
+        OptionDefinition("filter", value: "NAME[=V]", visibility: .later)
+    ]
+}

@@ -1,0 +1,73 @@
+package import JSON
+import Observability
+
+/// Rows and numbers for people.
+package enum TextTable {
+    /// The first column to the left, the others to the right.
+    package static func text(_ header: [String], _ rows: [[String]]) -> String {
+        let lines = ([header] + rows).map { $0.map(PlainText.line) }
+        let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        return lines.map { cells in
+            let padded = cells.indices.map { column in
+                let blanks = String(repeating: " ", count: widths[column] - cells[column].count)
+                return column == 0 ? cells[column] + blanks : blanks + cells[column]
+            }
+            return padded.joined(separator: "  ") + "\n"
+        }.joined()
+    }
+
+    /// One decimal.
+    package static func tenths(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+/// Numbers of bytes for people.
+package enum ByteText {
+    /// `812 bytes`, `36.1 KB`, `1.2 MB`: 1024 bytes are a KB.
+    package static func text(_ count: UInt64) -> String {
+        guard count >= 1024 else { return "\(count) bytes" }
+        var value = Double(count)
+        var unit = ""
+        for next in ["KB", "MB", "GB", "TB"] where value >= 1024 {
+            value /= 1024
+            unit = next
+        }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(unit)"
+    }
+}
+
+/// Moments of the calendar for people.
+enum CalendarText {
+    /// `2026-03-01T12:00:00Z`, of milliseconds since 1970.
+    static func text(_ milliseconds: UInt64) -> String {
+        let seconds = milliseconds / 1_000
+        let date = date(ofDay: seconds / 86_400)
+        let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
+        return "\(date)T\(two(hour)):\(two(minute)):\(two(second))Z"
+    }
+
+    /// Days since 1970 in the Gregorian calendar, by eras of 400 years that begin in March.
+    private static func date(ofDay day: UInt64) -> String {
+        let shifted = day + 719_468
+        let (era, ofEra) = (shifted / 146_097, shifted % 146_097)
+        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * ofYear + 2) / 153
+        let dayOfMonth = ofYear - (153 * month + 2) / 5 + 1
+        let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
+        return "\(year)-\(two(month < 10 ? month + 3 : month - 9))-\(two(dayOfMonth))"
+    }
+
+    private static func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+/// JSON on one line, names in alphabetical order, a line feed at the end.
+package enum JSONText {
+    package static func text(_ value: some Encodable) throws(JSONError) -> String {
+        // The writer leaves C1 controls as they are, and what changes the direction of text.
+        PlainText.line(try JSONWriter.text(value)) + "\n"
+    }
+}

@@ -1,0 +1,137 @@
+package import CommandLineInterface
+package import ImageModel
+package import Imagebus
+import Linux
+import SharedArena
+import Supervision
+import Synchronization
+
+/// Asks the coordinator of a stack something through `admin/`.
+package enum OperatorQuery {
+    /// Milliseconds for which a command waits for the answer.
+    package static let answerMilliseconds = 5_000
+
+    /// The answer to one question, or to several: the client stays until the last one has come.
+    ///
+    /// Throws `unavailable` where nobody answers within the time; work that takes longer than a
+    /// look says how long that may be in `answerMilliseconds`, which begin again with each
+    /// `activity`.
+    package static func ask<Answer: Sendable>(
+        _ options: OperatorOptions, milliseconds: Int = answerMilliseconds,
+        answerMilliseconds: Int? = nil, activity: QueryActivity? = nil,
+        _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
+    ) throws(ImageError) -> Answer {
+        let route = try options.route()
+        let client = try route.client(asOperator: true, connectMilliseconds: milliseconds)
+        defer { client.end() }
+        let limit = answerMilliseconds ?? milliseconds
+        if let value = try answer(of: client, within: limit, activity, question) { return value }
+        throw ImageError(
+            .unavailable,
+            "the coordinator at \(route.paths.adminEndpoint) does not answer within \(limit) ms")
+    }
+
+    /// The answer to one question; nil where none comes within the time, counted from the last
+    /// `activity`.
+    package static func answer<Answer: Sendable>(
+        of client: ImagebusClient, within milliseconds: Int, _ activity: QueryActivity? = nil,
+        _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
+    ) throws(ImageError) -> Answer? {
+        let value: Result<Answer, ImageError>?
+        do throws(Errno) {
+            let completion = try Completion<Answer>()
+            completion.start { () throws(ImageError) in try await question(client) }
+            var left = milliseconds
+            repeat {
+                _ = try ReadinessPoll.wait([completion.number], milliseconds: left)
+                left = milliseconds - (activity?.idleMilliseconds ?? milliseconds)
+            } while completion.value == nil && left > 0
+            value = completion.value
+        } catch {
+            throw ImageError(.internalError, "the wait for an answer failed (\(error))")
+        }
+        return try value?.get()
+    }
+
+    /// Runs a command: prints what it says, or why it cannot; returns the exit status.
+    package static func run(_ command: String, _ body: () throws -> String) -> Int32 {
+        do {
+            return Terminal.finish(command, try body())
+        } catch let error as OutputError {
+            if !error.isUnread { Terminal.complain(command, error) }
+            return error.exitStatus
+        } catch let error as ImageError {
+            Terminal.complain(command, of: error)
+            return error.exitStatus
+        } catch {
+            Terminal.complain(command, "\(error)")
+            return ImageError(.internalError, "").exitStatus
+        }
+    }
+}
+
+/// Which stack an operator's command asks, and how it answers.
+package struct OperatorOptions: Hashable {
+    package var endpoint: String?
+    package var runtimeDirectory: RuntimePlace
+    package var printsJSON: Bool
+
+    /// What it reads, in the help of every such command.
+    package static let definitions: [OptionDefinition] = [
+        OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
+        OptionDefinition("config", value: "FILE", visibility: .later),
+    ]
+
+    package init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        endpoint = read.last("endpoint")
+        runtimeDirectory = try RuntimePlace(read, environment: environment)
+        printsJSON = read.isSet("json")
+    }
+
+    /// The same for a command that takes nothing but options.
+    package init(
+        withoutOperands read: ReadOptions, environment: [String: String]
+    ) throws(UsageError) {
+        if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
+        try self.init(read, environment: environment)
+    }
+
+    /// The stack that is meant. Throws `unavailable` where none runs.
+    package func route() throws(ImageError) -> StackRoute {
+        if let endpoint { return try StackRoute(endpoint: endpoint) }
+        guard let route = try StackRoute(in: runtimeDirectory, asOperator: true) else {
+            throw ImageError(
+                .unavailable,
+                "no stack runs in \(runtimeDirectory.path): start one with imagebus serve, or name "
+                    + "another with --runtime-dir")
+        }
+        return route
+    }
+
+    /// The runtime directory that is meant, whether or not a coordinator is served there.
+    package func root() throws(ImageError) -> String {
+        if let endpoint { return try StackRoute(endpoint: endpoint).paths.root }
+        _ = try runtimeDirectory.servers(at: "admin")
+        return runtimeDirectory.path
+    }
+}
+
+/// When a question that takes long was last seen to make progress. Any thread.
+package final class QueryActivity: Sendable {
+    private let last = Mutex(MonotonicClock.now())
+
+    /// It begins now.
+    package init() {}
+
+    /// It has made progress.
+    package func note() {
+        let now = MonotonicClock.now()
+        last.withLock { $0 = now }
+    }
+
+    /// Milliseconds since then.
+    package var idleMilliseconds: Int {
+        let now = MonotonicClock.now()
+        return last.withLock { Int(clamping: (max(now, $0) - $0) / 1_000_000) }
+    }
+}

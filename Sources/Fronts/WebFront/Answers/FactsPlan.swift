@@ -1,0 +1,241 @@
+package import ImageModel
+package import JSON
+import WebGrammar
+
+/// How the facts of one request are said.
+package struct FactsPlan: Hashable, Sendable {
+    let form: FactsForm
+    package let contentType: String
+    /// The URI of what is asked about: IIIF's `id`.
+    let id: String
+
+    /// - Parameters:
+    ///   - path: of the request, without its query.
+    ///   - host: the field `Host`; one that is none counts as `localhost`.
+    init(_ settings: FactsSettings, path: String, host: String?, accept: String?) {
+        form = settings.form
+        contentType = settings.form.contentType(accept)
+        let place = settings.publicURL ?? "http://\(Self.authority(host))"
+        let end = "/info.json"
+        id = place + (path.hasSuffix(end) ? String(path.dropLast(end.utf8.count)) : path)
+    }
+
+    /// What may stand in `Host` (RFC 9110 §7.2), which anybody may write anything into.
+    private static func authority(_ host: String?) -> String {
+        guard let host, (1...255).contains(host.utf8.count), host.utf8.allSatisfy(isOfHost) else {
+            return "localhost"
+        }
+        return host
+    }
+
+    private static func isOfHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "-._~:[]".utf8.contains(byte)
+        }
+    }
+
+    /// The document; throws where it cannot be written.
+    package func document(
+        _ info: ImageInfo, _ facts: ImageFacts?, url: String
+    ) throws(JSONError) -> [UInt8] {
+        switch form {
+        case .plain: try Self.text(PlainFacts(info, facts))
+        case .thumbor: try Self.text(ThumborFacts(info, facts, url: url))
+        case .iiif: try Self.text(IIIFFacts(info, id: id))
+        }
+    }
+
+    private static func text(_ document: some Encodable) throws(JSONError) -> [UInt8] {
+        Array(try JSONWriter.text(document).utf8)
+    }
+}
+
+/// In whose words a listener says what is known of an image.
+package enum FactsForm: Hashable, Sendable, CaseIterable {
+    /// Our own: behind `/info`, in place of imgproxy's.
+    case plain
+    /// thumbor's `meta`, with imagor's names beside it.
+    case thumbor
+    /// The `info.json` of the IIIF Image API 3.0.
+    case iiif
+
+    /// What is asked of the stack besides what every image has. Colours and hashes need its pixels;
+    /// who wants a size alone is not made to wait for them.
+    package var wanted: WantedFacts {
+        switch self {
+        case .plain: WantedFacts([.header, .colours, .thumbHash])
+        case .thumbor: WantedFacts([.header])
+        case .iiif: WantedFacts()
+        }
+    }
+
+    /// Fields of the request on which the answer depends.
+    package var varies: [String] { self == .iiif ? ["Accept"] : [] }
+
+    /// The type of the document for who accepts that. JSON-LD is the form of the IIIF Image API;
+    /// plain JSON is for those who name it and not the other (section 5.2).
+    package func contentType(_ accept: String?) -> String {
+        guard self == .iiif else { return "application/json" }
+        let ranges = (accept ?? "").lowercased().split(separator: ",").map {
+            $0.split(separator: ";", omittingEmptySubsequences: false)[0].trimmedOfBlanks
+        }
+        guard ranges.contains("application/json"), !ranges.contains("application/ld+json") else {
+            return "application/ld+json;profile=\"\(IIIFFacts.context)\""
+        }
+        return "application/json"
+    }
+}
+
+/// How facts are answered.
+package struct FactsSettings: Sendable {
+    package var form = FactsForm.plain
+    /// The URL under which clients see this listener, without a slash at its end; `nil`: as they
+    /// say in `Host`, by http.
+    package var publicURL: String?
+
+    package init(_ form: FactsForm = .plain) { self.form = form }
+}
+
+/// What `/info` says: every name is always there, null where nothing is known.
+struct PlainFacts: Encodable {
+    let format: String
+    let mimeType: String?
+    /// As displayed.
+    let width, height: Int
+    let pages: Int
+    let hasAlpha: Bool
+    let bits: Int
+    let isHDR: Bool
+    /// As the file says it, 1 to 8.
+    let orientation: Int?
+    /// What its ICC profile calls itself.
+    let profile: String?
+    /// As CSS writes them: `#rrggbb`, with alpha `#rrggbbaa`.
+    let averageColour, dominantColour: String?
+    /// In Base64.
+    let thumbHash: String?
+
+    init(_ info: ImageInfo, _ facts: ImageFacts?) {
+        format = info.format.name
+        mimeType = info.format.mimeType
+        (width, height) = (info.size.width, info.size.height)
+        (pages, hasAlpha) = (info.pages, info.hasAlpha)
+        (bits, isHDR) = (info.bits, info.isHDR)
+        (orientation, profile) = (facts?.orientation, facts?.profile)
+        averageColour = facts?.average.map { Self.css($0) }
+        dominantColour = facts?.dominant.map { Self.css($0) }
+        thumbHash = facts?.thumbHash
+    }
+
+    private enum Names: String, CodingKey {
+        case format, mimeType, width, height, pages, hasAlpha, bits, isHDR, orientation, profile
+        case averageColour, dominantColour, thumbHash
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Names.self)
+        try members.encode(format, forKey: .format)
+        try members.encode(mimeType, forKey: .mimeType)
+        try members.encode(width, forKey: .width)
+        try members.encode(height, forKey: .height)
+        try members.encode(pages, forKey: .pages)
+        try members.encode(hasAlpha, forKey: .hasAlpha)
+        try members.encode(bits, forKey: .bits)
+        try members.encode(isHDR, forKey: .isHDR)
+        try members.encode(orientation, forKey: .orientation)
+        try members.encode(profile, forKey: .profile)
+        try members.encode(averageColour, forKey: .averageColour)
+        try members.encode(dominantColour, forKey: .dominantColour)
+        try members.encode(thumbHash, forKey: .thumbHash)
+    }
+
+    static func css(_ colour: Colour) -> String {
+        let parts = [colour.red, colour.green, colour.blue]
+        let all = colour.alpha == 255 ? parts : parts + [colour.alpha]
+        return "#"
+            + all.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+/// What thumbor says of an image behind `meta`, and beside it the names by which imagor says it.
+struct ThumborFacts: Encodable {
+    struct Side: Encodable {
+        let width, height: Int
+    }
+
+    struct Source: Encodable {
+        let url: String
+        let width, height: Int
+        let frameCount: Int
+    }
+
+    struct Account: Encodable {
+        let source: Source
+        /// None: facts are those of the source.
+        let operations: [String] = []
+        let target: Side
+    }
+
+    let thumbor: Account
+    let format: String
+    let contentType: String?
+    let width, height: Int
+    let pages: Int
+    /// As the file says it; 1 where it does not.
+    let orientation: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case thumbor, format, width, height, pages, orientation
+        case contentType = "content_type"
+    }
+
+    init(_ info: ImageInfo, _ facts: ImageFacts?, url: String) {
+        (width, height, pages) = (info.size.width, info.size.height, info.pages)
+        thumbor = Account(
+            source: Source(url: url, width: width, height: height, frameCount: pages),
+            target: Side(width: width, height: height))
+        (format, contentType) = (info.format.name, info.format.mimeType)
+        orientation = facts?.orientation ?? 1
+    }
+}
+
+/// The `info.json` of an image (IIIF Image API 3.0, section 5). What Level 2 does not ask for, and
+/// `Proto/WEB.md` has, is named as extra; but not that sizes with `^` enlarge: who says so has to
+/// say up to which size, and `^max` would be that size (sections 4.2 and 5.7).
+struct IIIFFacts: Encodable {
+    static let context = "http://iiif.io/api/image/3/context.json"
+
+    /// The base URI of the image.
+    let id: String
+    let width, height: Int
+
+    private enum Names: String, CodingKey {
+        case context = "@context"
+        case id, type, `protocol`, profile, width, height
+        case extraFormats, extraQualities, extraFeatures
+    }
+
+    init(_ info: ImageInfo, id: String) {
+        self.id = id
+        (width, height) = (info.size.width, info.size.height)
+    }
+
+    private static let formats = ["webp", "gif", "tif"]
+    private static let qualities = ["color", "gray"]
+    private static let features = ["mirroring", "rotationArbitrary"]
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Names.self)
+        try members.encode(Self.context, forKey: .context)
+        try members.encode(id, forKey: .id)
+        try members.encode("ImageService3", forKey: .type)
+        try members.encode("http://iiif.io/api/image", forKey: .protocol)
+        try members.encode("level2", forKey: .profile)
+        try members.encode(width, forKey: .width)
+        try members.encode(height, forKey: .height)
+        try members.encode(Self.formats, forKey: .extraFormats)
+        try members.encode(Self.qualities, forKey: .extraQualities)
+        try members.encode(Self.features, forKey: .extraFeatures)
+    }
+}

@@ -1,0 +1,123 @@
+import ImageModel
+package import MicroHTTPD
+import Nettle
+
+/// The modules of `<bus-image>`, which every listener has under one fixed path. They are in the
+/// program: nothing has to be found, and a sandbox has nothing to permit.
+package struct StaticFiles: Sendable {
+    private let files: [String: File]
+
+    private struct File: Sendable {
+        let tag: String
+        let bytes: [UInt8]
+    }
+
+    /// Where the component is; the modules that it is made of are in a folder beside it.
+    package static let component = "/-/bus-image.js"
+    private static let folder = "/-/bus-image/"
+
+    package init() {
+        let modules = [
+            "animated": PackageResources.animated_js, "choice": PackageResources.choice_js,
+            "lanes": PackageResources.lanes_js, "loading": PackageResources.loading_js,
+            "pace": PackageResources.pace_js, "places": PackageResources.places_js,
+            "player": PackageResources.player_js, "prefetch": PackageResources.prefetch_js,
+            "real-image": PackageResources.real_image_js,
+            "thumb-hash": PackageResources.thumb_hash_js, "view": PackageResources.view_js,
+        ]
+        var files = [Self.component: Self.file(PackageResources.bus_image_js)]
+        for (name, bytes) in modules { files["\(Self.folder)\(name).js"] = Self.file(bytes) }
+        self.files = files
+    }
+
+    private static func file(_ bytes: [UInt8]) -> File {
+        // A digest has as many bytes as one needs.
+        let digest = ContentDigest(SHA256.digest(bytes.span.bytes))
+        return File(tag: digest.map(ImageAnswer.tag) ?? "", bytes: bytes)
+    }
+
+    /// The answer to a target, whatever its query is; `nil` where no file is there.
+    package func reply(to target: String, ifNoneMatch: String?) -> HTTPReply? {
+        let path = target.prefix { $0 != "?" }
+        guard let file = files[String(path)] else { return nil }
+        var reply = HTTPReply(headers: Self.fields + [("ETag", file.tag)])
+        let conditions = Conditions(ifNoneMatch: ifNoneMatch, ifRange: nil, range: nil)
+        if conditions.isUnmodified(file.tag) {
+            reply.status = 304
+        } else {
+            reply.headers.append(("Content-Type", "text/javascript; charset=utf-8"))
+            reply.body = .bytes(file.bytes)
+        }
+        return reply
+    }
+
+    /// Pages of any site may use it. All modules are asked for again at the same time, so that none
+    /// lags behind the others for long after an upgrade.
+    private static let fields = [
+        (name: "Cache-Control", value: "public, max-age=300, stale-while-revalidate=604800"),
+        (name: "Access-Control-Allow-Origin", value: "*"),
+        (name: "Cross-Origin-Resource-Policy", value: "cross-origin"),
+        (name: "X-Content-Type-Options", value: "nosniff"),
+    ]
+}
+
+/// What a listener answers to `/`, which people open to see whether it works.
+package struct RootPage: Hashable, Sendable {
+    /// What its paths are called: imgproxy, thumbor or IIIF.
+    package let grammar: String
+    /// A target that it would read, without a signature; `nil` where its paths are signed.
+    package let example: String?
+    /// Where the page of its URLs is, in the documents of the project.
+    private static let documentation = "Proto/WEB.md"
+
+    /// Names the grammar, and an example where anybody may ask.
+    package init(grammar: String, example: String?) {
+        (self.grammar, self.example) = (grammar, example)
+    }
+
+    /// A page with the example; without one, a 404 that names the documentation.
+    func answer(_ answers: ImageAnswer, asJSON: Bool) -> TextAnswer {
+        guard let example else {
+            return answers.failure(
+                404, "notFound",
+                "this is an image server for signed \(grammar) URLs, and / is none: imagebus url "
+                    + "makes one; \(Self.documentation) of Imagebus says what URLs say",
+                asJSON: asJSON)
+        }
+        var page = answers.sentence(200, "")
+        page.head.set("Content-Type", "text/html; charset=utf-8")
+        page.head.fields.append(
+            AnswerHead.Field("Content-Security-Policy", "default-src 'none'"))
+        page.body = Array(html(example).utf8)
+        return page
+    }
+
+    private func html(_ example: String) -> String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <title>Imagebus</title>
+        <h1>Imagebus answers \(grammar) URLs here</h1>
+        <p>Put the URL of an image of yours in the place of the one in this example:</p>
+        <pre>\(Self.escaped(example))</pre>
+        <p><code>imagebus url explain URL</code> says what becomes of one;
+        <code>\(Self.documentation)</code> of Imagebus describes them all.</p>
+        </html>
+
+        """
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}

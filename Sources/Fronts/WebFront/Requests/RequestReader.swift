@@ -1,0 +1,379 @@
+import ImageModel
+import JSON
+import WebGrammar
+
+/// What follows from the head of a request.
+package enum Verdict: Hashable, Sendable {
+    /// The stack is asked.
+    case load(RequestPlan)
+    /// It is answered here.
+    case answer(TextAnswer)
+}
+
+/// Decides what a request wants. Pure: no sockets, no clock.
+package struct RequestReader: Sendable {
+    private let settings: WebFrontSettings
+
+    package init(_ settings: WebFrontSettings) { self.settings = settings }
+
+    /// Behind it stands what `/info` is asked about.
+    private static let factsPrefix = "/info/"
+
+    /// - Parameter now: seconds since 1970.
+    package func verdict(on head: IncomingRequest, now: Int) -> Verdict {
+        do throws(GrammarError) {
+            if let refusal = refusalOfHost(head) { return .answer(refusal) }
+            let head = try withoutPrefix(head)
+            switch head.method {
+            case "GET", "HEAD":
+                if head.path == "/", let root = settings.root {
+                    return .answer(root.answer(settings.answers, asJSON: wantsJSON(head)))
+                }
+                return try read(head, now)
+            case "OPTIONS": return .answer(options(for: head))
+            case "POST":
+                if let refusal = refusalOfBody(head) { return .answer(refusal) }
+                guard let uploads = settings.uploads else { break }
+                return try readUpload(head, uploads, now)
+            default: break
+            }
+            return .answer(refusalOfMethod)
+        } catch {
+            return .answer(
+                settings.answers.failure(
+                    UInt16(clamping: error.status), error.kind.name, error.message,
+                    asJSON: wantsJSON(head)))
+        }
+    }
+
+    private func wantsJSON(_ head: IncomingRequest) -> Bool {
+        head.field("Accept").map { AcceptHeader($0).namesJSON } ?? false
+    }
+
+    /// Why a host is not answered (RFC 9110 §15.5.20); `nil`: it is.
+    private func refusalOfHost(_ head: IncomingRequest) -> TextAnswer? {
+        guard !settings.hosts.isEmpty else { return nil }
+        let named = (head.field("Host") ?? "").lowercased()
+        let host = named.hasPrefix("[") ? named[...] : named.prefix { $0 != ":" }
+        guard !settings.hosts.contains(String(host)) else { return nil }
+        return settings.answers.failure(
+            421, "wrongHost", "this server does not answer for that host", asJSON: false)
+    }
+
+    private func withoutPrefix(_ head: IncomingRequest) throws(GrammarError) -> IncomingRequest {
+        guard !settings.pathPrefix.isEmpty, head.target != "*" else { return head }
+        guard head.target.hasPrefix("\(settings.pathPrefix)/") else {
+            throw GrammarError(
+                .nowhere, "the path does not begin with \(settings.pathPrefix)/")
+        }
+        return IncomingRequest(
+            head.method, String(head.target.dropFirst(settings.pathPrefix.count)),
+            field: head.field)
+    }
+
+    /// What may be asked of a path, and by which pages (Fetch standard, section 3.2.2).
+    private func options(for head: IncomingRequest) -> TextAnswer {
+        var fields = [AnswerHead.Field("Allow", methods)]
+        if !settings.crossOrigin.isNone, head.field("Access-Control-Request-Method") != nil {
+            fields.append(AnswerHead.Field("Access-Control-Allow-Methods", methods))
+            fields.append(AnswerHead.Field("Access-Control-Max-Age", "86400"))
+            if let names = head.field("Access-Control-Request-Headers"), Self.areNames(names) {
+                fields.append(AnswerHead.Field("Access-Control-Allow-Headers", names))
+                fields.append(AnswerHead.Field("Vary", "Access-Control-Request-Headers"))
+            }
+        }
+        return TextAnswer(AnswerHead(204, fields), [])
+    }
+
+    /// Names of fields with commas between (RFC 9110 §5.6.1), as much as anybody needs.
+    private static func areNames(_ text: String) -> Bool {
+        (1...1_024).contains(text.utf8.count)
+            && text.split(separator: ",").allSatisfy { HTTPHeader.isToken($0.trimmedOfBlanks) }
+    }
+
+    /// Why the body of a request is not even read; `nil`: it is.
+    package func refusalOfBody(_ head: IncomingRequest) -> TextAnswer? {
+        guard !["GET", "HEAD", "OPTIONS"].contains(head.method) else {
+            return settings.answers.sentence(413, "a \(head.method) has no body here: leave it out")
+        }
+        guard let uploads = settings.uploads, head.method == "POST" else { return refusalOfMethod }
+        guard uploads.permits(head.field("Authorization")) else {
+            return settings.answers.sentence(
+                401, "images are taken with a bearer token",
+                [AnswerHead.Field("WWW-Authenticate", "Bearer")])
+        }
+        guard head.bodyBytes ?? 0 <= uploads.bytesMax else {
+            return settings.answers.sentence(
+                413, "the image has more than \(uploads.bytesMax) bytes")
+        }
+        return nil
+    }
+
+    private var methods: String {
+        settings.uploads == nil ? "GET, HEAD, OPTIONS" : "GET, HEAD, OPTIONS, POST"
+    }
+
+    private var refusalOfMethod: TextAnswer {
+        settings.answers.sentence(
+            405, "only \(methods) are answered", [AnswerHead.Field("Allow", methods)])
+    }
+
+    // MARK: - Paths
+
+    private func read(_ head: IncomingRequest, _ now: Int) throws(GrammarError) -> Verdict {
+        if let grammar = settings.infoGrammar, head.target.hasPrefix(Self.factsPrefix) {
+            let rest = Array(head.target.utf8.dropFirst(Self.factsPrefix.utf8.count - 1))
+            return try load(facts(of: grammar.read(rest, now: now)), head, now)
+        }
+        let hints = settings.hints.map { ClientHints(head.field, $0) }
+        let saving = hints?.savesData == true ? settings.hints?.savingGrammar : nil
+        let request = try (saving ?? settings.grammar)
+            .read(Array(head.target.utf8), now: now)
+        if case .redirect(let path) = request.kind {
+            return .answer(
+                settings.answers.sentence(
+                    303, "see \(settings.pathPrefix)\(path)",
+                    [AnswerHead.Field("Location", settings.pathPrefix + path)]))
+        }
+        return try load(request, head, now, hints)
+    }
+
+    /// Facts are those of the source: what would change the image is refused, not left out.
+    private func facts(of request: WebRequest) throws(GrammarError) -> WebRequest {
+        guard request.kind == .image, request.image.steps.isEmpty,
+            request.image.output.isDefault, request.formatQualities.isEmpty
+        else {
+            throw GrammarError(
+                .notOffered, "facts are those of the source: leave the options out",
+                option: "info")
+        }
+        var request = request
+        request.kind = .facts
+        request.image.infoOnly = true
+        return request
+    }
+
+    private func load(
+        _ request: WebRequest, _ head: IncomingRequest, _ now: Int, _ hints: ClientHints? = nil
+    ) throws(GrammarError) -> Verdict {
+        var plan = RequestPlan(request)
+        plan.conditions = Conditions(head.field, now: now)
+        choose(&plan, head, hints)
+        try plan.take(settings.passedHeaders, of: head.field)
+        if revalidates(head) { plan.revalidate() }
+        return settled(plan)
+    }
+
+    /// Whether an operator asks for what the origin has now (RFC 9111 §5.2.1.4, §5.4). What others
+    /// say of that is ignored: it would be load for origins. All that decides is looked at through
+    /// the head, so that an answer to one request is none to the other.
+    private func revalidates(_ head: IncomingRequest) -> Bool {
+        guard let operators = settings.operators else { return false }
+        let words = [head.field("Cache-Control"), head.field("Pragma")].compactMap { $0 }
+            .flatMap { $0.lowercased().split(separator: ",") }
+        guard words.contains(where: { $0.trimmedOfBlanks == "no-cache" }) else { return false }
+        return operators.permits(head.field("Authorization"))
+    }
+
+    /// An image that came along is worked on as one with a URL.
+    private func readUpload(
+        _ head: IncomingRequest, _ uploads: UploadSettings, _ now: Int
+    ) throws(GrammarError) -> Verdict {
+        let request = try uploads.grammar.read(Array(head.target.utf8), now: now)
+        guard request.kind == .image || request.kind == .facts else {
+            throw GrammarError(.malformed, "the bytes of a request are an image: ask for one")
+        }
+        var plan = RequestPlan(request)
+        plan.upload = .body
+        plan.request.image.url = ""
+        choose(&plan, head, settings.hints.map { ClientHints(head.field, $0) })
+        return settled(plan)
+    }
+
+    private func choose(
+        _ plan: inout RequestPlan, _ head: IncomingRequest, _ hints: ClientHints?
+    ) {
+        plan.apply(settings)
+        plan.wantsJSON = wantsJSON(head)
+        if plan.request.kind == .facts {
+            plan.facts = FactsPlan(
+                settings.facts, path: settings.pathPrefix + head.path, host: head.field("Host"),
+                accept: head.field("Accept"))
+            plan.varies = settings.facts.form.varies
+            plan.request.image.facts = settings.facts.form.wanted
+        }
+        // Those who save data have a quality of their own.
+        let saves = hints?.savesData == true && settings.hints?.savingQuality != nil
+        if !saves { plan.take(qualitiesOf: settings.output) }
+        if settings.negotiates {
+            plan.negotiate(head.field("Accept"), offered: settings.offered, settings.output)
+        } else {
+            plan.keepFormat()
+        }
+        if let hints, let looked = settings.hints { plan.heed(hints, looked) }
+        plan.complete(by: settings.output)
+        plan.settle()
+    }
+
+    private func settled(_ plan: RequestPlan) -> Verdict {
+        guard plan.accept?.acceptsImages ?? true else {
+            return .answer(settings.answers.notAcceptable(plan))
+        }
+        return .load(plan)
+    }
+}
+
+extension ImageAnswer {
+    /// Nothing that could be made of the image is accepted (RFC 9110 §15.5.7).
+    func notAcceptable(_ plan: RequestPlan) -> TextAnswer {
+        sentence(
+            406, "no format is accepted that an image could have: accept image/*",
+            varies: plan.varies)
+    }
+}
+
+/// A request as it came in, whatever server it came to: what its head says.
+package struct IncomingRequest {
+    package let method: String
+    /// Path and query as they were written.
+    package let target: String
+    /// The value of a field, whatever the case of its name; where it has several lines, of all
+    /// (RFC 9110 §5.3).
+    package let field: (String) -> String?
+
+    /// Takes a request whose target may be in absolute form (RFC 9112 §3.2.2): the host that it
+    /// names takes the place of the field `Host`.
+    package init(_ method: String, _ target: String, field: @escaping (String) -> String?) {
+        self.method = method
+        guard let (host, rest) = Self.parts(ofAbsolute: target) else {
+            (self.target, self.field) = (target, field)
+            return
+        }
+        self.target = rest.hasPrefix("/") ? rest : "/\(rest)"
+        self.field = { name in name.lowercased() == "host" ? host : field(name) }
+    }
+
+    private static func parts(ofAbsolute target: String) -> (host: String, rest: String)? {
+        guard !target.hasPrefix("/"), let mark = target.firstRange(of: "://"),
+            ["http", "https"].contains(target[..<mark.lowerBound].lowercased())
+        else { return nil }
+        let rest = target[mark.upperBound...]
+        let host = rest.prefix { $0 != "/" && $0 != "?" }
+        guard !host.isEmpty else { return nil }
+        return (String(host), String(rest[host.endIndex...]))
+    }
+
+    /// The target without its query.
+    package var path: Substring { target.prefix { $0 != "?" } }
+
+    /// Bytes of the body, where their count is said.
+    var bodyBytes: Int? { field("Content-Length").flatMap { Int($0) } }
+}
+
+/// What a listener makes of a request target, for people who wonder why it answers as it does.
+/// Pure: no sockets, no clock.
+package struct TargetExplanation: Hashable, Sendable, Encodable {
+    /// The status of a target that is answered without asking the stack; `nil`: the stack is asked.
+    package var status: UInt16?
+    /// What that answer says.
+    package var answer: String?
+    /// What is answered: image, source, facts.
+    package var kind: String?
+    /// Its URL.
+    package var source: String?
+    /// The steps by their keys, in their order.
+    package var steps: [String] = []
+    /// The format, or those among which the image decides; `nil`: that of the source.
+    package var format: String?
+    /// Fields of the request on which the answer depends.
+    package var varies: [String] = []
+    /// The text under which the result is cached, where no header of the request says more.
+    package var key: String?
+    /// Where it is now: memory, disk or none; `nil`: nobody was asked.
+    package var cached: String?
+
+    /// Explains what follows from the head of a request.
+    package init(_ verdict: Verdict) {
+        switch verdict {
+        case .answer(let answer):
+            status = answer.head.status
+            self.answer = String(decoding: answer.body, as: UTF8.self).trimmedOfLineEnd
+        case .load(let plan): explain(plan)
+        }
+    }
+
+    private mutating func explain(_ plan: RequestPlan) {
+        let image = plan.request.image
+        kind = plan.request.kind.name
+        source = image.url
+        steps = image.steps.map(\.key)
+        let accepted = image.output.accepted.map(\.name)
+        format =
+            image.output.format?.name
+            ?? (accepted.isEmpty ? nil : accepted.joined(separator: " or "))
+        varies = plan.varies
+        key = (try? SourceURL(image.url)).map {
+            CacheKey.result(image, url: $0, terms: LoadTerms())
+        }
+    }
+
+    private enum Names: String, CodingKey {
+        case status, answer, kind, source, steps, format, varies, key, cached
+    }
+
+    /// Every name is there; what is not known is null.
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Names.self)
+        try members.encode(status.map { Int($0) }, forKey: .status)
+        try members.encode(answer, forKey: .answer)
+        try members.encode(kind, forKey: .kind)
+        try members.encode(source, forKey: .source)
+        try members.encode(steps, forKey: .steps)
+        try members.encode(format, forKey: .format)
+        try members.encode(varies, forKey: .varies)
+        try members.encode(key, forKey: .key)
+        try members.encode(cached, forKey: .cached)
+    }
+
+    /// One JSON object, and a line end.
+    package var json: String { ((try? JSONWriter.text(self)) ?? "{}") + "\n" }
+
+    /// A line for each thing that is known.
+    package var text: String {
+        var lines: [(String, String)] = []
+        func add(_ name: String, _ value: String?) {
+            if let value { lines.append((name, value)) }
+        }
+        add("status", status.map { "\($0)" })
+        add("answer", answer)
+        add("kind", kind)
+        add("source", source)
+        if kind != nil {
+            add("steps", steps.isEmpty ? "none" : steps.joined(separator: "\n"))
+            add("format", format ?? "that of the source")
+            add("varies", varies.isEmpty ? "no" : varies.joined(separator: ", "))
+        }
+        add("key", key)
+        add("cached", cached)
+        return lines.map { name, value in
+            let padded = name + String(repeating: " ", count: 9 - name.count)
+            let indent = "\n" + String(repeating: " ", count: 9)
+            return padded + value.split(separator: "\n").joined(separator: indent) + "\n"
+        }.joined()
+    }
+}
+
+extension WebRequest.Kind {
+    fileprivate var name: String {
+        switch self {
+        case .image: "image"
+        case .source: "source"
+        case .facts: "facts"
+        case .redirect: "redirect"
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmedOfLineEnd: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

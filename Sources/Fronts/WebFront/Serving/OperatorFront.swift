@@ -1,0 +1,394 @@
+import EventLoop
+import ImageModel
+package import Imagebus
+import JSON
+package import Linux
+package import Messages
+package import MicroHTTPD
+package import Observability
+package import WebGrammar
+
+/// Has entries removed for operators, on a listener of its own. One thread, that of its loop.
+///
+/// A removal goes on where its peer leaves.
+package final class OperatorFront: SideFront {
+    private var settings: OperatorSettings
+    private let client: ImagebusClient
+    private let log: Log
+    private let mailbox: Mailbox<Ended>
+    private var removals: [UInt64: Removal] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// How a removal ended; from the client's thread.
+    private struct Ended: Sendable {
+        let number: UInt64
+        let result: Result<EntryPage, ImageError>
+    }
+
+    /// One that the stack works at, and who waits for it.
+    private struct Removal {
+        let request: PurgeRequest
+        var exchange: EventedExchange?
+    }
+
+    /// Removals at a time.
+    private static let removalsMax = 64
+
+    /// `client` is connected where removals are permitted.
+    package init(
+        _ settings: OperatorSettings, client: ImagebusClient, log: Log
+    ) throws(Errno) {
+        (self.settings, self.client, self.log) = (settings, client, log)
+        mailbox = try Mailbox(elementsMax: Self.removalsMax)
+    }
+
+    /// Answers later requests by other settings, such as those with new tokens.
+    package func replace(_ settings: OperatorSettings) { self.settings = settings }
+
+    package var descriptor: Int32 { mailbox.descriptor }
+
+    /// The client says itself when nobody answers.
+    package var nextLook: Instant? { nil }
+
+    package func look(at _: Instant) {}
+
+    // MARK: - Requests
+
+    package func admitBody(of exchange: EventedExchange) -> BodyAdmission {
+        guard permits(exchange) else { return .refuse(Self.reply(to: .token)) }
+        guard exchange.method == "POST" else { return .refuse(Self.reply(to: .body)) }
+        return .take(bytesMax: OperatorSettings.bodyBytesMax)
+    }
+
+    package func handle(_ exchange: EventedExchange) {
+        do throws(PurgeFault) {
+            guard permits(exchange) else { throw .token }
+            let head = IncomingRequest(exchange.method, exchange.target) { exchange.header($0) }
+            let request = try PurgeRequest(head, body: exchange.body, settings)
+            guard removals.count < Self.removalsMax else { throw .full }
+            remove(request, for: exchange)
+        } catch {
+            exchange.answer(Self.reply(to: error))
+        }
+    }
+
+    package func ended(_ exchange: EventedExchange, _: HTTPEnd) {
+        for (number, removal) in removals where removal.exchange === exchange {
+            removals[number]?.exchange = nil
+        }
+    }
+
+    private func permits(_ exchange: EventedExchange) -> Bool {
+        settings.tokens.permits(exchange.header("Authorization"))
+    }
+
+    private func remove(_ request: PurgeRequest, for exchange: EventedExchange) {
+        lastNumber += 1
+        removals[lastNumber] = Removal(request: request, exchange: exchange)
+        let (client, mailbox, number) = (client, mailbox, lastNumber)
+        let selection = request.selection
+        // On the client's own thread: a pool of threads would need more than a sandbox leaves.
+        Task.detached(executorPreference: client.executor) {
+            let result: Result<EntryPage, ImageError>
+            do throws(ImageError) {
+                result = .success(try await client.remove(selection))
+            } catch {
+                result = .failure(error)
+            }
+            // There is a place for each removal.
+            _ = mailbox.post(Ended(number: number, result: result))
+        }
+    }
+
+    // MARK: - Answers
+
+    package func takeAnswers() {
+        var ends: [Ended] = []
+        mailbox.drain(into: &ends)
+        for end in ends {
+            guard let removal = removals.removeValue(forKey: end.number) else { continue }
+            write(removal.request, end.result)
+            removal.exchange?.answer(Self.reply(to: removal.request, end.result))
+        }
+    }
+
+    private func write(_ request: PurgeRequest, _ result: Result<EntryPage, ImageError>) {
+        let meant: LogValue =
+            switch request.meaning {
+            case .url(let text), .prefix(let text): .string(ReducedPath.source(text))
+            case .tag(let tag): .string(tag)
+            }
+        switch result {
+        case .success(let page):
+            log.info(
+                "an operator removed entries",
+                [
+                    "of": meant, "memory": LogValue(page.memory.entries),
+                    "disk": LogValue(page.disk.entries),
+                ])
+        case .failure(let error):
+            log.warning(
+                "the removal of an operator failed",
+                ["of": meant, "reason": .string("\(error.code): \(error.message)")])
+        }
+    }
+
+    private static func reply(
+        to request: PurgeRequest, _ result: Result<EntryPage, ImageError>
+    ) -> HTTPReply {
+        switch result {
+        case .success(let page):
+            let text = PurgeDocument(meaning: request.meaning, page: page).text ?? []
+            return reply(200, text)
+        case .failure(let error):
+            // The operator of the gateway is told what the one of the stack does not permit.
+            let failure = FailureStatus(error)
+            let status = error.code == .invalidRequest ? 403 : failure.status
+            let fault = PurgeFault(status, "\(error.code)", error.message)
+            return reply(to: fault, retryAfter: failure.retryAfter)
+        }
+    }
+
+    private static func reply(to fault: PurgeFault, retryAfter: Int? = nil) -> HTTPReply {
+        let document = FailureDocument(
+            status: Int(fault.status), error: fault.name, message: fault.message)
+        var fields = [(name: "X-Imagebus-Error", value: fault.name)]
+        if fault.status == 401 { fields.append(("WWW-Authenticate", "Bearer")) }
+        if fault.status == 405 { fields.append(("Allow", PurgeRequest.methods)) }
+        if let retryAfter { fields.append(("Retry-After", "\(retryAfter)")) }
+        return reply(fault.status, document.text ?? [], fields)
+    }
+
+    private static func reply(
+        _ status: UInt16, _ body: [UInt8], _ more: [(name: String, value: String)] = []
+    ) -> HTTPReply {
+        let fields = [
+            (name: "Content-Type", value: "application/json"),
+            (name: "Cache-Control", value: "no-store"),
+            (name: "X-Content-Type-Options", value: "nosniff"),
+        ]
+        return HTTPReply(status: status, headers: fields + more, body: .bytes(body))
+    }
+}
+
+/// Who may have entries removed over HTTP, and how that is read.
+package struct OperatorSettings: Sendable {
+    /// Whoever shows one of them is an operator.
+    package let tokens: BearerTokens
+    /// How the paths of images are read: their signatures are not looked at.
+    package let grammar: any URLGrammar
+    /// What stands before the paths of images, and may be left out here; empty: nothing.
+    package var pathPrefix = ""
+
+    /// Bytes of the body of a request.
+    package static let bodyBytesMax = 16 << 10
+
+    /// For operators with these tokens.
+    package init(_ tokens: BearerTokens, _ grammar: any URLGrammar) {
+        (self.tokens, self.grammar) = (tokens, grammar)
+    }
+}
+
+/// What an operator wants removed, as an HTTP request says it. Pure: no sockets, no clock.
+package struct PurgeRequest: Hashable, Sendable {
+    /// Which entries are meant.
+    package enum Meaning: Hashable, Sendable {
+        /// The original of a URL, and all that was made of it.
+        case url(String)
+        /// Those whose keys begin so.
+        case prefix(String)
+        /// Those with a tag.
+        case tag(String)
+    }
+
+    package let meaning: Meaning
+
+    /// Where names and texts are posted.
+    static let path = "/-/purge"
+    /// The methods that are answered, for `Allow`.
+    static let methods = "POST, PURGE"
+    /// Before what facts are asked about.
+    private static let factsPrefix = "/info/"
+
+    /// Reads the request of an operator: `PURGE` with the target of an image, or `POST /-/purge`
+    /// with a `url`, a `prefix` or a `tag` in its query or its body (JSON or a form).
+    package init(
+        _ head: IncomingRequest, body: [UInt8], _ settings: OperatorSettings
+    ) throws(PurgeFault) {
+        switch head.method {
+        case "PURGE": meaning = .url(try Self.source(of: head, settings))
+        case "POST":
+            guard head.path == Self.path else { throw .nowhere }
+            meaning = try Self.meaning(of: try Self.texts(head, body))
+        default: throw .method
+        }
+    }
+
+    // MARK: - Targets of images
+
+    /// The source of the image that a target stands for, whatever its time and its signature are.
+    private static func source(
+        of head: IncomingRequest, _ settings: OperatorSettings
+    ) throws(PurgeFault) -> String {
+        var target = head.target[...]
+        for prefix in [settings.pathPrefix, String(factsPrefix.dropLast())]
+        where !prefix.isEmpty && target.hasPrefix("\(prefix)/") {
+            target = target.dropFirst(prefix.count)
+        }
+        do throws(GrammarError) {
+            return try settings.grammar.read(Array(target.utf8), now: 0).image.url
+        } catch {
+            throw PurgeFault(error)
+        }
+    }
+
+    // MARK: - Names and texts
+
+    private static func texts(
+        _ head: IncomingRequest, _ body: [UInt8]
+    ) throws(PurgeFault) -> [String: String] {
+        if body.isEmpty { return try form(head.target.dropFirst(head.path.count + 1)) }
+        let type = (head.field("Content-Type") ?? "").prefix { $0 != ";" }.trimmedOfBlanks
+            .lowercased()
+        switch type {
+        case "application/json":
+            do throws(JSONError) {
+                return try JSONReader.texts(body)
+            } catch {
+                throw .malformed("the body is not a JSON object of texts: \(error.reason)")
+            }
+        case "application/x-www-form-urlencoded":
+            guard let text = String(validating: body, as: UTF8.self) else {
+                throw .malformed("the body is not UTF-8")
+            }
+            return try form(text[...])
+        default:
+            throw .malformed(
+                "the Content-Type of the body is application/json or "
+                    + "application/x-www-form-urlencoded")
+        }
+    }
+
+    /// `name=value&…`, percent-encoded, with a plus sign for a blank (WHATWG URL standard).
+    private static func form(_ text: Substring) throws(PurgeFault) -> [String: String] {
+        var texts: [String: String] = [:]
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { PercentCoding.decode($0.replacing("+", with: " ").utf8) }
+            guard parts.count == 2, let name = parts[0].flatMap(decoded),
+                let value = parts[1].flatMap(decoded), texts[name] == nil
+            else {
+                throw .malformed("'\(pair.prefix(60))' is not NAME=VALUE, or is there twice")
+            }
+            texts[name] = value
+        }
+        return texts
+    }
+
+    private static func decoded(_ bytes: [UInt8]) -> String? {
+        String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func meaning(of texts: [String: String]) throws(PurgeFault) -> Meaning {
+        guard texts.count == 1, let (name, text) = texts.first else { throw .names }
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw .malformed("'\(name.prefix(20))' is empty or has control characters")
+        }
+        switch name {
+        case "url": return .url(try url(text))
+        case "prefix": return .prefix(try prefix(text))
+        case "tag":
+            guard CacheTag.isTag(text) else {
+                throw .malformed("'\(text.prefix(60))' is not a tag: \(CacheTag.expected)")
+            }
+            return .tag(text)
+        default: throw .names
+        }
+    }
+
+    /// As sources are written in keys.
+    private static func url(_ text: String) throws(PurgeFault) -> String {
+        do throws(GrammarError) {
+            return try SourceSchemes.anyURL(Array(text.utf8))
+        } catch {
+            throw PurgeFault(error)
+        }
+    }
+
+    /// The same of the beginning of one.
+    private static func prefix(_ text: String) throws(PurgeFault) -> String {
+        do throws(GrammarError) {
+            let bytes = try HostName.ascii(hostOf: Array(text.utf8))
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            throw PurgeFault(error)
+        }
+    }
+}
+
+/// Why a request of an operator is refused.
+package struct PurgeFault: Error, Hashable, Sendable {
+    package let status: UInt16
+    /// What programs know it by.
+    package let name: String
+    /// One sentence for people.
+    package let message: String
+
+    init(_ status: UInt16, _ name: String, _ message: String) {
+        (self.status, self.name, self.message) = (status, name, message)
+    }
+
+    init(_ error: GrammarError) {
+        self.init(UInt16(clamping: error.status), error.kind.name, error.message)
+    }
+
+    static func malformed(_ message: String) -> PurgeFault {
+        PurgeFault(400, "invalidRequest", message)
+    }
+
+    static let names = malformed(
+        "name one of url, prefix and tag, such as {\"url\": \"https://example.com/a.jpg\"}")
+    static let nowhere = PurgeFault(
+        404, "notFound", "POST goes to \(PurgeRequest.path); PURGE has the path of an image")
+    static let method = PurgeFault(
+        405, "methodNotAllowed", "only \(PurgeRequest.methods) are answered")
+    static let token = PurgeFault(
+        401, "unauthorized", "entries are removed with the bearer token of an operator")
+    static let body = malformed("PURGE has no body: leave it out")
+    static let full = PurgeFault(429, "busy", "too many requests wait for the stack")
+}
+
+/// What became of a removal, as a JSON object: what was removed, and how many entries of each tier
+/// that were.
+struct PurgeDocument: Encodable {
+    let meaning: PurgeRequest.Meaning
+    let page: EntryPage
+
+    private enum Names: String, CodingKey { case url, prefix, tag, memory, disk }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Names.self)
+        switch meaning {
+        case .url(let url):
+            try members.encode((try? SourceURL(url))?.withoutUserInfo ?? "", forKey: .url)
+        case .prefix(let prefix): try members.encode(prefix, forKey: .prefix)
+        case .tag(let tag): try members.encode(tag, forKey: .tag)
+        }
+        try members.encode(Int64(clamping: page.memory.entries), forKey: .memory)
+        try members.encode(Int64(clamping: page.disk.entries), forKey: .disk)
+    }
+
+    /// Its bytes; `nil` where it cannot be written.
+    var text: [UInt8]? { (try? JSONWriter.text(self)).map { Array(($0 + "\n").utf8) } }
+}
+
+extension PurgeRequest {
+    /// Which entries the stack removes.
+    var selection: EntrySelection {
+        switch meaning {
+        case .url(let url): EntrySelection(url: url)
+        case .prefix(let prefix): EntrySelection(prefix: prefix)
+        case .tag(let tag): EntrySelection(tag: tag)
+        }
+    }
+}

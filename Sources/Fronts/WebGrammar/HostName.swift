@@ -1,0 +1,216 @@
+import ImageModel
+
+/// Host names with characters beyond ASCII as DNS has them (IDNA 2008, RFC 5891; of the mapping of
+/// UTS 46 lower case, composed characters and ideographic full stops).
+package enum HostName {
+    /// Bytes of a label of DNS.
+    private static let labelBytesMax = 63
+
+    /// The same name in ASCII, such as `xn--bcher-kva.example`; one of ASCII stays as it is.
+    ///
+    /// Throws `malformed` for characters that no host name has, or that need more mapping.
+    package static func ascii(_ name: String) throws(GrammarError) -> String {
+        guard !isASCII(name.utf8) else { return name }
+        let labels = name.lowercased().split(omittingEmptySubsequences: false) {
+            fullStops.contains($0)
+        }
+        var ascii: [String] = []
+        for label in labels { ascii.append(try self.ascii(label: label)) }
+        return ascii.joined(separator: ".")
+    }
+
+    /// A URL of http or https with its host in ASCII; any other text stays as it is.
+    package static func ascii(hostOf url: [UInt8]) throws(GrammarError) -> [UInt8] {
+        guard !isASCII(url), let host = host(of: url), !isASCII(url[host]) else { return url }
+        guard let name = String(validating: url[host], as: UTF8.self) else {
+            throw GrammarError(
+                .malformed, "the host of the source is not UTF-8: encode it as UTF-8, or as xn--")
+        }
+        return url[..<host.lowerBound] + Array(try ascii(name).utf8) + url[host.upperBound...]
+    }
+
+    /// Where the host of a URL of http or https is, without user info and port.
+    private static func host(of url: [UInt8]) -> Range<Int>? {
+        guard let colon = url.firstIndex(of: UInt8(ascii: ":")),
+            ["http", "https"].contains(String(decoding: url[..<colon], as: UTF8.self).lowercased()),
+            url[(colon + 1)...].starts(with: "//".utf8)
+        else { return nil }
+        let start = colon + 3
+        let end = url[start...].firstIndex { "/?#".utf8.contains($0) } ?? url.endIndex
+        let first = url[start..<end].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? start
+        let port = url[first..<end].firstIndex(of: UInt8(ascii: ":")) ?? end
+        return first..<port
+    }
+
+    private static func isASCII(_ bytes: some Sequence<UInt8>) -> Bool {
+        bytes.allSatisfy { $0 < 0x80 }
+    }
+
+    /// U+002E, and what UTS 46 makes of the full stops of Chinese and Japanese.
+    private static let fullStops: Set<Character> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
+
+    // MARK: - Labels
+
+    private static func ascii(label: Substring) throws(GrammarError) -> String {
+        guard !isASCII(label.utf8) else { return String(label) }
+        let composed = ComposedCharacters.compose(label)
+        let scalars = Array(composed.unicodeScalars)
+        if let scalar = scalars.first(where: { !isPermitted($0) }) { throw refusal(of: scalar) }
+        if let first = scalars.first, isMark(first) { throw refusal(of: first) }
+        let hasHyphens =
+            composed.hasPrefix("-") || composed.hasSuffix("-")
+            || composed.dropFirst(2).hasPrefix("--")
+        guard !hasHyphens, let code = Punycode.encode(composed),
+            code.utf8.count + prefix.utf8.count <= labelBytesMax
+        else {
+            throw GrammarError(
+                .malformed,
+                "the host of the source has a part that is too long for DNS, or has hyphens at its "
+                    + "ends or in third and fourth place: '\(label.prefix(40))'")
+        }
+        return prefix + code
+    }
+
+    /// Before encoded labels.
+    private static let prefix = "xn--"
+
+    private static func refusal(of scalar: Unicode.Scalar) -> GrammarError {
+        let number = String(scalar.value, radix: 16, uppercase: true)
+        let code = String(repeating: "0", count: max(0, 4 - number.count)) + number
+        return GrammarError(
+            .malformed,
+            "the host of the source has the character U+\(code), which is not accepted there: "
+                + "write the host as DNS has it, with xn--")
+    }
+
+    /// Letters, marks and digits that stay as they are under the mapping (RFC 5892, section 3). The
+    /// rules for joiners and for the direction of text are not known here.
+    private static func isPermitted(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII {
+            return scalar == "-" || scalar.properties.isAlphabetic
+                || scalar.properties.numericType == .decimal
+        }
+        guard !ComposedCharacters.isConjoining(scalar) else { return false }
+        switch scalar.properties.generalCategory {
+        case .lowercaseLetter, .otherLetter, .modifierLetter, .decimalNumber: break
+        case .nonspacingMark, .spacingMark: break
+        default: return false
+        }
+        return deviations.contains(scalar) || !scalar.properties.changesWhenNFKCCaseFolded
+    }
+
+    /// Folding would change them, and IDNA 2008 keeps them: sharp s and final sigma.
+    private static let deviations: Set<Unicode.Scalar> = ["\u{DF}", "\u{3C2}"]
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: false
+        }
+    }
+}
+
+/// Unicode text as letters, digits and hyphens of ASCII (RFC 3492).
+enum Punycode {
+    private static let (base, leastThreshold, mostThreshold) = (36, 1, 26)
+    private static let (skew, damp) = (38, 700)
+    private static let (firstBias, firstScalar) = (72, 0x80)
+
+    /// The encoding of a label, without the prefix `xn--`; ASCII characters stay as they are.
+    /// `nil` for a label so long that its numbers overflow.
+    static func encode(_ label: String) -> String? {
+        let scalars = label.unicodeScalars.map { Int($0.value) }
+        var output = scalars.filter { $0 < firstScalar }.map { UInt8($0) }
+        let basicCount = output.count
+        var (handled, next, delta, bias) = (basicCount, firstScalar, 0, firstBias)
+        if basicCount > 0 { output.append(UInt8(ascii: "-")) }
+        while handled < scalars.count {
+            guard let least = scalars.filter({ $0 >= next }).min() else { return nil }
+            let (step, overflows) = (least - next).multipliedReportingOverflow(by: handled + 1)
+            guard !overflows, delta <= Int(Int32.max) - step else { return nil }
+            delta += step
+            next = least
+            for scalar in scalars {
+                if scalar < next { delta += 1 }
+                guard scalar == next else { continue }
+                append(delta, bias, to: &output)
+                bias = adapted(delta, points: handled + 1, isFirst: handled == basicCount)
+                delta = 0
+                handled += 1
+            }
+            delta += 1
+            next += 1
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Writes a number as a variable-length integer (section 3.3).
+    private static func append(_ delta: Int, _ bias: Int, to output: inout [UInt8]) {
+        var (rest, position) = (delta, base)
+        while true {
+            let threshold = min(max(position - bias, leastThreshold), mostThreshold)
+            guard rest >= threshold else { break }
+            output.append(digit(threshold + (rest - threshold) % (base - threshold)))
+            rest = (rest - threshold) / (base - threshold)
+            position += base
+        }
+        output.append(digit(rest))
+    }
+
+    /// `a` to `z`, then `0` to `9`.
+    private static func digit(_ value: Int) -> UInt8 {
+        UInt8(value < 26 ? Int(UInt8(ascii: "a")) + value : Int(UInt8(ascii: "0")) + value - 26)
+    }
+
+    /// The bias after a delta (section 6.1).
+    private static func adapted(_ delta: Int, points: Int, isFirst: Bool) -> Int {
+        var delta = isFirst ? delta / damp : delta / 2
+        delta += delta / points
+        var position = 0
+        while delta > (base - leastThreshold) * mostThreshold / 2 {
+            delta /= base - leastThreshold
+            position += base
+        }
+        return position + (base - leastThreshold + 1) * delta / (delta + skew)
+    }
+}
+
+/// Letters with marks as one scalar, where there is one (normalization form C, as far as it
+/// concerns the scripts below).
+///
+/// Swift compares characters by canonical equivalence: a dictionary of composed characters finds
+/// them by their parts.
+enum ComposedCharacters {
+    /// The same text, composed.
+    static func compose(_ text: some StringProtocol) -> String {
+        var composed = String.UnicodeScalarView()
+        for character in text {
+            if character.unicodeScalars.count > 1, let scalar = scalars[character] {
+                composed.append(scalar)
+            } else {
+                composed.append(contentsOf: character.unicodeScalars)
+            }
+        }
+        return String(composed)
+    }
+
+    /// Whether it is a part of a Hangul syllable, which is written as a whole.
+    static func isConjoining(_ scalar: Unicode.Scalar) -> Bool {
+        [0x1100...0x11FF, 0xA960...0xA97F, 0xD7B0...0xD7FF].contains { $0.contains(scalar.value) }
+    }
+
+    /// Latin, Greek, Cyrillic, Arabic and Kana.
+    private static let blocks: [ClosedRange<UInt32>] = [
+        0xC0...0x24F, 0x370...0x52F, 0x620...0x6D5, 0x1E00...0x1FFF, 0x3040...0x30FF,
+    ]
+
+    /// Composed characters by themselves. Of equivalent ones the first, which is the composed one.
+    private static let scalars: [Character: Unicode.Scalar] = {
+        var scalars: [Character: Unicode.Scalar] = [:]
+        for scalar in blocks.joined().compactMap(Unicode.Scalar.init) {
+            let character = Character(scalar)
+            if scalars[character] == nil { scalars[character] = scalar }
+        }
+        return scalars
+    }()
+}

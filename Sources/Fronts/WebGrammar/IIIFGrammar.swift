@@ -1,0 +1,352 @@
+import ImageModel
+
+/// URLs of the IIIF Image API 3.0: `/ID/REGION/SIZE/ROTATION/QUALITY.FORMAT`, `/ID/info.json` and
+/// `/ID` (`Proto/WEB.md`).
+public struct IIIFGrammar: URLGrammar {
+    /// What is the same for every URL.
+    public struct Settings: Hashable, Sendable {
+        /// What stands before the identifier, such as `iiif/3`, without slashes around it.
+        public var prefix = ""
+        /// The URL of a source, in which `{id}` stands for the identifier.
+        public var source: String
+        /// What becomes of the sources that the template gives.
+        public var sources = SourceRules()
+
+        /// Sources by that template.
+        public init(source: String) { self.source = source }
+    }
+
+    private let settings: Settings
+    private let template: IIIFTemplate
+
+    /// Throws for a template without `{id}`, or with several.
+    public init(_ settings: Settings) throws(GrammarError) {
+        template = try IIIFTemplate(settings.source)
+        self.settings = settings
+    }
+
+    /// What a target wants; see `URLGrammar`.
+    public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
+        let text = try RequestTarget.text(of: RequestTarget.path(of: target))
+        let parts = try withoutPrefix(text).split("/")
+        let identifier = try PercentText.text(parts[0], of: "identifier")
+        let url = try settings.sources.url(template.url(of: identifier))
+        var request = WebRequest(ImageRequest(url: url))
+        request.identifier = identifier
+        switch parts.count {
+        case 1:
+            request.kind = .redirect(path: "/\(text)/info.json")
+        case 2 where parts[1] == "info.json":
+            request.kind = .facts
+            request.image.infoOnly = true
+        case 5:
+            try IIIFParameters(Array(parts.dropFirst())).take(into: &request)
+        default:
+            throw GrammarError(
+                .nowhere,
+                "the path has \(parts.count) parts behind its prefix: "
+                    + "ID/REGION/SIZE/ROTATION/QUALITY.FORMAT has 5; a slash of an ID is %2F")
+        }
+        return try request.checked()
+    }
+
+    /// The identifier before the parameters; without any, that of the whole image as a JPEG. See
+    /// `URLGrammar`.
+    public func path(options: String, source: String) -> String {
+        let parameters = options.isEmpty ? "full/max/0/default.jpg" : options
+        let identifier = PercentCoding.encode(source.utf8) { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "-._~".utf8.contains(byte)
+            }
+        }
+        return (settings.prefix.isEmpty ? "" : "\(settings.prefix)/")
+            + "\(identifier)/\(parameters)"
+    }
+
+    /// There are no signatures; see `URLGrammar`.
+    public func target(ofPath path: String) throws(GrammarError) -> String { "/\(path)" }
+
+    private func withoutPrefix(_ text: String) throws(GrammarError) -> String {
+        if settings.prefix.isEmpty { return text }
+        guard text.hasPrefix("\(settings.prefix)/") else {
+            throw GrammarError(.nowhere, "the path does not begin with \(settings.prefix)/")
+        }
+        return String(text.dropFirst(settings.prefix.utf8.count + 1))
+    }
+}
+
+/// Where sources are, by their identifiers.
+struct IIIFTemplate: Hashable, Sendable {
+    private let start: [UInt8]
+    private let end: [UInt8]
+    /// Whether the identifier is the URL as a whole.
+    private let isWhole: Bool
+
+    init(_ text: String) throws(GrammarError) {
+        let parts = text.split("{id}")
+        guard parts.count == 2 else {
+            throw GrammarError(.malformed, "the template of sources has {id} once")
+        }
+        (start, end) = (Array(parts[0].utf8), Array(parts[1].utf8))
+        isWhole = start.isEmpty && end.isEmpty
+    }
+
+    /// The URL of an identifier. As a part of a URL it is one of its path: what ends a path is
+    /// encoded, and nothing in it leads out of the place that the template names.
+    func url(of identifier: String) throws(GrammarError) -> [UInt8] {
+        guard !identifier.isEmpty else {
+            throw .malformed("identifier", "it is empty: name an image")
+        }
+        if isWhole { return Array(identifier.utf8) }
+        let segments = identifier.split("/")
+        guard !segments.contains(where: { [".", "..", ""].contains($0) }),
+            !identifier.contains("\\")
+        else {
+            throw .malformed("identifier", "it has empty parts or dots between slashes: use a name")
+        }
+        let path = PercentCoding.encode(identifier.utf8, keeping: Self.isOfPath)
+        return start + Array(path.utf8) + end
+    }
+
+    private static func isOfPath(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "-._~/!$&'()*+,;=:@".utf8.contains(byte)
+        }
+    }
+}
+
+/// The four parameters of an image, in their order (IIIF Image API 3.0, section 4).
+struct IIIFParameters {
+    private let region: IIIFRegion
+    private let size: IIIFSize
+    /// Degrees clockwise, 0 to below 360.
+    private let angle: Double
+    private let isMirrored: Bool
+    private let isGray: Bool
+    private let format: ImageFormat
+
+    /// Region, size, rotation, and quality with format.
+    init(_ texts: [String]) throws(GrammarError) {
+        region = try IIIFRegion(texts[0])
+        size = try IIIFSize(texts[1])
+        (isMirrored, angle) = try Self.rotation(texts[2])
+        guard let dot = texts[3].lastIndex(of: ".") else {
+            throw .malformed("format", "it is missing: write .jpg behind the quality")
+        }
+        isGray = try Self.isGray(String(texts[3][..<dot]))
+        format = try Self.format(String(texts[3][texts[3].index(after: dot)...]))
+    }
+
+    /// The steps are in the order of the parameters.
+    func take(into request: inout WebRequest) {
+        var steps: [TransformStep] = []
+        if region == .square {
+            steps += size.squareSteps
+        } else {
+            if let step = region.step { steps.append(step) }
+            if let step = size.step { steps.append(step) }
+        }
+        if isMirrored { steps.append(.flip(horizontal: true, vertical: false)) }
+        if angle != 0 { steps.append(.rotate(Rotation(degreesClockwise: angle))) }
+        if isGray { steps.append(.grayscale) }
+        request.image.steps = steps
+        request.image.output.format = format
+        request.leastSize = size.least.flatMap(turned)
+    }
+
+    /// The size that is looked at is that of the result: quarters of a turn exchange its sides,
+    /// and other angles say nothing of them.
+    private func turned(_ size: PixelSize) -> PixelSize? {
+        switch angle {
+        case 0, 180: size
+        case 90, 270: PixelSize(width: size.height, height: size.width)
+        default: nil
+        }
+    }
+
+    private static func rotation(
+        _ text: String
+    ) throws(GrammarError) -> (isMirrored: Bool, angle: Double) {
+        let isMirrored = text.hasPrefix("!")
+        let number = isMirrored ? String(text.dropFirst()) : text
+        let said = OptionArguments("rotation", [number])
+        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else {
+            throw .malformed("rotation", "\(said.shown(text)) is none: use 0 to 360, or ! and such")
+        }
+        let angle = try said.needed(said.decimal(0, in: 0...360))
+        return (isMirrored, angle == 360 ? 0 : angle)
+    }
+
+    private static func isGray(_ text: String) throws(GrammarError) -> Bool {
+        switch text {
+        case "default", "color": return false
+        case "gray": return true
+        case "bitonal":
+            // What is not supported is 400 (IIIF Image API 3.0, section 4.4).
+            throw .malformed("quality", "bitonal is not done here: use gray")
+        default:
+            let said = OptionArguments("quality", [text])
+            throw .malformed("quality", "\(said.shown(text)) is none: use default, color or gray")
+        }
+    }
+
+    private static func format(_ text: String) throws(GrammarError) -> ImageFormat {
+        let said = OptionArguments("format", [text])
+        guard let format = ImageFormat(fileExtension: text), text == text.lowercased() else {
+            throw .malformed("format", "\(said.shown(text)) is none: use jpg, png, webp or gif")
+        }
+        guard format.isEncodable else {
+            // And here (section 4.5).
+            throw .malformed(
+                "format", "\(text) is not written here: use jpg, png, webp, gif or tif")
+        }
+        return format
+    }
+}
+
+/// The part of an image that is wanted (IIIF Image API 3.0, section 4.1).
+enum IIIFRegion: Hashable {
+    case full
+    case square
+    case pixels(PixelRect)
+    /// In hundredths of the sides.
+    case percent(x: Double, y: Double, width: Double, height: Double)
+
+    init(_ text: String) throws(GrammarError) {
+        switch text {
+        case "full": self = .full
+        case "square": self = .square
+        case _ where text.hasPrefix("pct:"): self = try Self.percent(String(text.dropFirst(4)))
+        default: self = try Self.pixels(text)
+        }
+    }
+
+    private static func percent(_ text: String) throws(GrammarError) -> IIIFRegion {
+        let said = OptionArguments("region", text.split(","))
+        guard said.values.count == 4 else { throw unknown(said, text) }
+        var numbers: [Double] = []
+        for place in 0..<4 { numbers.append(try said.needed(said.decimal(place, in: 0...100))) }
+        guard numbers[0] < 100, numbers[1] < 100, numbers[2] > 0, numbers[3] > 0 else {
+            throw .malformed("region", "nothing of the image is in it: begin below 100")
+        }
+        return .percent(
+            x: numbers[0], y: numbers[1], width: min(numbers[2], 100 - numbers[0]),
+            height: min(numbers[3], 100 - numbers[1]))
+    }
+
+    private static func pixels(_ text: String) throws(GrammarError) -> IIIFRegion {
+        let said = OptionArguments("region", text.split(","))
+        guard said.values.count == 4 else { throw unknown(said, text) }
+        var numbers: [Int] = []
+        for place in 0..<4 {
+            let least = place < 2 ? 0 : 1
+            numbers.append(try said.needed(said.whole(place, in: least...RequestSides.most)))
+        }
+        return .pixels(
+            PixelRect(
+                x: numbers[0], y: numbers[1],
+                size: PixelSize(width: numbers[2], height: numbers[3])))
+    }
+
+    private static func unknown(_ said: OptionArguments, _ text: String) -> GrammarError {
+        .malformed(
+            said.option, "\(said.shown(text)) is none: use full, square, x,y,w,h or pct:x,y,w,h")
+    }
+
+    /// The step that cuts it out; `nil` where nothing is cut off.
+    var step: TransformStep? {
+        switch self {
+        case .full, .percent(0, 0, 100, 100): nil
+        case .square: .cropRatio(AspectRatio(width: 1, height: 1), .center)
+        case .pixels(let rect): .crop(rect)
+        case .percent(let x, let y, let width, let height):
+            .cropTo(
+                RelativeSize(width: .percent(width), height: .percent(height)),
+                .point(x: (x + width / 2) / 100, y: (y + height / 2) / 100))
+        }
+    }
+}
+
+/// The size that a region is scaled to (IIIF Image API 3.0, section 4.2).
+struct IIIFSize: Hashable {
+    /// How it is said.
+    enum Form: Hashable {
+        /// As it is.
+        case max
+        /// Exactly, 0 for a side that follows.
+        case exact(PixelSize)
+        /// Inside of a box.
+        case inside(PixelSize)
+        /// In hundredths.
+        case percent(Double)
+    }
+
+    let form: Form
+    /// Whether it may be larger than the region.
+    let enlarges: Bool
+
+    init(_ text: String) throws(GrammarError) {
+        enlarges = text.hasPrefix("^")
+        form = try Self.form(enlarges ? String(text.dropFirst()) : text, enlarges)
+    }
+
+    private static func form(_ text: String, _ enlarges: Bool) throws(GrammarError) -> Form {
+        if text == "max" { return .max }
+        if text.hasPrefix("pct:") {
+            let said = OptionArguments("size", [String(text.dropFirst(4))])
+            let most = enlarges ? 10_000.0 : 100
+            let number = try said.needed(said.decimal(0, in: 0...most))
+            guard number > 0 else { throw .malformed("size", "no pixels are left: say more") }
+            return number == 100 ? .max : .percent(number)
+        }
+        let isInside = text.hasPrefix("!")
+        let sides = (isInside ? String(text.dropFirst()) : text).split(",")
+        let said = OptionArguments("size", sides)
+        let range = 1...RequestSides.most
+        guard sides.count == 2, sides != ["", ""], !isInside || !sides.contains("") else {
+            throw .malformed(
+                "size", "\(said.shown(text)) is none: use max, w, or ,h or w,h or !w,h or pct:n")
+        }
+        let box = PixelSize(
+            width: try said.whole(0, in: range) ?? 0, height: try said.whole(1, in: range) ?? 0)
+        return isInside ? .inside(box) : .exact(box)
+    }
+
+    /// The step that scales a region that was cut out; `nil` where it stays.
+    var step: TransformStep? {
+        switch form {
+        case .max: nil
+        case .exact(let box) where box.isPositive: .resize(box, .stretch, enlarges: enlarges)
+        case .exact(let box): .resize(box, .fit, enlarges: enlarges)
+        case .inside(let box): .resize(box, .fit, enlarges: enlarges)
+        case .percent(let number):
+            .resizeTo(RelativeSize(width: .percent(number), height: .percent(number)), .stretch)
+        }
+    }
+
+    /// The steps that cut the largest square out of the middle and scale it: a box that is a square
+    /// is filled, and another one squeezed out of that.
+    var squareSteps: [TransformStep] {
+        switch form {
+        case .max, .percent: return [IIIFRegion.square.step, step].compactMap { $0 }
+        case .inside(let box): return [square(min(box.width, box.height))]
+        case .exact(let box):
+            let first = square(max(box.width, box.height))
+            let isSquare = box.width == box.height || !box.isPositive
+            return isSquare ? [first] : [first, .resize(box, .stretch, enlarges: enlarges)]
+        }
+    }
+
+    private func square(_ side: Int) -> TransformStep {
+        .resize(PixelSize(width: side, height: side), .fill, enlarges: enlarges)
+    }
+
+    /// What the image has to measure where it is not to be enlarged: a source that is smaller is
+    /// an error.
+    var least: PixelSize? {
+        guard !enlarges, case .exact(let box) = form else { return nil }
+        return box
+    }
+}

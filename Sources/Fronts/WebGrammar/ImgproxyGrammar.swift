@@ -1,0 +1,359 @@
+import Nettle
+
+/// imgproxy's URLs: `/SIGNATURE/OPTIONS…/plain/URL@FORMAT`, or the URL in Base64
+/// (`Proto/WEB.md`).
+public struct ImgproxyGrammar: URLGrammar {
+    /// What is the same for every URL.
+    public struct Settings: Hashable, Sendable {
+        /// Pairs of key and salt, any of which may have signed.
+        public var keys: [SigningKey] = []
+        /// Bytes of a signature, 8 to 32: the first ones of an HMAC-SHA256.
+        public var signatureBytes = 32
+        /// Whether any text may stand for a signature, such as `unsafe` and `_`.
+        public var permitsUnsigned = false
+        /// Named options; that of the name `default` is applied to every URL.
+        public var presets = ImgproxyPresets()
+        /// Whether URLs name presets and nothing else.
+        public var onlyPresets = false
+        /// What stands between the arguments of an option: one character or more, no `/`.
+        public var separator = ":"
+        /// What becomes of the sources that URLs name.
+        public var sources = SourceRules()
+        /// The URL of the image that `watermark` lays over; `nil`: there is none.
+        public var watermark: String?
+        /// How much of that is seen where the option says 1, 0 to 1.
+        public var watermarkOpacity = 1.0
+
+        /// Nobody may ask for anything.
+        public init() {}
+    }
+
+    let settings: Settings
+    private let signature: PathSignature
+
+    /// Throws where settings are beyond their limits.
+    public init(_ settings: Settings) throws(GrammarError) {
+        guard (8...32).contains(settings.signatureBytes) else {
+            throw GrammarError(.malformed, "a signature has from 8 to 32 bytes")
+        }
+        guard !settings.separator.isEmpty, !settings.separator.contains("/") else {
+            throw GrammarError(.malformed, "a separator of arguments has characters, and no slash")
+        }
+        guard (0...1).contains(settings.watermarkOpacity) else {
+            throw GrammarError(.malformed, "the opacity of the watermark is a number from 0 to 1")
+        }
+        self.settings = settings
+        signature = PathSignature(
+            algorithm: .sha256, keys: settings.keys, byteCount: settings.signatureBytes)
+        try checkPresets()
+    }
+
+    /// What a target wants; see `URLGrammar`.
+    public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
+        let path = try RequestTarget.path(of: target)
+        let signed = try signedPart(of: path)
+        let text = try RequestTarget.text(of: ImgproxyPath.repaired(signed))
+        var options = ImgproxyOptions(now: now)
+        try use("default", in: &options, isOptional: true)
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let rest = try readOptions(of: parts, into: &options)
+        let source = try ImgproxySource(rest, settings)
+        if let format = source.format, !options.isRaw {
+            try options.takeFormat(OptionArguments("extension", [format]))
+        }
+        return try options.request(for: source.url, settings)
+    }
+
+    /// What is signed, without the slash that it begins with. A path that a proxy normalised is
+    /// signed as it was before.
+    private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
+        guard let (first, rest) = RequestTarget.split(path) else {
+            throw GrammarError(
+                .malformed, "the path has no signature and source: /SIGNATURE/OPTIONS/plain/URL")
+        }
+        if settings.permitsUnsigned { return rest }
+        guard let code = Base64URL.decode(first) else { throw .notSigned(signature) }
+        let slash = UInt8(ascii: "/")
+        let isAsItCame = signature.verifies(code, of: [slash] + rest)
+        let isRepaired = signature.verifies(code, of: [slash] + ImgproxyPath.repaired(rest))
+        guard isAsItCame || isRepaired else { throw .notSigned(signature) }
+        return rest
+    }
+
+    /// The source in plain text; see `URLGrammar`.
+    public func path(options: String, source: String) -> String {
+        (options.isEmpty ? "" : "\(options)/") + "plain/\(PercentText.source(source))"
+    }
+
+    /// Signed with the slash that it begins with; see `URLGrammar`.
+    public func target(ofPath path: String) throws(GrammarError) -> String {
+        if let text = signature.text(for: Array("/\(path)".utf8)) { return "/\(text)/\(path)" }
+        guard settings.permitsUnsigned else { throw .notSigned(signature) }
+        return "/unsafe/\(path)"
+    }
+
+    // MARK: - Options
+
+    /// Takes the options of a path; what is left names the source.
+    private func readOptions(
+        of parts: [String], into options: inout ImgproxyOptions
+    ) throws(GrammarError) -> ArraySlice<String> {
+        if settings.onlyPresets {
+            let names = parts[0].split(settings.separator)
+            for name in names { try use(name, in: &options) }
+            return parts.dropFirst()
+        }
+        if ImgproxyOptions.Mode(rawValue: parts[0]) != nil {
+            throw .malformed(parts[0], "this is imgproxy's basic form of old: use rs:\(parts[0])")
+        }
+        let named = parts.prefix { $0.contains(settings.separator) }
+        guard named.count <= GrammarLimits.optionsMax else {
+            throw GrammarError(
+                .malformed, "there are more than \(GrammarLimits.optionsMax) options: use fewer")
+        }
+        for part in named {
+            let words = part.split(settings.separator)
+            let arguments = OptionArguments(words[0], Array(words.dropFirst()))
+            guard ImgproxyOption.preset.names.contains(arguments.option) else {
+                try options.take(arguments)
+                continue
+            }
+            for name in arguments.values { try use(name, in: &options) }
+        }
+        return parts[named.endIndex...]
+    }
+
+    /// Applies a preset.
+    private func use(
+        _ name: String, in options: inout ImgproxyOptions, isOptional: Bool = false
+    ) throws(GrammarError) {
+        guard let preset = settings.presets.flattened[name] else {
+            if isOptional { return }
+            throw .malformed(
+                "preset", "'\(name.prefix(40))' is no preset of this server: use another")
+        }
+        options.presets += preset.names
+        guard options.presets.count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
+        for arguments in preset.options { try options.take(arguments) }
+    }
+
+    /// Every preset is applied once, so that a mistake in one is found before it is used.
+    private func checkPresets() throws(GrammarError) {
+        for name in settings.presets.flattened.keys.sorted() {
+            var options = ImgproxyOptions(now: 0)
+            try use(name, in: &options)
+            _ = try options.request(for: "https://example.org/", settings)
+        }
+    }
+}
+
+extension GrammarError {
+    static let tooManyOptions = GrammarError(
+        .malformed,
+        "the options and those of their presets are more than \(GrammarLimits.appliedMax): use "
+            + "fewer")
+}
+
+extension String {
+    /// The parts between separators, empty ones too.
+    func split(_ separator: String) -> [String] {
+        split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+/// What proxies make of imgproxy's paths, and how it is undone.
+enum ImgproxyPath {
+    /// Colons that were encoded in options stand there again, and so does the second slash of a
+    /// scheme in a plain URL; of `file:` and `local:`, which have no host, the third one too.
+    static func repaired(_ path: [UInt8]) -> [UInt8] {
+        guard let start = plainURL(of: path) else { return withColons(path[...]) }
+        return withColons(path[..<start]) + withSlashes(path[start...])
+    }
+
+    /// Where the plain URL begins.
+    private static func plainURL(of path: [UInt8]) -> Int? {
+        let mark = Array("/plain/".utf8)
+        if path.starts(with: mark.dropFirst()) { return mark.count - 1 }
+        return path.firstRange(of: mark)?.upperBound
+    }
+
+    private static func withColons(_ options: ArraySlice<UInt8>) -> [UInt8] {
+        var repaired: [UInt8] = []
+        repaired.reserveCapacity(options.count)
+        var rest = options
+        while let byte = rest.first {
+            let isColon = colons.contains { rest.starts(with: $0) }
+            repaired.append(isColon ? UInt8(ascii: ":") : byte)
+            rest = rest.dropFirst(isColon ? 3 : 1)
+        }
+        return repaired
+    }
+
+    private static let colons = [Array("%3A".utf8), Array("%3a".utf8)]
+
+    private static func withSlashes(_ url: ArraySlice<UInt8>) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon > url.startIndex,
+            !url[..<colon].contains(slash), url.endIndex - colon > 2, url[colon + 1] == slash,
+            url[colon + 2] != slash
+        else { return Array(url) }
+        let scheme = url[..<colon]
+        let isOfFiles = withoutHost.contains { scheme.elementsEqual($0) }
+        return url[...colon] + Array(repeating: slash, count: isOfFiles ? 2 : 1)
+            + url[(colon + 1)...]
+    }
+
+    private static let withoutHost = [Array("file".utf8), Array("local".utf8)]
+}
+
+/// What a path of imgproxy's says behind its options.
+struct ImgproxySource {
+    let url: String
+    /// The extension, if there is one.
+    let format: String?
+
+    init(
+        _ parts: ArraySlice<String>, _ settings: ImgproxyGrammar.Settings
+    ) throws(GrammarError) {
+        guard let first = parts.first, !(parts.count == 1 && first.isEmpty) else {
+            throw GrammarError(.malformed, "the URL of the source is missing: add plain/URL")
+        }
+        let isPlain = first == "plain" && parts.count > 1
+        if first == "enc", parts.count > 1 {
+            throw .notOffered("enc", "encrypted URLs are not read here: use plain or Base64")
+        }
+        let text = isPlain ? parts.dropFirst().joined(separator: "/") : parts.joined()
+        let words = text.split(isPlain ? "@" : ".")
+        guard words.count <= 2 else {
+            if !isPlain, let slip = Self.slip(in: parts) { throw slip }
+            throw GrammarError(
+                .malformed,
+                isPlain
+                    ? "the URL has more than one @: encode those of the source as %40"
+                    : "more than one format is named: name one")
+        }
+        let bytes = isPlain ? try PercentText.bytes(words[0]) : try Self.decoded(words[0], parts)
+        url = try settings.sources.url(bytes)
+        format = words.count > 1 && !words[1].isEmpty ? words[1] : nil
+    }
+
+    /// What was meant for an option begins what seems to be Base64, and is none.
+    private static func slip(in parts: ArraySlice<String>) -> GrammarError? {
+        guard let first = parts.first, parts.dropFirst().contains("plain") else { return nil }
+        return .malformed(
+            String(first.prefix(40)), "it is no option: before plain/ stands NAME:ARGUMENTS")
+    }
+
+    private static func decoded(
+        _ text: String, _ parts: ArraySlice<String>
+    ) throws(GrammarError) -> [UInt8] {
+        guard let bytes = Base64URL.decode(text.utf8) else {
+            if let slip = slip(in: parts) { throw slip }
+            throw GrammarError(
+                .malformed,
+                "the source is no URL in Base64: encode it as RFC 4648 section 5 says, or write "
+                    + "plain/ before it")
+        }
+        return bytes
+    }
+}
+
+/// Options of imgproxy's by name.
+public struct ImgproxyPresets: Hashable, Sendable {
+    /// What one comes to with those that it names.
+    struct Preset: Hashable, Sendable {
+        var names: [String]
+        var options: [OptionArguments] = []
+    }
+
+    private(set) var flattened: [String: Preset] = [:]
+
+    /// None.
+    public init() {}
+
+    /// Options as URLs have them, by name, such as `rt:fill/q:70`; a preset may name others. Throws
+    /// for what is no option, for names of none and for circles.
+    public init(_ texts: [String: String], separator: String = ":") throws(GrammarError) {
+        for name in texts.keys {
+            flattened[name] = try Self.flatten(name, texts, separator)
+        }
+    }
+
+    /// The lines of a file, each `NAME=OPTIONS`; empty ones, and those that begin with `#`, say
+    /// nothing.
+    public init(lines text: String, separator: String = ":") throws(GrammarError) {
+        var texts: [String: String] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            let line = line.trimmed
+            guard !line.isEmpty, line.first != "#" else { continue }
+            let words = line.split(separator: "=", omittingEmptySubsequences: false)
+                .map(\.trimmed)
+            guard words.count == 2, !words[0].isEmpty, !words[1].isEmpty else {
+                throw .malformed("preset", "'\(line.prefix(40))' is not NAME=OPTIONS")
+            }
+            guard texts.updateValue(String(words[1]), forKey: String(words[0])) == nil else {
+                throw .malformed("preset", "'\(words[0].prefix(40))' is there twice: remove one")
+            }
+        }
+        try self.init(texts, separator: separator)
+    }
+
+    /// What is still to be read: one more option, and where a preset begins and ends.
+    private enum Item {
+        case option(String)
+        case begin(String)
+        case end(String)
+    }
+
+    private static func flatten(
+        _ name: String, _ texts: [String: String], _ separator: String
+    ) throws(GrammarError) -> Preset {
+        var preset = Preset(names: [])
+        var open: Set<String> = []
+        var waiting: [Item] = [.begin(name)]
+        while let item = waiting.popLast() {
+            switch item {
+            case .option(let text): try read(text, separator, &preset, &waiting)
+            case .end(let ended): open.remove(ended)
+            case .begin(let begun):
+                guard let text = texts[begun] else {
+                    throw .malformed("preset", "'\(begun.prefix(40))' is no preset: name another")
+                }
+                guard open.insert(begun).inserted else {
+                    throw .malformed(
+                        "preset", "'\(begun.prefix(40))' names itself: leave that out")
+                }
+                preset.names.append(begun)
+                waiting.append(.end(begun))
+                waiting += text.split("/").reversed().map { .option($0) }
+            }
+            guard preset.options.count + preset.names.count <= GrammarLimits.appliedMax else {
+                throw .tooManyOptions
+            }
+        }
+        return preset
+    }
+
+    private static func read(
+        _ text: String, _ separator: String, _ preset: inout Preset, _ waiting: inout [Item]
+    ) throws(GrammarError) {
+        let words = text.split(separator)
+        guard words.count > 1 else {
+            throw .malformed("preset", "'\(text.prefix(40))' is no option: write NAME\(separator)…")
+        }
+        if ImgproxyOption.preset.names.contains(words[0]) {
+            waiting += words.dropFirst().reversed().map { .begin($0) }
+        } else {
+            preset.options.append(OptionArguments(words[0], Array(words.dropFirst())))
+        }
+    }
+}
+
+extension StringProtocol {
+    /// Without the blanks around it.
+    fileprivate var trimmed: SubSequence {
+        let start = drop { $0 == " " || $0 == "\t" }
+        let end = start.lastIndex { $0 != " " && $0 != "\t" }
+        return end.map { start[...$0] } ?? start.prefix(0)
+    }
+}

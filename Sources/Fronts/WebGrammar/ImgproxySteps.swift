@@ -1,0 +1,388 @@
+import ImageModel
+
+extension ImgproxyOptions {
+    /// What is asked of the stack.
+    func request(
+        for url: String, _ settings: ImgproxyGrammar.Settings
+    ) throws(GrammarError) -> WebRequest {
+        var request = WebRequest(ImageRequest(url: url), kind: isRaw ? .source : .image)
+        (request.expires, request.cacheBuster) = (expires, cacheBuster)
+        (request.fileName, request.isAttachment) = (fileName, isAttachment)
+        (request.presets, request.saysPixelRatio) = (presets, saysRatio)
+        guard !isRaw else { return try request.checked() }
+        request.image.steps = try steps(settings)
+        request.image.output = output()
+        (request.skippedFormats, request.framesMax) = (skippedFormats, framesMax)
+        request.image.context.damaged = damaged
+        if format == nil, quality == 0 { request.formatQualities = qualities }
+        return try request.checked()
+    }
+
+    /// The steps in imgproxy's order, whatever that of the options is: trim, turn, mirror, crop,
+    /// scale, cut to the size, blur, sharpen, pixelate, extend, pad, lay over a colour, watermark.
+    /// imgproxy crops before it turns, and counts as if it had turned before.
+    private func steps(
+        _ settings: ImgproxyGrammar.Settings
+    ) throws(GrammarError) -> [TransformStep] {
+        var steps: [TransformStep] = []
+        if let trim { steps.append(trim) }
+        if angle != 0 { steps.append(.rotate(Rotation(degreesClockwise: Double(angle)))) }
+        if flipsAcross || flipsDown {
+            steps.append(.flip(horizontal: flipsAcross, vertical: flipsDown))
+        }
+        if let step = cropStep() { steps.append(step) }
+        steps += try sizeSteps()
+        if blur > 0 { steps.append(.blur(radius: blur)) }
+        if sharpen > 0 { steps.append(.sharpen(radius: sharpen)) }
+        if pixelate > 1 { steps.append(.pixelate(pixelate)) }
+        if let step = try extendStep() { steps.append(step) }
+        if let step = paddingStep() { steps.append(step) }
+        if let background { steps.append(.flatten(background)) }
+        if let step = try watermark?.step(of: settings, ratio: shownRatio) { steps.append(step) }
+        return steps
+    }
+
+    // MARK: - Crop
+
+    private func cropStep() -> TransformStep? {
+        guard let crop, crop.width > 0 || crop.height > 0 else { return nil }
+        let size = RelativeSize(width: Self.side(crop.width), height: Self.side(crop.height))
+        return .cropTo(size, (crop.gravity ?? gravity).cut())
+    }
+
+    private static func side(_ said: Double) -> RelativeSize.Side {
+        if said == 0 { return .percent(100) }
+        return said < 1 ? .percent(said * 100) : .pixels(Int(said))
+    }
+
+    // MARK: - Margins
+
+    private func extendStep() throws(GrammarError) -> TransformStep? {
+        if let extend, extend.isWanted, hasSize {
+            let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
+            return .pad(canvas, extend.gravity.place(on: canvas, ratio), .clear)
+        }
+        guard let extendRatio, extendRatio.isWanted, box.isPositive else { return nil }
+        guard extendRatio.gravity.word != "fp" else {
+            throw .notOffered(
+                extendRatio.option, "a focus needs a canvas of a size here: use extend, or a place")
+        }
+        return .padRatio(AspectRatio(of: box), extendRatio.gravity.cut(ratio), .clear)
+    }
+
+    private func paddingStep() -> TransformStep? {
+        func side(_ said: Int) -> Int {
+            Int((Double(said) * shownRatio).rounded(.toNearestOrEven))
+        }
+        let margins = Margins(
+            left: side(padding.left), top: side(padding.top), right: side(padding.right),
+            bottom: side(padding.bottom))
+        return margins == Margins() ? nil : .extend(margins, .colour(.clear))
+    }
+}
+
+/// What the options of sizes come to.
+extension ImgproxyOptions {
+    /// What the sizes are multiplied with, zoom apart. Without a size, an image that is not
+    /// enlarged stays as large as it is.
+    var shownRatio: Double { hasSize || enlarges ? ratio : min(ratio, mostRatio) }
+
+    var hasSize: Bool { width > 0 || height > 0 }
+
+    /// The size that is wanted, in pixels; a side of 0 follows from the other one.
+    var box: PixelSize {
+        func side(_ said: Int, _ zoom: Double) -> Int {
+            said == 0 ? 0 : max(1, Int((Double(said) * zoom * ratio).rounded()))
+        }
+        return PixelSize(width: side(width, zoom.across), height: side(height, zoom.down))
+    }
+
+    /// The size that the result has at least.
+    private var least: PixelSize {
+        func side(_ said: Int) -> Int { Int((Double(said) * shownRatio).rounded()) }
+        return PixelSize(width: side(leastWidth), height: side(leastHeight))
+    }
+
+    private var hasLeast: Bool { leastWidth > 0 || leastHeight > 0 }
+
+    /// Scales, and cuts to the size.
+    func sizeSteps() throws(GrammarError) -> [TransformStep] {
+        guard hasSize else { return ownSizeStep().map { [$0] } ?? [] }
+        if mode == .force { return forced() }
+        return (zoomStep().map { [$0] } ?? []) + (try fitted())
+    }
+
+    // MARK: - Without a size
+
+    /// The zoom of an image without a size: without `enlarge` it is no longer than its longest
+    /// side permits.
+    private var ownZoom: (across: Double, down: Double) {
+        let most = enlarges ? 1 : max(1, zoom.across, zoom.down)
+        return (zoom.across / most, zoom.down / most)
+    }
+
+    /// By how much an image that is zoomed may become larger without being enlarged.
+    private var mostRatio: Double {
+        let zoom = ownZoom
+        return 1 / max(zoom.across, zoom.down)
+    }
+
+    private func ownSizeStep() -> TransformStep? {
+        let (zoom, ratio) = (ownZoom, shownRatio)
+        let size = RelativeSize(
+            width: .percent(Self.hundredths(zoom.across * ratio)),
+            height: .percent(Self.hundredths(zoom.down * ratio)))
+        let isWhole = size.width == .percent(100) && size.height == .percent(100)
+        guard !isWhole || hasLeast else { return nil }
+        return .resizeTo(size, .stretch, least: least)
+    }
+
+    /// In millionths, so that a third of three thirds is a whole.
+    private static func hundredths(_ part: Double) -> Double {
+        (part * 100_000_000).rounded() / 1_000_000
+    }
+
+    // MARK: - With one
+
+    /// Exactly the box, or its ratio where the image is smaller. A side that is not said stays.
+    private func forced() -> [TransformStep] {
+        let mode: ResizeMode = enlarges ? .stretch : .reshape
+        guard !box.isPositive || hasLeast else { return [.resize(box, mode, enlarges: enlarges)] }
+        func side(_ said: Int, _ zoom: Double) -> RelativeSize.Side {
+            said > 0 ? .pixels(said) : .percent(Self.hundredths(zoom * ratio))
+        }
+        let size = RelativeSize(
+            width: side(box.width, zoom.across), height: side(box.height, zoom.down))
+        let resize = TransformStep.resizeTo(size, mode, enlarges: enlarges, least: least)
+        return [resize] + (hasLeast ? [cut()] : [])
+    }
+
+    /// Where the zooms are two, the image first loses what it is zoomed less in one direction: what
+    /// then follows keeps its ratio.
+    private func zoomStep() -> TransformStep? {
+        guard zoom.across != zoom.down else { return nil }
+        let most = max(zoom.across, zoom.down)
+        return .resizeTo(
+            RelativeSize(
+                width: .percent(Self.hundredths(zoom.across / most)),
+                height: .percent(Self.hundredths(zoom.down / most))), .stretch)
+    }
+
+    private func fitted() throws(GrammarError) -> [TransformStep] {
+        guard box.isPositive, mode != .fit else {
+            return [resize(.fit)] + (hasLeast ? [cut()] : [])
+        }
+        switch mode {
+        case .fit, .force: return []
+        case .auto: return [resize(.auto), cut()]
+        case .fill, .fillDown:
+            // A small image has the ratio of the box, and not the box.
+            let keepsRatio = !enlarges && (mode == .fillDown || ratio > 1)
+            guard !keepsRatio else {
+                guard !hasLeast else {
+                    throw .notOffered(
+                        leastWidth > 0 ? "min-width" : "min-height",
+                        "a cut that keeps the ratio of the box has no least size here: say "
+                            + "enlarge:1, or leave it out")
+                }
+                return [resize(.cover), .cropRatio(AspectRatio(of: box), gravity.cut(ratio))]
+            }
+            let isPlain = gravity.cut() == .center && !hasLeast
+            return isPlain ? [resize(.fill)] : [resize(.cover), cut()]
+        }
+    }
+
+    private func resize(_ mode: ResizeMode) -> TransformStep {
+        guard hasLeast else { return .resize(box, mode, enlarges: enlarges) }
+        return .resizeTo(
+            RelativeSize(width: .pixels(box.width), height: .pixels(box.height)), mode,
+            enlarges: enlarges, least: least)
+    }
+
+    /// What sticks out of the box; a side that is not said keeps all.
+    private func cut() -> TransformStep {
+        func side(_ said: Int) -> RelativeSize.Side { said > 0 ? .pixels(said) : .percent(100) }
+        return .cropTo(
+            RelativeSize(width: side(box.width), height: side(box.height)), gravity.cut(ratio))
+    }
+}
+
+/// imgproxy's gravity: what of an image counts most.
+struct ImgproxyGravity: Hashable, Sendable {
+    /// What is asked for it.
+    enum Use: Sendable {
+        /// What is cut out.
+        case cut
+        /// Where an image lies on a larger canvas.
+        case canvas
+    }
+
+    /// The place, or what is looked for.
+    let gravity: Gravity
+    /// How far the place is moved inwards; of the middle: to the right and down. Below 1 it is a
+    /// part of the image.
+    let x: Double
+    /// See `x`.
+    let y: Double
+    /// As it was written.
+    let word: String
+
+    static let center = ImgproxyGravity(.center, "ce")
+
+    private init(_ gravity: Gravity, _ word: String) {
+        (self.gravity, self.word, x, y) = (gravity, word, 0, 0)
+    }
+
+    /// `TYPE:X:Y`, of which the last two may be left out unless the type is `fp`.
+    init(_ said: OptionArguments, for use: Use) throws(GrammarError) {
+        try said.atMost(3)
+        word = try said.needed(said[0])
+        if ["obj", "objw"].contains(word) {
+            throw .notOffered(said.option, "objects are not looked for here: use another gravity")
+        }
+        let isFocus = word == "fp"
+        let offsets = isFocus ? 0...1 : -Double(RequestSides.most)...Double(RequestSides.most)
+        let (left, top) = (try said.decimal(1, in: offsets), try said.decimal(2, in: offsets))
+        switch word {
+        case "fp":
+            gravity = .point(x: try said.needed(left), y: try said.needed(top))
+            (x, y) = (0, 0)
+        case "sm" where use == .cut:
+            try said.atMost(1)
+            (gravity, x, y) = (.attention, 0, 0)
+        default:
+            guard let place = Self.places[word] else {
+                throw .malformed(
+                    said.option,
+                    "\(said.shown(word)) is no gravity: use ce, no, so, ea, we, noea, nowe, soea, "
+                        + "sowe, " + (use == .cut ? "sm or fp:X:Y" : "or fp:X:Y"))
+            }
+            (gravity, x, y) = (place, left ?? 0, top ?? 0)
+        }
+    }
+
+    /// Places by imgproxy's words.
+    static let places: [String: Gravity] = [
+        "ce": .center, "no": .point(x: 0.5, y: 0), "so": .point(x: 0.5, y: 1),
+        "ea": .point(x: 1, y: 0.5), "we": .point(x: 0, y: 0.5), "noea": .point(x: 1, y: 0),
+        "nowe": .point(x: 0, y: 0), "soea": .point(x: 1, y: 1), "sowe": .point(x: 0, y: 1),
+    ]
+
+    /// The gravity of a cut, moved by so many times its pixels.
+    func cut(_ ratio: Double = 1) -> Gravity {
+        guard x != 0 || y != 0, case .point(let across, let down) = gravity else {
+            return gravity
+        }
+        return .moved(
+            x: across, y: down, by: GravityOffset(x: side(x, ratio), y: side(y, ratio)))
+    }
+
+    /// The same on a canvas of pixels, in which a focus is the place of the middle of the image.
+    func place(on canvas: PixelSize, _ ratio: Double) -> Gravity {
+        guard word == "fp", case .point(let across, let down) = gravity else {
+            return cut(ratio)
+        }
+        return .pixel(x: across * Double(canvas.width), y: down * Double(canvas.height))
+    }
+
+    private func side(_ said: Double, _ ratio: Double) -> RelativeSize.Side {
+        let most = Double(RequestSides.most)
+        return abs(said) < 1
+            ? .percent(said * 100)
+            : .pixels(Int(min(max(-most, said * ratio), most).rounded(.toNearestOrEven)))
+    }
+}
+
+/// What `extend` says.
+struct ImgproxyExtend: Hashable, Sendable {
+    let option: String
+    let isWanted: Bool
+    let gravity: ImgproxyGravity
+
+    /// `EXTEND:GRAVITY…`
+    init(_ said: OptionArguments) throws(GrammarError) {
+        option = said.option
+        isWanted = try said.needed(said.flag(0))
+        let rest = said.dropFirst(1)
+        gravity = rest[0] == nil ? .center : try ImgproxyGravity(rest, for: .canvas)
+        if rest[0] == nil { try said.atMost(4) }
+    }
+}
+
+/// Sides as URLs may say them.
+enum RequestSides {
+    static let most = RequestLimits.sideMax
+}
+
+/// What `watermark` says: `OPACITY:POSITION:X:Y:SCALE`.
+struct ImgproxyWatermark: Hashable, Sendable {
+    let option: String
+    let opacity: Double
+    let word: String
+    let x: Double
+    let y: Double
+    /// Of the image; 0: its own size.
+    let scale: Double
+
+    init(_ said: OptionArguments) throws(GrammarError) {
+        try said.atMost(5)
+        option = said.option
+        opacity = try said.needed(said.decimal(0, in: 0...1))
+        word = said[1] ?? "ce"
+        let offsets = -Double(RequestSides.most)...Double(RequestSides.most)
+        x = try said.decimal(2, in: offsets) ?? 0
+        y = try said.decimal(3, in: offsets) ?? 0
+        scale = try said.decimal(4, in: 0...100) ?? 0
+        if word == "ch" {
+            throw .notOffered(option, "a chessboard of watermarks is not laid here: use re")
+        }
+        guard word == "re" || ImgproxyGravity.places[word] != nil else {
+            throw .malformed(
+                option,
+                "\(said.shown(word)) is no position: use ce, no, so, ea, we, noea, nowe, soea, "
+                    + "sowe or re")
+        }
+    }
+
+    /// The step; `nil` where nothing of it is seen.
+    func step(
+        of settings: ImgproxyGrammar.Settings, ratio: Double
+    ) throws(GrammarError) -> TransformStep? {
+        guard opacity > 0 else { return nil }
+        guard let url = settings.watermark else {
+            throw .notOffered(option, "this server has no watermark: leave it out")
+        }
+        guard scale <= 1 else {
+            throw .notOffered(option, "a watermark is at most as large as the image: scale 0 to 1")
+        }
+        let isTiled = word == "re"
+        guard !isTiled || (x == 0 && y == 0) else {
+            throw .notOffered(option, "tiles lie side by side here: leave the offsets out")
+        }
+        let side = RelativeSize.Side.percent(scale * 100)
+        return .overlay(
+            Overlay(
+                url: url, x: pixels(x, ratio), y: pixels(y, ratio),
+                opacity: opacity * settings.watermarkOpacity,
+                gravity: isTiled ? nil : place,
+                size: scale > 0 ? RelativeSize(width: side, height: side) : nil,
+                repeats: isTiled))
+    }
+
+    /// Its place, moved by what is a part of the image.
+    private var place: Gravity? {
+        func side(_ offset: Double) -> RelativeSize.Side {
+            abs(offset) < 1 ? .percent(offset * 100) : .pixels(0)
+        }
+        guard let place = ImgproxyGravity.places[word] else { return nil }
+        let by = GravityOffset(x: side(x), y: side(y))
+        let isMoved = [by.x, by.y].contains { $0 != .pixels(0) && $0 != .percent(0) }
+        guard isMoved, case .point(let across, let down) = place else { return place }
+        return .moved(x: across, y: down, by: by)
+    }
+
+    /// What it is moved by besides.
+    private func pixels(_ offset: Double, _ ratio: Double) -> Int {
+        abs(offset) < 1 ? 0 : Int((offset * ratio).rounded(.toNearestOrEven))
+    }
+}

@@ -1,0 +1,185 @@
+import ImageModel
+
+/// The arguments of one option, in their order.
+struct OptionArguments: Hashable, Sendable {
+    /// The name of the option, as it was written.
+    let option: String
+    let values: [String]
+
+    init(_ option: String, _ values: [String]) {
+        (self.option, self.values) = (option, values)
+    }
+
+    /// Those behind the first ones, of the same option.
+    func dropFirst(_ count: Int) -> OptionArguments {
+        OptionArguments(option, Array(values.dropFirst(count)))
+    }
+
+    /// An argument that says something; `nil` where there is none, or an empty one.
+    subscript(_ index: Int) -> String? {
+        values.indices.contains(index) && !values[index].isEmpty ? values[index] : nil
+    }
+
+    func atMost(_ count: Int) throws(GrammarError) {
+        guard values.count <= count else {
+            throw .malformed(
+                option, "it has \(values.count) arguments: \(count) at most are accepted")
+        }
+    }
+
+    /// The only argument, which may be empty.
+    func only() throws(GrammarError) -> String {
+        try atMost(1)
+        return values.first ?? ""
+    }
+
+    /// The whole number at that place; `nil` where nothing is there.
+    func whole(_ index: Int, in range: ClosedRange<Int>) throws(GrammarError) -> Int? {
+        guard let text = self[index] else { return nil }
+        guard let number = PlainNumber.integer(text), range.contains(number) else {
+            throw .malformed(
+                option,
+                "\(shown(text)) is no whole number from \(range.lowerBound) to "
+                    + "\(range.upperBound)")
+        }
+        return number
+    }
+
+    /// The number at that place; `nil` where nothing is there.
+    func decimal(_ index: Int, in range: ClosedRange<Double>) throws(GrammarError) -> Double? {
+        guard let text = self[index] else { return nil }
+        guard let number = PlainNumber.decimal(text), range.contains(number) else {
+            throw .malformed(
+                option,
+                "\(shown(text)) is no number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// Yes or no at that place; `nil` where nothing is there.
+    func flag(_ index: Int) throws(GrammarError) -> Bool? {
+        guard let text = self[index] else { return nil }
+        switch text {
+        case "1", "t", "T", "true", "True", "TRUE": return true
+        case "0", "f", "F", "false", "False", "FALSE": return false
+        default: throw .malformed(option, "\(shown(text)) is neither 1 (t, true) nor 0 (f, false)")
+        }
+    }
+
+    /// What becomes of damaged images: the only argument.
+    func onlyDamaged() throws(GrammarError) -> DamagedImages {
+        let text = try needed(Optional(try only()))
+        guard let choice = DamagedImages(name: text) else {
+            throw .malformed(option, "\(shown(text)) is neither show nor refuse")
+        }
+        return choice
+    }
+
+    /// Something that the option cannot do without.
+    func needed<Value>(_ value: Value?) throws(GrammarError) -> Value {
+        guard let value else { throw .malformed(option, "an argument is missing: name it") }
+        return value
+    }
+
+    /// An argument in a sentence, cut off where it is long.
+    func shown(_ text: String) -> String {
+        text.utf8.count > 40 ? "'\(text.prefix(40))…'" : "'\(text)'"
+    }
+}
+
+/// Percent-encoded text of a path as bytes (RFC 3986, section 2.1).
+enum PercentText {
+    /// Throws where a percent sign is not followed by two hexadecimal digits.
+    static func bytes(_ text: some StringProtocol, of option: String? = nil) throws(GrammarError)
+        -> [UInt8]
+    {
+        guard let bytes = PercentCoding.decode(text.utf8) else {
+            throw GrammarError(
+                .malformed, "a % is not followed by two hexadecimal digits: write it as %25",
+                option: option)
+        }
+        return bytes
+    }
+
+    /// The URL of a source as a part of a path in which it is decoded once: what ends a path, or
+    /// means something else there, is encoded.
+    static func source(_ url: String) -> String {
+        PercentCoding.encode(url.utf8) { (0x21...0x7E).contains($0) && !ending.contains($0) }
+    }
+
+    private static let ending = Set("%?#@\"<>\\^`{|}".utf8)
+
+    /// The same as text without control characters; throws for bytes that are no UTF-8.
+    static func text(_ text: some StringProtocol, of option: String) throws(GrammarError) -> String
+    {
+        let bytes = try bytes(text, of: option)
+        guard let decoded = String(validating: bytes, as: UTF8.self) else {
+            throw .malformed(option, "it is no UTF-8: encode it as UTF-8")
+        }
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw .malformed(option, "it has control characters: leave them out")
+        }
+        return decoded
+    }
+}
+
+/// RFC 4648, section 5, with or without padding.
+enum Base64URL {
+    /// The text of bytes, without padding.
+    static func encode(_ bytes: [UInt8]) -> String {
+        Base64Text.text(bytes).replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+    }
+
+    /// `nil` for other characters, for a length that no bytes have, and for bits behind the last
+    /// byte.
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var digits = Array(text)
+        var padding = 0
+        while padding < 2, digits.last == UInt8(ascii: "=") {
+            digits.removeLast()
+            padding += 1
+        }
+        guard digits.count % 4 != 1, padding == 0 || (digits.count + padding) % 4 == 0 else {
+            return nil
+        }
+        return Base64.bytes(ofDigits: digits, last: (UInt8(ascii: "-"), UInt8(ascii: "_")))
+    }
+}
+
+/// Colours as URLs have them: hexadecimal digits without `#`, which would begin a fragment.
+enum ColourWord {
+    /// `rgb` or `rrggbb`, opaque; `nil` for other texts.
+    static func hexadecimal(_ text: String) -> Colour? {
+        switch text.utf8.count {
+        case 3: Colour("#" + text.map { "\($0)\($0)" }.joined())
+        case 6: Colour("#" + text)
+        default: nil
+        }
+    }
+
+    /// The same, or one of HTML's sixteen names (CSS Color Module Level 4, basic colours), or
+    /// `transparent`.
+    static func named(_ text: String) -> Colour? {
+        let word = text.lowercased()
+        return names[word].map { Colour(argb: $0) } ?? hexadecimal(word)
+    }
+
+    private static let names: [String: UInt32] = [
+        "transparent": 0, "black": 0xFF00_0000, "silver": 0xFFC0_C0C0, "gray": 0xFF80_8080,
+        "grey": 0xFF80_8080, "white": 0xFFFF_FFFF, "maroon": 0xFF80_0000, "red": 0xFFFF_0000,
+        "purple": 0xFF80_0080, "fuchsia": 0xFFFF_00FF, "green": 0xFF00_8000,
+        "lime": 0xFF00_FF00, "olive": 0xFF80_8000, "yellow": 0xFFFF_FF00, "navy": 0xFF00_0080,
+        "blue": 0xFF00_00FF, "teal": 0xFF00_8080, "aqua": 0xFF00_FFFF,
+    ]
+}
+
+extension StringProtocol {
+    /// Without blanks and tabs around it.
+    package var trimmedOfBlanks: SubSequence {
+        let blanks: Set<Character> = [" ", "\t"]
+        let start = firstIndex { !blanks.contains($0) } ?? endIndex
+        let end = lastIndex { !blanks.contains($0) }.map { index(after: $0) } ?? start
+        return self[start..<Swift.max(start, end)]
+    }
+}

@@ -1,0 +1,328 @@
+import ImageModel
+
+/// What a listener makes of the sources that URLs name, whatever its grammar: replacements first,
+/// then the base, then the default scheme; the result has to be allowed.
+public struct SourceRules: Hashable, Sendable {
+    /// The schemes of sources.
+    public var schemes = SourceSchemes.usual
+    /// The scheme of sources that name none, without `://`; empty: they are refused.
+    public var defaultScheme = ""
+    /// What stands before sources that do not begin with it.
+    public var base = ""
+    /// What takes the place of the beginnings of sources, one after the other.
+    public var replacements: [SourceReplacement] = []
+    /// The sources that may be loaded; `nil`: any.
+    public var allowed: [SourcePattern]?
+
+    /// Sources as URLs name them.
+    public init() {}
+
+    /// The URL of a source that was decoded once.
+    func url(_ source: [UInt8]) throws(GrammarError) -> String {
+        guard !source.isEmpty else { return try schemes.url(source) }
+        var source = replacements.reduce(source) { $1.applied(to: $0) }
+        if !source.starts(with: base.utf8) { source = Array(base.utf8) + source }
+        if !Self.namesScheme(source) {
+            guard !defaultScheme.isEmpty else {
+                throw GrammarError(
+                    .malformed, "the source has no scheme: write https:// before it")
+            }
+            source = Array("\(defaultScheme)://".utf8) + source
+        }
+        let url = try schemes.url(source)
+        try check(url)
+        return url
+    }
+
+    /// Throws where a URL is not among those allowed.
+    func check(_ url: String) throws(GrammarError) {
+        guard let allowed, !SourcePattern.permit(allowed, url) else { return }
+        throw GrammarError(
+            .forbidden,
+            "this source is not among the allowed ones: ask the operator to add it to "
+                + "--allowed-sources")
+    }
+
+    /// Whether a source begins with a scheme; without one it is a host or a path.
+    static func namesScheme(_ text: some Collection<UInt8>) -> Bool {
+        let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        let rest = text.dropFirst(scheme.count)
+        return !scheme.isEmpty
+            && (rest.starts(with: "://".utf8)
+                || (scheme.elementsEqual("data".utf8) && rest.starts(with: ":".utf8)))
+    }
+}
+
+/// Which sources a grammar takes. Whether one may be reached is for the stack.
+public struct SourceSchemes: Hashable, Sendable {
+    /// Those that are taken, in lower case.
+    public let names: Set<String>
+
+    /// Those of the loaders that the stack has.
+    public static let usual = SourceSchemes(["http", "https", "s3", "gs", "data", "file", "local"])
+
+    /// Exactly these.
+    public init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
+
+    /// The same with those of the operator's own loaders, such as `photos`.
+    public func adding(_ others: [String]) -> SourceSchemes {
+        SourceSchemes(names.union(others))
+    }
+
+    /// The URL of bytes that were decoded once: a host beyond ASCII becomes that of DNS, what a URL
+    /// cannot hold is encoded again, all else stays as it is.
+    func url(_ bytes: [UInt8]) throws(GrammarError) -> String {
+        let text = try Self.anyURL(bytes)
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        guard names.contains(scheme) else { throw Self.refused(scheme) }
+        return text
+    }
+
+    /// The same of a URL of any scheme.
+    package static func anyURL(_ bytes: [UInt8]) throws(GrammarError) -> String {
+        guard !bytes.isEmpty else {
+            throw GrammarError(.malformed, "the URL of the source is empty: name one")
+        }
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw GrammarError(.malformed, "the URL of the source has control characters")
+        }
+        let text = PercentCoding.encode(withCodes(try HostName.ascii(hostOf: bytes))) {
+            (0x21...0x7E).contains($0) && !excluded.contains($0)
+        }
+        do throws(ImageError) {
+            _ = try SourceURL(text)
+        } catch {
+            throw GrammarError(.malformed, "the source is refused: \(error.message)")
+        }
+        return text
+    }
+
+    /// Visible characters that no URL has (RFC 3986, appendix A).
+    private static let excluded = Set("\"<>\\^`{|}".utf8)
+
+    /// A percent sign that begins no code is encoded itself.
+    private static func withCodes(_ bytes: [UInt8]) -> [UInt8] {
+        let percent = UInt8(ascii: "%")
+        guard bytes.contains(percent) else { return bytes }
+        return bytes.indices.flatMap { index in
+            let code = bytes[(index + 1)...].prefix(2)
+            let isCode =
+                code.count == 2
+                && code.allSatisfy { Character(UnicodeScalar($0)).hexDigitValue != nil }
+            return bytes[index] == percent && !isCode ? Array("%25".utf8) : [bytes[index]]
+        }
+    }
+
+    private static func refused(_ scheme: String) -> GrammarError {
+        GrammarError(
+            .malformed,
+            "the source is refused: the scheme \(scheme.prefix(20)) is not accepted here: use "
+                + "another")
+    }
+}
+
+/// The beginning of sources that may be loaded (imgproxy's `IMGPROXY_ALLOWED_SOURCES`).
+///
+/// Scheme and host have no case; a host is compared as a whole, so that `https://example.com` does
+/// not permit `https://example.com.evil.org/`. Redirects are the stack's: `sources` of the
+/// configuration holds for them, too.
+public struct SourcePattern: Hashable, Sendable {
+    private let wildcards: SourceWildcards
+
+    /// Patterns of one listener.
+    public static let countMax = 256
+
+    /// `s3://bucket/`, `https://*.example.com/`: `*` stands for any text without a slash. `nil` for
+    /// a text without a scheme.
+    init?(_ text: String) {
+        guard let mark = text.firstRange(of: "://"), mark.lowerBound != text.startIndex else {
+            guard text.hasSuffix(":"), text.count > 1 else { return nil }
+            wildcards = SourceWildcards(text.lowercased())
+            return
+        }
+        let behind = text[mark.upperBound...]
+        guard !behind.isEmpty else {
+            wildcards = SourceWildcards(text.lowercased())
+            return
+        }
+        let end = behind.firstIndex(of: "/") ?? behind.endIndex
+        let path = end == behind.endIndex ? "/" : String(behind[end...])
+        wildcards = SourceWildcards(Self.ascii(text[..<end]).lowercased() + path)
+    }
+
+    /// Scheme and host, whose labels beyond ASCII are those of DNS. What cannot be one permits no
+    /// URL.
+    private static func ascii(_ beginning: Substring) -> String {
+        let bytes = try? HostName.ascii(hostOf: Array(beginning.utf8))
+        return bytes.map { String(decoding: $0, as: UTF8.self) } ?? String(beginning)
+    }
+
+    /// Several, with commas between them. Throws for one without a scheme.
+    public static func list(_ text: String) throws(GrammarError) -> [SourcePattern] {
+        var list: [SourcePattern] = []
+        for item in text.split(separator: ",") {
+            let item = String(item.trimmedOfBlanks)
+            guard let pattern = SourcePattern(item) else {
+                throw GrammarError(
+                    .malformed,
+                    "'\(item.prefix(60))' is not the beginning of a URL, such as "
+                        + "https://*.example.com/ or s3://bucket/")
+            }
+            list.append(pattern)
+        }
+        guard (1...countMax).contains(list.count) else {
+            throw GrammarError(.malformed, "from 1 to \(countMax) sources are accepted")
+        }
+        return list
+    }
+
+    /// Whether one of the patterns is the beginning of a URL. What two readers may read as two
+    /// places, such as dot segments and backslashes, is permitted by none.
+    public static func permit(_ patterns: [SourcePattern], _ url: String) -> Bool {
+        guard let source = try? SourceURL(url) else { return false }
+        let text = source.withoutUserInfo
+        guard !hasDots(text) else { return false }
+        guard let mark = text.firstRange(of: "://") else {
+            let bytes = Array(text.utf8)
+            return patterns.contains { $0.wildcards.match(startOf: bytes) != nil }
+        }
+        let end =
+            text[mark.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        let authority = text[..<end].lowercased()
+        // A wildcard of a host is not to reach into a query.
+        let rest = text[end...].hasPrefix("/") ? String(text[end...]) : "/\(text[end...])"
+        let bytes = Array((authority + rest).utf8)
+        return patterns.contains { $0.wildcards.match(startOf: bytes) != nil }
+    }
+
+    private static func hasDots(_ text: String) -> Bool {
+        let path = text.drop { $0 != "/" }.prefix { $0 != "?" && $0 != "#" }
+        return path.contains("\\") || PathReading.isUnreadable(path)
+            || PathReading.hasDotSegments(path)
+    }
+}
+
+/// A beginning of sources, and what stands in its place (imgproxy's `IMGPROXY_URL_REPLACEMENTS`).
+public struct SourceReplacement: Hashable, Sendable {
+    private let pattern: SourceWildcards
+    private let parts: [Part]
+
+    private enum Part: Hashable {
+        case text([UInt8])
+        /// What the wildcard of that place stood for.
+        case wildcard(Int)
+    }
+
+    /// Replacements of one listener.
+    public static let countMax = 64
+
+    /// `PATTERN=REPLACEMENT`: `*` in the pattern stands for any text without a slash, and `${1}` in
+    /// the replacement for what the first one stood for. `nil` for other texts.
+    init?(_ text: String) {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+        pattern = SourceWildcards(String(text[..<equals]))
+        var (parts, rest) = ([Part](), text[text.index(after: equals)...])
+        while let start = rest.firstRange(of: "${") {
+            guard let end = rest[start.upperBound...].firstIndex(of: "}"),
+                let number = Int(rest[start.upperBound..<end]),
+                (1...max(1, pattern.count)).contains(number), pattern.count > 0
+            else { return nil }
+            parts.append(.text(Array(rest[..<start.lowerBound].utf8)))
+            parts.append(.wildcard(number - 1))
+            rest = rest[rest.index(after: end)...]
+        }
+        self.parts = parts + [.text(Array(rest.utf8))]
+    }
+
+    /// Several, with semicolons between them. Throws for what is not `PATTERN=REPLACEMENT`.
+    public static func list(_ text: String) throws(GrammarError) -> [SourceReplacement] {
+        var list: [SourceReplacement] = []
+        for item in text.split(separator: ";") {
+            guard let one = SourceReplacement(String(item.trimmedOfBlanks)) else {
+                throw GrammarError(
+                    .malformed,
+                    "'\(item.prefix(60))' is not PATTERN=REPLACEMENT, such as "
+                        + "mys3://=s3://bucket/images/; ${1} stands for what the first * of the "
+                        + "pattern matched")
+            }
+            list.append(one)
+        }
+        guard list.count <= countMax else {
+            throw GrammarError(.malformed, "at most \(countMax) replacements are accepted")
+        }
+        return list
+    }
+
+    func applied(to source: [UInt8]) -> [UInt8] {
+        guard let match = pattern.match(startOf: source) else { return source }
+        var result: [UInt8] = []
+        for part in parts {
+            switch part {
+            case .text(let text): result += text
+            case .wildcard(let place): result += match.wildcards[place]
+            }
+        }
+        return result + source[match.end...]
+    }
+}
+
+/// A text in which each `*` stands for any text without a slash.
+struct SourceWildcards: Hashable, Sendable {
+    private let pieces: [[UInt8]]
+
+    init(_ text: String) {
+        pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+            .map(Array.init)
+    }
+
+    /// Wildcards in it.
+    var count: Int { pieces.count - 1 }
+
+    struct Match {
+        /// What each wildcard stands for.
+        var wildcards: [ArraySlice<UInt8>] = []
+        /// Where the text behind the pattern begins.
+        var end: Int
+    }
+
+    /// How it matches the beginning of a text, each wildcard as long as possible.
+    func match(startOf text: [UInt8]) -> Match? {
+        guard let first = pieces.first, text.starts(with: first) else { return nil }
+        // The candidates of each wildcard, the longest first; `ends` are where its piece ends.
+        var match = Match(end: first.count)
+        var tries: [Int] = []
+        var place = 0
+        var budget = Self.stepsMax
+        while place < count {
+            let start = match.end
+            let limit = text[start...].firstIndex(of: UInt8(ascii: "/")) ?? text.endIndex
+            var length = tries.count > place ? tries[place] : limit - start
+            let piece = pieces[place + 1]
+            while length >= 0, !text[(start + length)...].starts(with: piece) {
+                length -= 1
+                budget -= 1
+            }
+            guard budget > 0 else { return nil }
+            if length >= 0 {
+                if tries.count > place {
+                    tries[place] = length - 1
+                } else {
+                    tries.append(length - 1)
+                }
+                match.wildcards.append(text[start..<(start + length)])
+                match.end = start + length + piece.count
+                place += 1
+                continue
+            }
+            // The one before may be shorter.
+            if tries.count > place { tries.removeLast() }
+            guard let last = match.wildcards.popLast() else { return nil }
+            place -= 1
+            match.end = last.startIndex
+        }
+        return match
+    }
+
+    /// Comparisons at most, so that no text takes long.
+    private static let stepsMax = 1 << 20
+}

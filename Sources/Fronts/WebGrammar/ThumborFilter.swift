@@ -1,0 +1,419 @@
+import ImageModel
+
+/// One filter of thumbor's.
+struct ThumborFilter: Sendable {
+    let name: String
+    /// Whether it says something of what is done before all filters.
+    let isEarly: Bool
+    let take: @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
+
+    private init(
+        _ name: String, isEarly: Bool = false,
+        take: @escaping @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
+    ) {
+        (self.name, self.isEarly, self.take) = (name, isEarly, take)
+    }
+
+    /// A filter with its arguments.
+    struct Use {
+        let filter: ThumborFilter
+        let arguments: OptionArguments
+    }
+
+    /// All that are read, in the order of the document.
+    static let all = sizes + looks + files
+
+    private static let byName: [String: ThumborFilter] = Dictionary(
+        uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    private static let sizes = [
+        ThumborFilter("no_upscale", isEarly: true) { plan, said throws(GrammarError) in
+            try said.atMost(0)
+            plan.isNeverEnlarged = true
+        },
+        ThumborFilter("stretch", isEarly: true) { plan, said throws(GrammarError) in
+            try said.atMost(0)
+            plan.isStretched = true
+        },
+        ThumborFilter("focal", isEarly: true) { plan, said throws(GrammarError) in
+            plan.focus(on: try ThumborFocus(said))
+        },
+        ThumborFilter("proportion") { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            let part = try said.needed(said.decimal(0, in: 0...1))
+            guard part >= 0.000_001 else {
+                throw .malformed(said.option, "no pixels are left: say more")
+            }
+            let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
+            plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
+        },
+        ThumborFilter("upscale") { plan, said throws(GrammarError) in
+            try said.atMost(0)
+            plan.upscale()
+        },
+        ThumborFilter("fill") { plan, said throws(GrammarError) in
+            try said.atMost(2)
+            let word = try said.needed(said[0])
+            guard word != "auto", word != "blur" else {
+                throw .notOffered(said.option, "\(word) is not done here: name a colour")
+            }
+            try plan.fill(said.named(word), under: said.flag(1) ?? false)
+        },
+        ThumborFilter("rotate") { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            let degrees = try said.needed(said.whole(0, in: -360_000...360_000))
+            guard degrees % 90 == 0 else {
+                throw .malformed(said.option, "an angle is a multiple of 90")
+            }
+            let clockwise = ((-degrees % 360) + 360) % 360
+            guard clockwise != 0 else { return }
+            plan.add(.rotate(Rotation(degreesClockwise: Double(clockwise))))
+        },
+    ]
+
+    private static let looks = [
+        ThumborFilter("blur") { plan, said throws(GrammarError) in
+            try said.atMost(2)
+            let radius = try said.needed(said.whole(0, in: 1...150))
+            let sigma = try said.decimal(1, in: 0...100) ?? 0
+            let wanted = sigma > 0 ? sigma : Double(radius)
+            guard (2...100).contains(wanted) else {
+                throw .notOffered(said.option, "a blur is from 2 to 100 here")
+            }
+            plan.add(.blur(radius: wanted))
+        },
+        ThumborFilter("sharpen") { plan, said throws(GrammarError) in
+            try said.atMost(3)
+            let amount = try said.needed(said.decimal(0, in: 0...100))
+            let radius = try said.needed(said.decimal(1, in: 0...10))
+            let isOfLight = try said.needed(said.flag(2))
+            guard amount == 1, !isOfLight else {
+                throw .notOffered(
+                    said.option, "the amount is 1, of all colours: use sharpen(1,RADIUS,false)"
+                )
+            }
+            plan.add(.sharpen(radius: radius))
+        },
+        ThumborFilter("brightness") { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            plan.add(.brightness(Double(try said.needed(said.whole(0, in: -100...100)))))
+        },
+        ThumborFilter("contrast") { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            plan.add(.contrast(contrast(try said.needed(said.whole(0, in: -100...100)))))
+        },
+        ThumborFilter("grayscale") { plan, said throws(GrammarError) in
+            try said.atMost(0)
+            plan.add(.grayscale)
+        },
+        ThumborFilter("round_corner") { plan, said throws(GrammarError) in
+            try said.takeRoundCorner(into: &plan)
+        },
+        ThumborFilter("background_color") { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            let colour = try said.named(said.needed(said[0]))
+            if colour != .clear { plan.add(.flatten(colour)) }
+        },
+        ThumborFilter("watermark") { plan, said throws(GrammarError) in
+            plan.add(.overlay(try ThumborWatermark(said).overlay))
+        },
+    ]
+
+    private static let files = [
+        ThumborFilter("format", isEarly: true) { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            let word = try said.needed(said[0])
+            guard let format = ImageFormat(name: word) else {
+                throw .malformed(
+                    said.option, "\(said.shown(word)) is no format: use jpeg, png, webp, …")
+            }
+            guard format.isEncodable else {
+                throw .notOffered(said.option, "\(format.name) is not written here: use another")
+            }
+            plan.output.format = format
+        },
+        ThumborFilter("quality", isEarly: true) { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            plan.output.quality = try said.needed(said.whole(0, in: 0...100))
+        },
+        ThumborFilter("max_bytes", isEarly: true) { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            plan.output.maxBytes = try said.needed(said.whole(0, in: 1...(1 << 30)))
+        },
+        ThumborFilter("max_age", isEarly: true) { plan, said throws(GrammarError) in
+            try said.atMost(1)
+            plan.maxAge = try said.needed(said.whole(0, in: 0...Int(Int32.max)))
+        },
+        ThumborFilter("damaged", isEarly: true) { plan, said throws(GrammarError) in
+            plan.damaged = try said.onlyDamaged()
+        },
+        ThumborFilter("strip_exif", isEarly: true) { plan, said throws(GrammarError) in
+            try said.atMost(0)
+            plan.output.metadata = .nothing
+        },
+        ThumborFilter("strip_icc", isEarly: true) { plan, said throws(GrammarError) in
+            try said.atMost(0)
+            _ = plan.output.take(settings: ["icc": "srgb"])
+        },
+    ]
+
+    /// Those that thumbor has, and nobody here.
+    static let absent: Set<String> = [
+        "extract_focal", "saturation", "colorize", "rgb", "noise",
+        "equalize", "convolution", "curve", "frame", "autojpg", "redeye", "cover", "gifv",
+        // Its documentation has these two, and its code drops them.
+        "horizontal_align", "vertical_align",
+    ]
+
+    /// The contrast, in thousandths, with the slope of thumbor's: the square of so many hundredths
+    /// more than one.
+    private static func contrast(_ said: Int) -> Double {
+        let factor = Double(100 + said) / 100
+        let slope = factor * factor
+        let contrast = slope < 1 ? (slope - 1) * 100 : 100 * (slope - 1) / (slope + 1)
+        return (contrast * 1_000).rounded() / 1_000
+    }
+
+    // MARK: - Reading
+
+    /// The filters in a text such as `blur(3):grayscale(`, whose last bracket was taken off.
+    static func uses(in text: String) throws(GrammarError) -> [Use] {
+        let calls = text.split("):")
+        guard calls.count <= GrammarLimits.optionsMax else {
+            throw GrammarError(
+                .malformed, "there are more than \(GrammarLimits.optionsMax) filters: use fewer")
+        }
+        var uses: [Use] = []
+        for call in calls {
+            guard let bracket = call.firstIndex(of: "(") else {
+                throw .malformed(
+                    String(call.prefix(40)), "a filter has brackets, such as grayscale()")
+            }
+            let name = String(call[..<bracket])
+            guard let filter = byName[name] else { throw unknown(String(name.prefix(40))) }
+            let values = try arguments(call[call.index(after: bracket)...], of: name)
+            uses.append(Use(filter: filter, arguments: OptionArguments(name, values)))
+        }
+        return uses
+    }
+
+    private static func unknown(_ name: String) -> GrammarError {
+        absent.contains(name)
+            ? .notOffered(name, "thumbor has this filter, and this server does not")
+            : .malformed(name, "there is no such filter: see the list of filters")
+    }
+
+    /// What stands between commas, without blanks and quotes around it, decoded. Within quotes a
+    /// comma is no end.
+    private static func arguments(
+        _ text: Substring, of name: String
+    ) throws(GrammarError) -> [String] {
+        guard !text.isEmpty else { return [] }
+        var (values, value, isQuoted) = ([String](), "", false)
+        for character in text {
+            if character == "'" { isQuoted.toggle() }
+            if character == ",", !isQuoted {
+                values.append(value)
+                value = ""
+            } else {
+                value.append(character)
+            }
+        }
+        values.append(value)
+        var decoded: [String] = []
+        for value in values { decoded.append(try plain(value, of: name)) }
+        return decoded
+    }
+
+    private static func plain(_ text: String, of name: String) throws(GrammarError) -> String {
+        var value = try PercentText.text(text, of: name)[...]
+        while value.first == " " { value.removeFirst() }
+        while value.last == " " { value.removeLast() }
+        let isQuoted = value.utf8.count > 2 && value.first == "'" && value.last == "'"
+        return String(isQuoted ? value.dropFirst().dropLast() : value)
+    }
+}
+
+extension OptionArguments {
+    /// The colour of a word.
+    fileprivate func named(_ word: String) throws(GrammarError) -> Colour {
+        guard let colour = ColourWord.named(word) else {
+            throw .malformed(
+                option, "\(shown(word)) is no colour: use rrggbb, or a name such as white")
+        }
+        return colour
+    }
+
+    /// `RADIUS,R,G,B[,TRANSPARENT]`
+    fileprivate func takeRoundCorner(into plan: inout ThumborPlan) throws(GrammarError) {
+        try atMost(5)
+        guard self[0]?.contains("|") != true else {
+            throw .notOffered(option, "corners are parts of circles here: name one radius")
+        }
+        let radius = try needed(whole(0, in: 0...RequestSides.most))
+        var argb: UInt32 = 0xFF
+        for place in 1...3 {
+            argb = argb << 8 | UInt32(try needed(whole(place, in: 0...255)))
+        }
+        let isTransparent = try flag(4) ?? false
+        plan.add(.round(radius: Double(radius)))
+        if !isTransparent { plan.add(.flatten(Colour(argb: argb))) }
+    }
+}
+
+/// What the filter `focal` says: a rectangle of the source, `LEFTxTOP:RIGHTxBOTTOM`.
+struct ThumborFocus: Hashable {
+    /// Its middle, in pixels of the source.
+    let x: Double
+    let y: Double
+    /// Its pixels: what is larger counts more.
+    let weight: Double
+
+    init(_ said: OptionArguments) throws(GrammarError) {
+        try said.atMost(1)
+        let corners = try said.needed(said[0]).split(":")
+        let numbers = OptionArguments(said.option, corners.flatMap { $0.split("x") })
+        guard corners.count == 2, numbers.values.count == 4 else {
+            throw .malformed(said.option, "use LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
+        }
+        guard !numbers.values.contains(where: { $0.contains(".") }) else {
+            throw .notOffered(said.option, "parts of the image are no focus here: use pixels")
+        }
+        var sides: [Int] = []
+        for place in 0..<4 {
+            sides.append(try numbers.needed(numbers.whole(place, in: 0...RequestSides.most)))
+        }
+        guard sides[2] > sides[0], sides[3] > sides[1] else {
+            throw .malformed(
+                said.option, "the second corner is right of the first one and below it")
+        }
+        x = Double(sides[0]) + ((Double(sides[2]) - Double(sides[0])) / 2)
+        y = Double(sides[1]) + ((Double(sides[3]) - Double(sides[1])) / 2)
+        weight = Double(sides[2] - sides[0]) * Double(sides[3] - sides[1])
+    }
+
+    /// The middle of several, in pixels of a part of the source; those beside it do not count, and
+    /// `nil` is where none does.
+    static func middle(of foci: [ThumborFocus], in crop: PixelRect?) -> (x: Double, y: Double)? {
+        guard let crop else { return mean(foci, from: (0, 0)) }
+        let (left, top) = (Double(crop.x), Double(crop.y))
+        let across = left...left + Double(crop.size.width)
+        let down = top...top + Double(crop.size.height)
+        return mean(foci.filter { across.contains($0.x) && down.contains($0.y) }, from: (left, top))
+    }
+
+    private static func mean(
+        _ foci: [ThumborFocus], from origin: (x: Double, y: Double)
+    ) -> (x: Double, y: Double)? {
+        let weight = foci.reduce(0) { $0 + $1.weight }
+        guard weight > 0 else { return nil }
+        return (
+            foci.reduce(0) { $0 + $1.x * $1.weight } / weight - origin.x,
+            foci.reduce(0) { $0 + $1.y * $1.weight } / weight - origin.y
+        )
+    }
+}
+
+/// What the filter `watermark` says: `URL,X,Y,ALPHA[,WIDTH[,HEIGHT]]`.
+struct ThumborWatermark {
+    let overlay: Overlay
+
+    /// One of the two numbers of its place.
+    private enum Place: Equatable {
+        case start(Int)
+        case end(Int)
+        /// So many hundredths of the image in from the start, or from the end.
+        case part(Double, isEnd: Bool)
+        case middle
+        case everywhere
+    }
+
+    init(_ said: OptionArguments) throws(GrammarError) {
+        try said.atMost(6)
+        let url = try said.needed(said[0])
+        let (x, y) = (try Self.place(said, 1), try Self.place(said, 2))
+        let alpha = try said.needed(said.whole(3, in: 0...100))
+        let size = try Self.size(said)
+        let isTiled = x == .everywhere
+        guard isTiled == (y == .everywhere) else {
+            throw .notOffered(said.option, "tiles lie in both directions here: use repeat twice")
+        }
+        overlay = Overlay(
+            url: try Self.address(url, said), x: Self.offset(x), y: Self.offset(y),
+            opacity: Double(100 - alpha) / 100,
+            gravity: isTiled ? nil : Self.gravity(x, y),
+            size: size, repeats: isTiled)
+    }
+
+    /// Its URL, whose scheme may be missing, as that of sources.
+    private static func address(
+        _ url: String, _ said: OptionArguments
+    ) throws(GrammarError) -> String {
+        let whole = url.contains("://") ? url : "http://\(url)"
+        do throws(GrammarError) {
+            return try SourceSchemes(["http", "https"]).url(Array(whole.utf8))
+        } catch {
+            throw .malformed(said.option, error.message)
+        }
+    }
+
+    private static func place(_ said: OptionArguments, _ index: Int) throws(GrammarError) -> Place {
+        let text = try said.needed(said[index])
+        switch text {
+        case "center": return .middle
+        case "repeat": return .everywhere
+        default: break
+        }
+        if text.last == "p" {
+            let part = OptionArguments(said.option, [String(text.dropLast())])
+            let hundredths = try part.needed(part.whole(0, in: -100...100))
+            return .part(Double(abs(hundredths)), isEnd: text.hasPrefix("-"))
+        }
+        let range = -RequestSides.most...RequestSides.most
+        let number = try said.needed(said.whole(index, in: range))
+        return text.hasPrefix("-") ? .end(-number) : .start(number)
+    }
+
+    private static func offset(_ place: Place) -> Int {
+        switch place {
+        case .start(let pixels), .end(let pixels): pixels
+        case .part, .middle, .everywhere: 0
+        }
+    }
+
+    /// Its place, moved by what is a part of the image.
+    private static func gravity(_ x: Place, _ y: Place) -> Gravity {
+        func side(_ place: Place) -> RelativeSize.Side {
+            if case .part(let part, _) = place { .percent(part) } else { .pixels(0) }
+        }
+        let by = GravityOffset(x: side(x), y: side(y))
+        guard by.x != .pixels(0) || by.y != .pixels(0) else {
+            return .point(x: fraction(x), y: fraction(y))
+        }
+        return .moved(x: fraction(x), y: fraction(y), by: by)
+    }
+
+    private static func fraction(_ place: Place) -> Double {
+        switch place {
+        case .part(_, let isEnd): isEnd ? 1 : 0
+        case .start, .everywhere: 0
+        case .middle: 0.5
+        case .end: 1
+        }
+    }
+
+    /// A box in hundredths of the image; a side that is not said is all of it.
+    private static func size(_ said: OptionArguments) throws(GrammarError) -> RelativeSize? {
+        var sides: [RelativeSize.Side?] = []
+        for index in 4...5 {
+            guard let text = said[index], text != "none", text != "0" else {
+                sides.append(nil)
+                continue
+            }
+            let number = try said.needed(said.whole(index, in: 1...100))
+            sides.append(.percent(Double(number)))
+        }
+        guard sides[0] != nil || sides[1] != nil else { return nil }
+        return RelativeSize(width: sides[0] ?? .percent(100), height: sides[1] ?? .percent(100))
+    }
+}

@@ -1,0 +1,475 @@
+import ImageModel
+import Nettle
+
+/// thumbor's URLs: `/SIGNATURE/trim/AxB:CxD/fit-in/WxH/ALIGN/smart/filters:…/URL`
+/// (`Proto/WEB.md`).
+public struct ThumborGrammar: URLGrammar {
+    /// What is the same for every URL.
+    public struct Settings: Hashable, Sendable {
+        /// Keys, any of which may have signed; they have no salt.
+        public var keys: [SigningKey] = []
+        /// Whether `unsafe` stands for a signature.
+        public var permitsUnsigned = false
+        /// What becomes of the sources that URLs name; without a scheme they have http.
+        public var sources = SourceRules()
+
+        /// Nobody may ask for anything.
+        public init() { sources.defaultScheme = "http" }
+    }
+
+    private let settings: Settings
+    private let signature: PathSignature
+
+    /// Throws for a key with a salt.
+    public init(_ settings: Settings) throws(GrammarError) {
+        guard settings.keys.allSatisfy(\.salt.isEmpty) else {
+            throw GrammarError(.malformed, "thumbor's keys have no salt: leave it out")
+        }
+        self.settings = settings
+        signature = PathSignature(
+            algorithm: .sha1, keys: settings.keys, byteCount: HMAC.sha1.byteCount)
+    }
+
+    /// What a target wants; see `URLGrammar`.
+    public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
+        let path = try RequestTarget.path(of: target)
+        let parts = try ThumborPath(RequestTarget.text(of: signedPart(of: path)))
+        var plan = ThumborPlan(parts)
+        for filter in parts.filters where filter.filter.isEarly {
+            try filter.filter.take(&plan, filter.arguments)
+        }
+        try plan.beginWithSize()
+        for filter in parts.filters where !filter.filter.isEarly {
+            try filter.filter.take(&plan, filter.arguments)
+        }
+        let request = try plan.request(for: url(of: parts.source))
+        for overlay in request.image.overlays { try settings.sources.check(overlay.url) }
+        return request
+    }
+
+    /// The source behind the options; see `URLGrammar`.
+    public func path(options: String, source: String) -> String {
+        (options.isEmpty ? "" : "\(options)/") + PercentText.source(source)
+    }
+
+    /// Signed without the slash before it, with the padding that thumbor's has; see `URLGrammar`.
+    public func target(ofPath path: String) throws(GrammarError) -> String {
+        if let text = signature.text(for: Array(path.utf8)) {
+            let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+            return "/\(text)\(padding)/\(path)"
+        }
+        guard settings.permitsUnsigned else { throw .notSigned(signature) }
+        return "/unsafe/\(path)"
+    }
+
+    private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
+        guard let (first, rest) = RequestTarget.split(path) else {
+            throw GrammarError(.malformed, "the path has no signature and source: /SIGNATURE/…/URL")
+        }
+        if settings.permitsUnsigned, first.elementsEqual("unsafe".utf8) { return rest }
+        // Some clients encode the padding.
+        guard let text = try? PercentText.bytes(String(decoding: first, as: UTF8.self)),
+            let code = Base64URL.decode(text),
+            signature.verifies(code, of: rest)
+                || signature.verifies(code, of: ThumborPath.withBrackets(rest))
+        else { throw .notSigned(signature) }
+        return rest
+    }
+
+    /// A source is decoded once. The codes of a `data:` URL are its own.
+    private func url(of source: String) throws(GrammarError) -> String {
+        let sources = settings.sources
+        if source.hasPrefix("data:") { return try sources.url(Array(source.utf8)) }
+        let decoded = try PercentText.bytes(source)
+        if !SourceRules.namesScheme(decoded), sources.base.isEmpty,
+            let slip = ThumborPath.slip(in: source)
+        {
+            throw slip
+        }
+        return try sources.url(decoded)
+    }
+}
+
+/// The parts of a path of thumbor's, which stand in one order; each may be missing but the last.
+struct ThumborPath {
+    /// One side of the size that is wanted.
+    enum Side: Equatable {
+        /// It follows from the other one.
+        case open
+        case pixels(Int)
+        /// That of the source.
+        case original
+    }
+
+    /// How a box is filled.
+    enum Fit: String {
+        case inside = "fit-in"
+        case adaptive = "adaptive-fit-in"
+        case full = "full-fit-in"
+        case adaptiveFull = "adaptive-full-fit-in"
+    }
+
+    private(set) var isMeta = false
+    private(set) var trim: [TransformStep] = []
+    private(set) var crop: PixelRect?
+    private(set) var fit: Fit?
+    private(set) var width = Side.open
+    private(set) var height = Side.open
+    private(set) var flipsAcross = false
+    private(set) var flipsDown = false
+    /// Words that say what counts most, by what is not usual.
+    private(set) var across: String?
+    private(set) var down: String?
+    private(set) var isSmart = false
+    private(set) var filters: [ThumborFilter.Use] = []
+    let source: String
+
+    init(_ path: String) throws(GrammarError) {
+        var reader = SegmentReader(path)
+        if reader.take("debug") {
+            throw .notOffered("debug", "focal points are not drawn here: leave it out")
+        }
+        isMeta = reader.take("meta")
+        if let word = reader.next(where: { $0 == "trim" || $0.hasPrefix("trim:") }) {
+            trim = try Self.trim(word)
+        }
+        if let word = reader.next(where: Self.isCrop) { crop = try Self.crop(word) }
+        if let word = reader.next(where: { Fit(rawValue: $0) != nil }) { fit = Fit(rawValue: word) }
+        if let word = reader.next(where: Self.isSize) {
+            let sides = word.split("x")
+            (flipsAcross, width) = try Self.side(sides[0])
+            (flipsDown, height) = try Self.side(sides[1])
+        }
+        let columns = reader.next { ["left", "center", "right"].contains($0) }
+        across = columns == "center" ? nil : columns
+        let rows = reader.next { ["top", "middle", "bottom"].contains($0) }
+        down = rows == "middle" ? nil : rows
+        isSmart = reader.take("smart")
+        if let text = try reader.takeFilters() { filters = try ThumborFilter.uses(in: text) }
+        source = reader.rest
+    }
+
+    /// Clients and proxies encode the brackets of filters. Both are undone.
+    static func withBrackets(_ path: [UInt8]) -> [UInt8] {
+        var text = String(decoding: path, as: UTF8.self)
+        for (code, bracket) in [("%28", "("), ("%29", ")")] {
+            text = text.replacing(code, with: bracket)
+        }
+        return Array(text.utf8)
+    }
+
+    /// What is wrong with what seems to be a source, where an option that is none stands before it;
+    /// `nil` where it may be one.
+    static func slip(in source: String) -> GrammarError? {
+        let parts = source.split("/")
+        guard let first = parts.first, parts.count > 1 else { return nil }
+        if first == "stretch" {
+            return .notOffered("stretch", "it is imagor's: write filters:stretch() behind the size")
+        }
+        if first == "params" {
+            return .notOffered("params", "it is imagor's: use thumbor's meta for facts")
+        }
+        if isSize(first) || isCrop(first) || Fit(rawValue: first) != nil {
+            return .notOffered(
+                String(first.prefix(40)),
+                "it is none of thumbor's here: the order is meta/trim/crop/fit-in/size")
+        }
+        let namesScheme = parts.dropFirst().contains { $0.hasSuffix(":") }
+        guard namesScheme, !first.contains("."), !first.contains(":") else { return nil }
+        return .malformed(
+            String(first.prefix(40)), "this is neither an option nor the host of a source")
+    }
+
+    /// What counts most, of those that are places or found by looking; a focus is said by filters.
+    var gravity: Gravity {
+        if isSmart { return .attention }
+        let x = across == "left" ? 0 : across == "right" ? 1 : 0.5
+        let y = down == "top" ? 0 : down == "bottom" ? 1 : 0.5
+        return .point(x: x, y: y)
+    }
+
+    // MARK: - Parts
+
+    /// `trim`, `trim:top-left`, `trim:10` and `trim:top-left:10`, or with `bottom-right`, whose
+    /// colour is at the top left of the image that is turned.
+    private static func trim(_ word: String) throws(GrammarError) -> [TransformStep] {
+        var words = word.split(":").dropFirst()
+        let isFromBelow = words.first == "bottom-right"
+        if isFromBelow || words.first == "top-left" || words.first == "" {
+            words = words.dropFirst()
+        }
+        let said = OptionArguments("trim", Array(words))
+        try said.atMost(1)
+        let trim = TransformStep.trim(tolerance: Double(try said.whole(0, in: 0...255) ?? 0))
+        let turn = TransformStep.flip(horizontal: true, vertical: true)
+        return isFromBelow ? [turn, trim, turn] : [trim]
+    }
+
+    private static func isCrop(_ word: String) -> Bool {
+        let corners = word.split(":")
+        return corners.count == 2
+            && corners.allSatisfy { corner in
+                let numbers = corner.split("x")
+                return numbers.count == 2 && numbers.allSatisfy(Self.isDigits)
+            }
+    }
+
+    /// `LEFTxTOP:RIGHTxBOTTOM`; zeros say nothing.
+    private static func crop(_ word: String) throws(GrammarError) -> PixelRect? {
+        let said = OptionArguments("crop", word.split(":").flatMap { $0.split("x") })
+        var sides: [Int] = []
+        for place in 0..<4 {
+            sides.append(try said.needed(said.whole(place, in: 0...RequestSides.most)))
+        }
+        if sides.allSatisfy({ $0 == 0 }) { return nil }
+        guard sides[2] > sides[0], sides[3] > sides[1] else {
+            throw .malformed("crop", "the second corner is right of the first one and below it")
+        }
+        return PixelRect(
+            x: sides[0], y: sides[1],
+            size: PixelSize(width: sides[2] - sides[0], height: sides[3] - sides[1]))
+    }
+
+    private static func isSize(_ word: String) -> Bool {
+        let sides = word.split("x")
+        return sides.count == 2
+            && sides.allSatisfy { side in
+                let number = side.hasPrefix("-") ? String(side.dropFirst()) : side
+                return number.isEmpty || number == "orig" || isDigits(number)
+            }
+    }
+
+    private static func side(_ text: String) throws(GrammarError) -> (isFlipped: Bool, Side) {
+        let isFlipped = text.hasPrefix("-")
+        let number = isFlipped ? String(text.dropFirst()) : text
+        if number == "orig" { return (isFlipped, .original) }
+        let said = OptionArguments("size", [number])
+        let pixels = try said.whole(0, in: 0...RequestSides.most) ?? 0
+        return (isFlipped, pixels == 0 ? .open : .pixels(pixels))
+    }
+
+    private static func isDigits(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}
+
+/// Takes what stands before slashes, one after the other.
+private struct SegmentReader {
+    private(set) var rest: String
+
+    init(_ path: String) { rest = path }
+
+    /// Takes this word.
+    mutating func take(_ word: String) -> Bool { next { $0 == word } != nil }
+
+    /// Takes the next word where it is such a one. What no slash follows is the source.
+    mutating func next(where isWanted: (String) -> Bool) -> String? {
+        guard let slash = rest.firstIndex(of: "/") else { return nil }
+        let word = String(rest[..<slash])
+        guard isWanted(word) else { return nil }
+        rest = String(rest[rest.index(after: slash)...])
+        return word
+    }
+
+    /// Takes what stands between `filters:` and the first bracket that a slash follows.
+    mutating func takeFilters() throws(GrammarError) -> String? {
+        guard rest.hasPrefix("filters:") else { return nil }
+        if rest.firstRange(of: ")/") == nil {
+            rest = String(decoding: ThumborPath.withBrackets(Array(rest.utf8)), as: UTF8.self)
+        }
+        guard let end = rest.firstRange(of: ")/") else {
+            throw .malformed("filters", "a bracket and a slash are missing behind the last one: )/")
+        }
+        defer { rest = String(rest[end.upperBound...]) }
+        return String(rest[..<end.lowerBound].dropFirst("filters:".utf8.count))
+    }
+}
+
+/// What the parts and filters of a path of thumbor's come to.
+struct ThumborPlan {
+    let parts: ThumborPath
+    private(set) var steps: [TransformStep] = []
+    /// The place of the resize among the steps, once it is there.
+    private var resizePlace: Int?
+    /// How many steps make the size.
+    private var sizeStepCount = 0
+
+    var isNeverEnlarged = false
+    var isStretched = false
+    var output = OutputOptions()
+    var maxAge: Int?
+    var damaged: DamagedImages?
+    private var foci: [ThumborFocus] = []
+
+    init(_ parts: ThumborPath) { self.parts = parts }
+
+    mutating func add(_ step: TransformStep) { steps.append(step) }
+
+    /// The steps before all filters: trim, crop, size, flips.
+    mutating func beginWithSize() throws(GrammarError) {
+        if !parts.trim.isEmpty, parts.crop != nil {
+            throw .notOffered("trim", "a crop beside it counts from before it: leave one out")
+        }
+        for step in parts.trim { add(step) }
+        if let crop = parts.crop { add(.crop(crop)) }
+        let size = try sizeSteps()
+        if !size.isEmpty { resizePlace = steps.count }
+        for step in size { add(step) }
+        if parts.flipsAcross || parts.flipsDown {
+            add(.flip(horizontal: parts.flipsAcross, vertical: parts.flipsDown))
+        }
+        sizeStepCount = steps.count
+    }
+
+    /// What is asked of the stack.
+    func request(for url: String) throws(GrammarError) -> WebRequest {
+        var request = WebRequest(ImageRequest(url: url), kind: parts.isMeta ? .facts : .image)
+        request.maxAge = maxAge
+        request.image.context.damaged = damaged
+        guard parts.isMeta else {
+            (request.image.steps, request.image.output) = (steps, output)
+            return try request.checked()
+        }
+        guard steps.isEmpty, output.isDefault else {
+            throw .notOffered("meta", "facts are those of the source: leave the other parts out")
+        }
+        request.image.infoOnly = true
+        return try request.checked()
+    }
+
+    // MARK: - Size
+
+    /// The size that is wanted in pixels, 0 where it is not said in pixels.
+    private var box: PixelSize {
+        func pixels(_ side: ThumborPath.Side) -> Int {
+            if case .pixels(let count) = side { count } else { 0 }
+        }
+        return PixelSize(width: pixels(parts.width), height: pixels(parts.height))
+    }
+
+    private func sizeSteps() throws(GrammarError) -> [TransformStep] {
+        guard box != PixelSize(width: 0, height: 0) else { return [] }
+        guard let fit = parts.fit else { return try cutSteps() }
+        switch fit {
+        case .inside: return [.resize(box, .fit)]
+        case .adaptive where hasOriginal: return [.resizeTo(relativeBox, .fitTurned)]
+        case .adaptive: return [.resize(box, mayBeTurned ? .fitTurned : .fit)]
+        case .full where hasOriginal:
+            return [.resizeTo(relativeBox, .cover, enlarges: !isNeverEnlarged)]
+        case .adaptiveFull where hasOriginal:
+            return [.resizeTo(relativeBox, .coverTurned, enlarges: !isNeverEnlarged)]
+        case .full, .adaptiveFull:
+            guard box.isPositive else { return [.resize(box, .fit, enlarges: !isNeverEnlarged)] }
+            let mode: ResizeMode = fit == .adaptiveFull && mayBeTurned ? .coverTurned : .cover
+            return [.resize(box, mode, enlarges: !isNeverEnlarged)]
+        }
+    }
+
+    /// Whether the box lies where an image may stand.
+    private var mayBeTurned: Bool { box.isPositive && box.width != box.height }
+
+    private var hasOriginal: Bool { parts.width == .original || parts.height == .original }
+
+    /// Without a fit the size is exact, and what the image has too much is cut off.
+    private func cutSteps() throws(GrammarError) -> [TransformStep] {
+        let enlarges = !isNeverEnlarged
+        if hasOriginal { return try originalSteps() }
+        guard box.isPositive else { return [.resize(box, .fit, enlarges: enlarges)] }
+        if isStretched { return [.resize(box, .stretch, enlarges: enlarges)] }
+        if let focus = try focus() {
+            return [.resizeTo(relativeBox, .fill, enlarges: enlarges, focus)]
+        }
+        if parts.gravity == .center { return [.resize(box, .fill, enlarges: enlarges)] }
+        return [
+            .resize(box, .cover, enlarges: enlarges),
+            .cropTo(relativeBox, parts.gravity),
+        ]
+    }
+
+    /// The box where a side may be the source's.
+    private var relativeBox: RelativeSize {
+        func side(_ side: ThumborPath.Side) -> RelativeSize.Side {
+            switch side {
+            case .original: .percent(100)
+            case .pixels(let count): .pixels(count)
+            case .open: .pixels(0)
+            }
+        }
+        return RelativeSize(width: side(parts.width), height: side(parts.height))
+    }
+
+    /// One side is the source's: nothing is scaled, unless the other one has to grow.
+    private func originalSteps() throws(GrammarError) -> [TransformStep] {
+        let gravity = try focus() ?? parts.gravity
+        if isStretched { return [.resizeTo(relativeBox, .stretch, enlarges: !isNeverEnlarged)] }
+        return isNeverEnlarged
+            ? [.cropTo(relativeBox, gravity)] : [.resizeTo(relativeBox, .fill, gravity)]
+    }
+
+    // MARK: - Filters that go by the size
+
+    /// What of a changed image lies on the canvas.
+    private var cut: TransformStep {
+        func side(_ said: Int) -> RelativeSize.Side { said > 0 ? .pixels(said) : .percent(100) }
+        return .cropTo(RelativeSize(width: side(box.width), height: side(box.height)), .center)
+    }
+
+    /// Takes a square of the source that counts as much as it is large.
+    mutating func focus(on area: ThumborFocus) { foci.append(area) }
+
+    /// Where those that are in the crop have their middle, in pixels of it; `nil`: there is none.
+    private func focus() throws(GrammarError) -> Gravity? {
+        guard !foci.isEmpty, parts.trim.isEmpty else {
+            if foci.isEmpty { return nil }
+            throw .notOffered("focal", "a trim beside it moves the image: leave one out")
+        }
+        guard let place = ThumborFocus.middle(of: foci, in: parts.crop) else { return nil }
+        return .pixel(x: place.x, y: place.y)
+    }
+
+    /// Whether the box may be turned like the source.
+    private var isTurned: Bool {
+        (parts.fit == .adaptive || parts.fit == .adaptiveFull) && mayBeTurned
+    }
+
+    /// Enlarges what a fit, or a filter before it, left smaller than its box.
+    mutating func upscale() {
+        guard box.isPositive, !isNeverEnlarged, let resizePlace else { return }
+        guard parts.fit != nil else {
+            if hasOtherSize { add(.resize(box, .fit, enlarges: true)) }
+            return
+        }
+        guard case .resize(let box, let mode, _) = steps[resizePlace] else { return }
+        let resize = TransformStep.resize(box, mode, enlarges: true)
+        if isChanged { add(resize) } else { steps[resizePlace] = resize }
+    }
+
+    /// Whether a filter did something to what has the size that was asked for.
+    private var isChanged: Bool { steps.count > sizeStepCount }
+
+    /// Whether a filter made another size of it.
+    private var hasOtherSize: Bool {
+        steps[sizeStepCount...].contains { step in
+            switch step {
+            case .rotate, .resizeTo, .resize: true
+            default: false
+            }
+        }
+    }
+
+    /// Puts the image on a canvas of the size that was asked for.
+    mutating func fill(_ colour: Colour, under: Bool) throws(GrammarError) {
+        guard parts.width != .original, parts.height != .original else {
+            throw .notOffered("fill", "orig is no size that is filled here: use numbers")
+        }
+        if parts.fit != nil || hasOtherSize, box != PixelSize(width: 0, height: 0) {
+            guard !isTurned else {
+                throw .notOffered("fill", "a box that may be turned is not filled here: use fit-in")
+            }
+            let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
+            if hasOtherSize { add(cut) }
+            add(.pad(canvas, .center, colour))
+        }
+        if under, colour != .clear { add(.flatten(colour)) }
+    }
+}
