@@ -184,3 +184,148 @@ final class CacheExecutor: JobExecutor {
         UnixTime(milliseconds: WallClock.nanoseconds() / 1_000_000)
     }
 }
+
+extension CacheStatus {
+    /// What the stage says of itself; `fault` is why it has no disk although it should have one.
+    init(_ statistics: CacheStatistics, fault: String?) {
+        self.init()
+        memoryEntries = UInt64(clamping: statistics.memoryEntries)
+        memoryBytes = UInt64(clamping: statistics.memoryBytes)
+        memoryBytesMax = UInt64(clamping: statistics.memoryBytesMax)
+        memoryEntriesMax = UInt64(clamping: statistics.memoryCountMax)
+        memoryHits = statistics.memoryHits
+        diskHits = statistics.diskHits
+        misses = statistics.misses
+        memoryEvictions = statistics.evictions
+        memoryShrinks = statistics.memoryShrinks
+        diskEntriesMax = UInt64(clamping: statistics.diskCountMax)
+        storesSkipped = statistics.diskSkipped + statistics.writeBehindSkipped
+        diskBytesMax = UInt64(clamping: statistics.diskBytesMax)
+        caches = statistics.caches.sorted { $0.key < $1.key }
+            .prefix(NamedCacheStatus.countMax).map { NamedCacheStatus($0.key, $0.value) }
+        readOnly = statistics.directories.prefix(ReadOnlyDirectory.totalMax)
+            .map(ReadOnlyDirectory.init)
+        if let fault { (disk, diskReason) = (.degraded, Self.limited(fault)) }
+        guard let status = statistics.disk else { return }
+        disk = .healthy
+        if let reason = status.health.reason {
+            (disk, diskReason) = (.degraded, Self.limited(reason.description))
+        }
+        diskEntries = UInt64(clamping: status.usage?.entries ?? 0)
+        diskBytes = UInt64(clamping: status.usage?.bytes ?? 0)
+        diskOverheadBytes = UInt64(clamping: status.usage?.overhead ?? 0)
+        entriesLost = UInt64(clamping: status.damaged)
+        indexesSetAside = UInt64(clamping: status.rebuilt)
+        indexReason = Self.limited(status.setAsideReason?.description ?? "")
+        indexUpgradedFrom = UInt64(clamping: status.upgradedFrom ?? 0)
+        degradedSince = UInt64(clamping: status.degradedSince?.milliseconds ?? 0)
+        diskBytesWritten = status.counts.bytesWritten
+        diskTrims = status.counts.trims
+        diskEntriesTrimmed = status.counts.trimmed.entries
+        diskEntriesExpired = status.counts.expired.entries
+        diskFailures = status.counts.failures
+    }
+
+    /// A text that a message takes.
+    fileprivate static func limited(_ text: String) -> String {
+        let bytes = text.utf8.filter { $0 != 0 }.prefix(MessageLimits.textBytesMax)
+        var end = bytes.count
+        while end > 0 {
+            if let whole = String(validating: bytes.prefix(end), as: UTF8.self) { return whole }
+            end -= 1
+        }
+        return ""
+    }
+}
+
+extension NamedCacheStatus {
+    fileprivate init(_ name: String, _ cache: CacheStatistics.Named) {
+        self.init(name: name)
+        memory = Usage(cache.memory, cache.memoryLimits)
+        disk = Usage(cache.disk, cache.diskLimits)
+        memoryHits = cache.queries.memoryHits
+        diskHits = cache.queries.diskHits
+        misses = cache.queries.misses
+        memoryEvictions = cache.evictions
+    }
+}
+
+extension ReadOnlyDirectory {
+    fileprivate init(_ directory: CacheStatistics.Directory) {
+        self.init(cache: directory.cache, path: directory.path)
+        reason = CacheStatus.limited(directory.reason)
+        (hits, damaged) = (directory.hits, directory.damaged)
+    }
+}
+
+extension NamedCacheStatus.Usage {
+    fileprivate init(_ usage: ShareUsage, _ limits: ShareLimits) {
+        self.init()
+        entries = UInt64(clamping: usage.entries)
+        bytes = UInt64(clamping: usage.bytes)
+        entriesMax = UInt64(clamping: limits.countMax)
+        bytesMax = UInt64(clamping: limits.bytesMax)
+    }
+}
+
+/// Says in the log when the disk fails, when it works again, and what was lost: once for each
+/// change, however often that is looked for.
+struct DiskWatch {
+    private var reason: String?
+    private var damaged = 0
+    private var rebuilt = 0
+    private var upgradedFrom: Int64?
+
+    /// Looks at the disk as it is now.
+    mutating func look(at disk: DiskStatus, _ log: Log) {
+        let reason = disk.health.reason?.description
+        // Bytes and names in the reason change from try to try.
+        if self.reason == nil, let reason {
+            log.warning(
+                "the disk cache fails and is tried again: memory serves on",
+                ["reason": .string(reason)])
+        } else if self.reason != nil, reason == nil {
+            log.info("the disk cache works again", [:])
+        }
+        self.reason = reason
+        if disk.rebuilt > rebuilt {
+            log.warning(
+                "the index of the disk cache was set aside and is made anew",
+                ["reason": .string(disk.setAsideReason?.description ?? "")])
+        }
+        if let version = disk.upgradedFrom, version != upgradedFrom {
+            log.info(
+                "the index of the disk cache was upgraded",
+                ["from": LogValue(UInt64(clamping: version))])
+        }
+        if disk.damaged > damaged {
+            log.warning(
+                "damaged entries of the disk cache were removed",
+                ["count": LogValue(UInt64(disk.damaged - damaged))])
+        }
+        (damaged, rebuilt, upgradedFrom) = (disk.damaged, disk.rebuilt, disk.upgradedFrom)
+    }
+}
+
+/// Says in the log when nothing is found any more in a directory that a cache only reads, and when
+/// it is there again: once for each change.
+struct DirectoryWatch {
+    private var reasons: [String: String] = [:]
+
+    /// Looks at the directories as they are now.
+    mutating func look(at directories: [CacheStatistics.Directory], _ log: Log) {
+        var now: [String: String] = [:]
+        for directory in directories { now[directory.path] = directory.reason }
+        for (path, reason) in now.sorted(by: { $0.key < $1.key }) where reasons[path] != reason {
+            if !reason.isEmpty {
+                log.warning(
+                    "a directory that is read only cannot be used: caches do without it",
+                    ["directory": .string(path), "reason": .string(reason)])
+            } else {
+                log.info(
+                    "a directory that is read only can be used", ["directory": .string(path)])
+            }
+        }
+        reasons = now
+    }
+}

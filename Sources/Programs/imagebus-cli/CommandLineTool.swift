@@ -1,5 +1,6 @@
 import CommandLineInterface
 import ImageModel
+import StackAccess
 
 /// The program: finds the command, reads its options, runs it.
 enum CommandLineTool {
@@ -86,5 +87,154 @@ enum CommandLineTool {
         default:
             return HealthCommand.run(try HealthOptions(read, environment: environment))
         }
+    }
+}
+
+extension Command {
+    /// What this version does.
+    static let all: [Command] = [
+        .serve, .get, .animate, .prefetch, .status, .health, .doctor, .cache, .blacklist,
+        .downloads,
+        .cancel, .drain, .config, .url, .completion, .manual,
+    ]
+
+    /// These, and what another program reads.
+    static let documented = all + [.bench]
+}
+
+extension HelpText {
+    /// The text of `imagebus --help`.
+    static var overview: String {
+        let all = Command.documented.map { ($0.name, $0.summary) }
+        let width = all.map(\.0.count).max() ?? 0
+        let commands = all.map { "  \(padded($0.0, to: width + 2))\($0.1)\n" }
+        return """
+            usage: imagebus COMMAND [options]
+
+            Loads images: downloads, caches, decodes, transforms and encodes them in worker
+            processes of their own.
+
+            commands:
+            \(commands.joined())
+            `imagebus COMMAND --help` or `imagebus help COMMAND` tells the options of a command.
+            Every option is an environment variable as well: --log-level is IMAGEBUS_LOG_LEVEL; the
+            command line wins.
+
+            \(ExitStatuses.text)
+
+            """
+    }
+}
+
+/// `imagebus completion` and `imagebus manual`: texts made of the table of commands.
+enum DocumentationCommand {
+    /// Prints the script of a shell.
+    static func printScript(_ read: ReadOptions) throws(UsageError) -> Int32 {
+        guard read.operands.count == 1 else {
+            let names = Shell.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("name one shell: \(names)")
+        }
+        let shell = try OptionValue.word(
+            read.operands[0], Shell.allCases.map { ($0.rawValue, $0) })
+        return Terminal.finish(Command.completion.name, shell.script(Command.documented))
+    }
+
+    /// Prints the manual page.
+    static func printManual(_ read: ReadOptions) throws(UsageError) -> Int32 {
+        if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
+        return Terminal.finish(Command.manual.name, ManualPage.imagebus.text)
+    }
+}
+
+extension Command {
+    static let completion = Command(
+        name: "completion",
+        summary: "print a script with which a shell completes command lines",
+        usage: "bash|zsh|fish [options]",
+        operands: [.words(Shell.allCases.map(\.rawValue))],
+        options: [],
+        notes: """
+            The script knows commands, options, the words of values that are one of a few, and
+            where a file or a directory is wanted. scripts/install puts it where the shells of this
+            machine look for it. It is of this version: print it again after an update.
+            """,
+        examples: [
+            (
+                "imagebus completion bash > ~/.local/share/bash-completion/completions/imagebus",
+                "for bash with the package bash-completion"
+            ),
+            ("source <(imagebus completion bash)", "in this bash alone"),
+            ("imagebus completion zsh > ~/.zfunc/_imagebus", "where fpath has ~/.zfunc"),
+            ("imagebus completion fish > ~/.config/fish/completions/imagebus.fish", "for fish"),
+        ])
+
+    static let manual = Command(
+        name: "manual",
+        summary: "print the manual page of imagebus(1)",
+        usage: "[options]",
+        options: [],
+        notes: """
+            Source of a page for man, with all commands and options of this version. scripts/install
+            puts it where man looks for it.
+            """,
+        examples: [
+            ("imagebus manual | man -l -", "read it"),
+            ("imagebus manual > ~/.local/share/man/man1/imagebus.1", "where man finds it"),
+        ])
+}
+
+extension ManualPage {
+    /// That of this version.
+    static var imagebus: ManualPage {
+        ManualPage(
+            Command.documented,
+            summary: "load images: download, cache, decode, transform and encode them",
+            statuses: ExitStatuses.rows.map { ("\($0.status)", "\($0.meaning)") },
+            variables: variables, files: files)
+    }
+
+    /// Those that are of no option.
+    private static let variables: [Row] = [
+        ("IMAGEBUS_PROGRAMS", "the directory of the programs that serve starts (that of imagebus)"),
+        ("XDG_RUNTIME_DIR", "holds the runtime directory of a user's stack"),
+        ("XDG_CACHE_HOME, HOME", "hold the cache directory of a user's stack"),
+        ("TRACEPARENT", "W3C Trace Context of whoever calls, for get"),
+        ("TERM, KITTY_WINDOW_ID", "what the terminal can draw, for get --show"),
+        ("NO_COLOR", "no colours, whatever it says, for doctor"),
+    ]
+
+    private static let files: [Row] = [
+        (
+            "$XDG_RUNTIME_DIR/imagebus, /run/imagebus, /dev/shm/imagebus-UID",
+            "the runtime directory: sockets and shared memory, by --runtime-dir another one"
+        ),
+        (
+            "$XDG_CACHE_HOME/imagebus, ~/.cache/imagebus",
+            "the disk tier of the cache, by --cache-dir another one"
+        ),
+        ("/etc/imagebus/environment", "settings of the services of scripts/install"),
+    ]
+}
+
+/// What the exit statuses of `imagebus` mean (PROTOCOL §9).
+enum ExitStatuses {
+    static let rows: [(status: Int32, meaning: String)] = [
+        (0, "done"),
+        (
+            1,
+            "a miss where get was to write an image; a stack that health or doctor finds "
+                + "fault with"
+        ),
+        (64, "usage"), (65, "not an image or not supported"), (66, "the origin says no"),
+        (69, "no coordinator"), (70, "internal"), (73, "the output cannot be created"),
+        (74, "nor written"), (75, "try again later"), (76, "the origin broke the protocol"),
+        (77, "refused by policy or limit"), (78, "a process of serve refuses its settings"),
+        (124, "deadline"), (130, "cancelled"), (141, "nobody reads the output"),
+    ]
+
+    /// All of them in one paragraph.
+    static var text: String {
+        let parts = rows.map { "\($0.status) \($0.meaning)" }
+        return HelpText.filled("exit status: " + parts.joined(separator: ", "))
     }
 }

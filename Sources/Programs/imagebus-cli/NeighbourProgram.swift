@@ -1,6 +1,7 @@
 import CommandLineInterface
 import ImageModel
 import Linux
+import Messages
 import StackAccess
 
 /// A program that is installed beside this one and does a command: this one links none of the
@@ -37,4 +38,92 @@ extension NeighbourProgram {
 
     /// It has the grammars of URLs; its options are read here.
     static let gateway = NeighbourProgram(name: "imagebus-gateway", command: Command.url.name)
+}
+
+extension Command {
+    static let url = Command(
+        name: "url",
+        summary: "make, sign and explain gateway URLs",
+        usage: "build OPTIONS SOURCE | sign PATH | explain URL  [options]",
+        operands: [.words(URLOptions.Action.allCases.map(\.rawValue)), .free, .free],
+        options: [
+            (
+                "",
+                [
+                    OptionDefinition(
+                        "accept", value: "TYPES",
+                        "explain: what the client accepts, as its field Accept says it"),
+                    OptionDefinition("json", "explain: one JSON object"),
+                    .runtimeDirectory,
+                ]
+            ),
+            ("how the gateway is set", ServedGateway.settingDefinitions),
+        ],
+        notes: """
+            build prints the target for a source with options as the grammar writes them, such as
+            rs:fit:300:300/f:webp for imgproxy, 300x200/smart for thumbor and
+            full/300,/0/default.jpg for IIIF; OPTIONS may be ''. sign prints the target for a path
+            that has no signature yet. Both sign with the first key of --gateway-keys; without keys
+            they write the word that stands for a signature, which needs --gateway-unsigned.
+            --gateway-public-url stands before the target.
+
+            explain prints what the gateway makes of a URL or of its path: the source, the steps,
+            the format, what the answer depends on and the cache key, or the status and the reason
+            of a refusal. Where a stack runs, it says whether the result is cached.
+
+            exit status: 0 the target is made, or would be loaded; 1 explain: it is refused
+            """,
+        examples: [
+            (
+                "imagebus url build rs:fit:300:300 https://example.com/a.jpg "
+                    + "--gateway-keys keys",
+                "a signed target of imgproxy's"
+            ),
+            (
+                "imagebus url explain /unsafe/90x60/example.com/a.jpg "
+                    + "--gateway-grammar thumbor --gateway-unsigned",
+                "what thumbor's grammar makes of it"
+            ),
+        ])
+}
+
+/// What `imagebus url` is told, as the gateway's program reads it.
+struct URLOptions: Hashable {
+    /// What is done.
+    enum Action: String, CaseIterable {
+        case build, sign, explain
+
+        /// What stands behind it.
+        fileprivate var operands: [String] {
+            switch self {
+            case .build: ["OPTIONS", "SOURCE"]
+            case .sign: ["PATH"]
+            case .explain: ["URL"]
+            }
+        }
+    }
+
+    /// For `imagebus-gateway`.
+    let arguments: [String]
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        let words = read.operands
+        guard let action = words.first.flatMap({ Action(rawValue: $0) }) else {
+            let names = Action.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("say what to do: one of \(names)")
+        }
+        guard words.count == action.operands.count + 1 else {
+            throw UsageError(
+                "\(action.rawValue) takes \(action.operands.joined(separator: " and "))")
+        }
+        var arguments = ["url", "--\(action.rawValue)"]
+        if action == .explain {
+            arguments += ["--runtime-dir", try read.runtimeDirectory(environment)]
+            if let types = read.last("accept") { arguments += ["--accept", types] }
+            if read.isSet("json") { arguments.append("--json") }
+        }
+        arguments += GatewayListenerSettings.arguments(try ServedGateway.values(read))
+        for operand in words.dropFirst() { arguments += ["--operand", operand] }
+        self.arguments = arguments
+    }
 }

@@ -43,3 +43,57 @@ enum DownloadProgram {
         }
     }
 }
+
+/// Joins the downloader to the bus.
+final class DownloadExecutor: JobExecutor {
+    private let downloader: Downloader
+    private let arena: Arena
+    private let reporter: WorkerReporter
+    private var running: Set<JobID> = []
+    private var lastTurn: UInt64?
+
+    let credit: UInt32
+    let needsHardCancel = false
+
+    init(
+        _ configuration: DownloadConfiguration, arena: Arena, reporter: WorkerReporter
+    ) throws(ImageError) {
+        self.arena = arena
+        self.reporter = reporter
+        credit = UInt32(configuration.jobsMax)
+        downloader = try Downloader(
+            configuration, into: arena,
+            onProgress: { progress in
+                let isTold = reporter.tell(.progress(progress))
+                if !isTold, let arrived = progress.arrived { arena.free(arrived.block) }
+            },
+            onOutcome: { reporter.finish($0) })
+    }
+
+    func start(_ job: Job) {
+        running.insert(job.id)
+        downloader.start(job)
+    }
+
+    func cancel(_ id: JobID) { downloader.cancel(id) }
+
+    func adjust(_ adjustment: JobAdjustment) { downloader.adjust(adjustment) }
+
+    func adopt(_ settings: DownloadSettings) { downloader.adopt(settings) }
+
+    func release(_ blocks: [BlockID]) { for block in blocks { arena.free(block) } }
+
+    func finished(_ id: JobID) { running.remove(id) }
+
+    func abandon() { for id in running { downloader.cancel(id) } }
+
+    func discard(_ reference: BlockReference) { arena.free(reference.block) }
+
+    func flush() { reporter.flushed() }
+
+    func pulse() -> ExecutorPulse {
+        let now = downloader.pulse
+        defer { lastTurn = now.turn }
+        return now.isWaiting || now.turn != lastTurn ? .beats : .stands(at: now.job)
+    }
+}

@@ -1,9 +1,11 @@
 import CommandLineInterface
 import Configuration
 import ConfigurationFile
+import Glibc
 import Linux
 import Messages
 import Observability
+import Reporting
 import SharedArena
 import StackAccess
 import Supervision
@@ -213,6 +215,274 @@ extension Log {
         case .info: info(note.description)
         case .warning: warning(note.description)
         case .error: error(note.description)
+        }
+    }
+}
+
+extension ServeOptions {
+    /// The same without the gateway that is told nothing, where the configuration has others.
+    var withoutGateway: ServeOptions {
+        var options = self
+        options.gateway = nil
+        return options
+    }
+
+    /// The children of this stack, the coordinator first. `secretFile` is the coordinator's,
+    /// `pools` are those of the configuration, `listener` is the gateway's, and `listeners` are
+    /// those of the configuration.
+    func children(
+        programs directory: String, secretFile: String? = nil, pools: [WorkerPool] = [],
+        listener: Int32? = nil, listeners: [(arguments: [String], socket: Int32?)] = []
+    ) -> [ChildSpecification] {
+        let further = pools.filter { !$0.isBuiltIn }
+        let own = further.filter { $0.trust == .own && (only == nil || only == .stack($0.kind)) }
+        let places =
+            kinds.map { self.pools.own ?? WorkerPool($0) }
+            + own.flatMap { Array(repeating: $0, count: $0.workers) }
+        let stack = places.map { pool in
+            let kind = ProcessKind.stack(pool.kind)
+            return ChildSpecification(
+                kind: kind, pool: pool.name,
+                program: "\(directory)/\(ChildSpecification.programName(kind))",
+                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
+                    + arguments(of: pool.kind, secretFile: secretFile)
+                    + Self.place(of: pool, among: further)
+                    + self.pools.inputs.flatMap { ["--input-pool", $0.text] })
+        }
+        let front = gateway.map { gateway in
+            ChildSpecification(
+                kind: .gateway,
+                program: "\(directory)/\(ChildSpecification.programName(.gateway))",
+                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
+                    + ["--listen", gateway.place.text] + gateway.arguments,
+                listener: listener, environment: gateway.secrets)
+        }
+        let fronts = listeners.map { listener in
+            ChildSpecification(
+                kind: .gateway,
+                program: "\(directory)/\(ChildSpecification.programName(.gateway))",
+                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments + listener.arguments,
+                listener: listener.socket)
+        }
+        let foreign = commandPools(pools).flatMap { pool in
+            Array(
+                repeating: ChildSpecification(foreign: pool, runtimeDirectory: runtimeDirectory),
+                count: pool.workers
+            ).compactMap { $0 }
+        }
+        return stack + foreign + (front.map { [$0] } ?? []) + fronts
+    }
+
+    /// The pools whose `command` this stack runs: none if it serves one kind alone, as a user of
+    /// its own.
+    private func commandPools(_ pools: [WorkerPool]) -> [WorkerPool] {
+        pools.filter { only == nil && !$0.isBuiltIn && $0.command != nil }
+    }
+
+    /// One line for each `command` that this stack is to run and cannot.
+    func commandFaults(in pools: [WorkerPool]) -> [String] {
+        commandPools(pools).compactMap { pool in
+            guard let program = pool.command?.first, !Self.isExecutable(program) else { return nil }
+            let place = "\(configurationFile ?? ""): pools.\(pool.name).command"
+            return "\(place): \(program) does not exist or is not executable"
+        }
+    }
+
+    /// Whether this user can run the file at a path.
+    private static func isExecutable(_ path: String) -> Bool {
+        access(path, X_OK) == 0 && (try? FileDescriptor.openDirectory(path)) == nil
+    }
+
+    /// Its pool, where not every stack has it, and the pools whose segments it reads besides those
+    /// of every stack.
+    private static func place(of pool: WorkerPool, among pools: [WorkerPool]) -> [String] {
+        let inputs = pools.filter { other in
+            switch pool.kind {
+            case .decode: other.kind == .download || other.kind == .cache
+            case .transform: other.kind == .decode || other.isForeignTransformer
+            case .coordinator, .download, .cache: false
+            }
+        }
+        return (pool.isBuiltIn ? [] : ["--pool", pool.name.text])
+            + inputs.flatMap { ["--input-pool", $0.name.text] }
+    }
+
+    private func arguments(of kind: WorkerKind, secretFile: String?) -> [String] {
+        switch kind {
+        case .coordinator:
+            option("--secret-file", secretFile) + option("--config", configurationFile)
+                + option("--vector", drawers > 0 ? drawers : nil)
+                + option(
+                    "--watermark-root",
+                    hasWatermark ? ServedWatermark.root(in: runtimeDirectory) : nil)
+                + coordinator.arguments + (only == nil ? [] : ["--keeps-workers"])
+                + (gateway?.grants ?? [])
+                + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
+        case .download: network.arguments + downloadSettings.arguments
+        case .cache:
+            option("--cache-dir", cacheDirectory) + cache.arguments
+                + option("--memory-files", memoryFiles) + (yieldsCache ? ["--yield-cache"] : [])
+        case .decode, .transform: []
+        }
+    }
+
+    /// Whether a gateway of this stack may have a watermark that is a file.
+    private var hasWatermark: Bool {
+        only == nil && (gateway?.watermark != nil || configurationFile != nil)
+    }
+
+    private func option(_ name: String, _ value: (some CustomStringConvertible)?) -> [String] {
+        value.map { [name, $0.description] } ?? []
+    }
+
+    /// Where the programs lie: `IMAGEBUS_PROGRAMS`, else beside this one.
+    static func programsDirectory(environment: [String: String]) throws(Errno) -> String {
+        if let named = environment["IMAGEBUS_PROGRAMS"], !named.isEmpty { return named }
+        let path = try CurrentProcess.executablePath()
+        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+}
+
+/// The key that keeps the cached images of different users apart (SEMANTICS §15.1): it lives as
+/// long as the cache, so it lies in its directory, unless somebody names another place.
+enum SecretFile {
+    private static let name = "identity.key"
+
+    /// Makes the directory where it is missing, so that the coordinator can write there.
+    ///
+    /// nil where no file is named and the stack has no cache on disk, or that cannot be used: the
+    /// cache says why, and goes on without it or ends. The key then lives as long as the
+    /// coordinator, and what was cached for somebody is loaded anew after it. A file that is named
+    /// and cannot be had is the coordinator's to complain of.
+    static func prepare(_ options: ServeOptions) -> String? {
+        guard options.kinds.contains(.coordinator) else { return nil }
+        if let named = options.secretFile {
+            makeDirectories(String(named[..<(named.lastIndex(of: "/") ?? named.startIndex)]))
+            return named
+        }
+        guard options.kinds.contains(.cache), let directory = options.cacheDirectory else {
+            return nil
+        }
+        guard (try? FileDescriptor.openTrusted(directory)) != nil else { return nil }
+        return RuntimeLocation.mayWrite(directory) ? "\(directory)/\(name)" : nil
+    }
+
+    /// What cannot be made shows when it is used.
+    private static func makeDirectories(_ directory: String) {
+        let parts = directory.split(separator: "/")
+        for count in parts.indices {
+            try? FileDescriptor.makeDirectory(
+                path: "/" + parts[...count].joined(separator: "/"))
+        }
+    }
+}
+
+/// The file that `serve --metrics-file` keeps, for a collector that reads files: written whole,
+/// again and again, and removed when the stack ends, so that nobody takes old figures for new.
+final class MetricsFile {
+    private let path: String
+    private let milliseconds: Int
+    private let log: Log
+    private var writtenAt: Instant?
+    private var hasFailed = false
+
+    init(_ options: MetricsFileOptions, log: Log) {
+        path = options.path
+        milliseconds = options.seconds * 1_000
+        self.log = log
+    }
+
+    /// The coordinator says how things are; written where it is time.
+    func take(_ report: StatusReport, at now: Instant) {
+        // Answers come about once a second: half of that before it is time is near enough.
+        if let writtenAt, now.milliseconds(since: writtenAt) + 500 < milliseconds { return }
+        writtenAt = now
+        do throws(OutputError) {
+            try OutputFile.replace(Array(MetricsText.text(report).utf8), at: path)
+            hasFailed = false
+        } catch {
+            // Once, and not every few seconds.
+            if !hasFailed {
+                log.warning("figures cannot be written", ["reason": .string("\(error)")])
+            }
+            hasFailed = true
+        }
+    }
+
+    /// The stack has ended.
+    func remove() { OutputFile.remove(path) }
+}
+
+/// Where `serve` keeps its figures, and how often it writes them.
+struct MetricsFileOptions: Hashable {
+    var path: String
+    var seconds: Int
+
+    private static let secondsDefault = 15
+    private static let secondsMax = 3_600
+
+    /// nil where no file is named.
+    init?(_ read: ReadOptions) throws(UsageError) {
+        seconds =
+            try read.parsed("metrics-seconds") { (text) throws(UsageError) in
+                try OptionValue.integer(text, in: 1...Self.secondsMax)
+            } ?? Self.secondsDefault
+        guard let path = try read.parsed("metrics-file", OptionValue.path) else { return nil }
+        guard !path.hasSuffix("/") else {
+            throw UsageError("--metrics-file: '\(path)' is a directory")
+        }
+        self.path = path
+    }
+}
+
+extension Command {
+    static let config = Command(
+        name: "config",
+        summary: "look at a configuration without using it",
+        usage: "check [FILE] [options]",
+        operands: [.words(["check"]), .file],
+        options: [("", [.config])],
+        notes: """
+            check reads the file, which may also be named by --config or IMAGEBUS_CONFIG, and prints
+            one line with what is in it, or every fault as FILE:LINE: REASON. Secret files are
+            not opened.
+
+            exit status: 0 it can be used, 64 it cannot
+            """,
+        examples: [
+            ("imagebus config check /etc/imagebus.yaml", "before kill -HUP of the one that serves")
+        ])
+}
+
+/// `imagebus config check`.
+enum ConfigurationCheck {
+    /// Of a file that cannot be used.
+    static let faultStatus: Int32 = 64
+
+    /// What `config` was told.
+    struct Options: Hashable {
+        let path: String
+
+        init(_ read: ReadOptions, _ environment: [String: String]) throws(UsageError) {
+            guard read.operands.first == "check", read.operands.count <= 2 else {
+                throw UsageError("write check, and the file")
+            }
+            let named = read.operands.count == 2 ? read.operands[1] : read.last("config")
+            guard let named, !named.isEmpty else {
+                throw UsageError("no file is named, neither here nor by IMAGEBUS_CONFIG")
+            }
+            path = named
+        }
+    }
+
+    static func run(_ options: Options) -> Int32 {
+        do throws(ConfigurationFileError) {
+            let configuration = try ConfigurationFile.read(options.path)
+            return Terminal.finish(
+                "config", "\(options.path): ok, \(configuration.summary)\n")
+        } catch {
+            Terminal.error(error.lines.map { PlainText.line($0) + "\n" }.joined())
+            return faultStatus
         }
     }
 }

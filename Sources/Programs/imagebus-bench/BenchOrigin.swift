@@ -1,0 +1,189 @@
+import ImageModel
+import MicroHTTPD
+import Synchronization
+
+/// The origin of a measurement: images in memory, and one that never ends.
+final class BenchOrigin: Sendable {
+    private let images: SharedImages
+    private let server: HTTPServer
+
+    private final class SharedImages: Sendable {
+        let bytes = Mutex<[String: [UInt8]]>([:])
+        let held = Mutex<[String: Int]>([:])
+        let requests = Mutex<[String: Int]>([:])
+    }
+
+    init() throws(ImageError) {
+        let images = SharedImages()
+        self.images = images
+        do throws(HTTPServerError) {
+            server = try HTTPServer { Self.answer($0, images) }
+        } catch {
+            throw ImageError(.unavailable, "no origin can be started on 127.0.0.1")
+        }
+    }
+
+    /// `IP:PORT`, as `--allow-address` wants it.
+    var authority: String { "127.0.0.1:\(server.port)" }
+
+    /// The URL of an image; a number makes it another one for the stack.
+    func url(_ name: String, _ number: Int) -> String { "\(url(name))?\(number)" }
+
+    /// The URL of an image.
+    func url(_ name: String) -> String { "http://\(authority)/\(name)" }
+
+    /// How often an image was asked for, whatever its number.
+    func requestCount(_ name: String) -> Int { images.requests.withLock { $0[name] ?? 0 } }
+
+    func add(_ name: String, _ bytes: [UInt8]) {
+        images.bytes.withLock { $0[name] = bytes }
+    }
+
+    /// What it shows under a name.
+    func bytes(_ name: String) -> [UInt8]? { images.bytes.withLock { $0[name] } }
+
+    /// Adds an image of which so many bytes come, and nothing more until the peer leaves.
+    func add(_ name: String, _ bytes: [UInt8], holdingAfter count: Int) {
+        images.held.withLock { $0[name] = count }
+        add(name, bytes)
+    }
+
+    /// The name of the image that stops after its first bytes until the peer leaves.
+    static let stalled = "stalled.jpg"
+    private static let stalledBytes = [UInt8](repeating: 0xFF, count: 1 << 20)
+
+    private static func answer(_ request: HTTPRequest, _ images: SharedImages) -> HTTPResponse {
+        let name = String(request.path.dropFirst())
+        images.requests.withLock { $0[name, default: 0] += 1 }
+        if name == stalled {
+            var response = HTTPResponse(
+                headers: [("Content-Type", "image/jpeg")], body: stalledBytes)
+            response.hold = (1 << 16, BodyGate())
+            return response
+        }
+        guard let bytes = images.bytes.withLock({ $0[name] }) else {
+            return HTTPResponse(status: 404)
+        }
+        var response = HTTPResponse(
+            headers: [("Content-Type", "application/octet-stream")], body: bytes)
+        response.hold = images.held.withLock { $0[name] }.map { ($0, BodyGate()) }
+        return response
+    }
+}
+
+/// An image that costs a codec about what a photograph does: smooth, with texture on it.
+enum BenchImage {
+    /// Its bytes as an uncompressed PNG.
+    static func raw(width: Int, height: Int) -> [UInt8] {
+        RawPNG(width: width, height: height) { y, row in
+            var noise = UInt32(truncatingIfNeeded: y &* 2_654_435_761) | 1
+            for x in 0..<width {
+                noise ^= noise << 13
+                noise ^= noise >> 17
+                noise ^= noise << 5
+                let grain = Int(noise >> 28)
+                row[x * 3] = UInt8(x * 239 / width + grain)
+                row[x * 3 + 1] = UInt8(y * 239 / height + grain)
+                row[x * 3 + 2] = UInt8((x + y) * 239 / (width + height) + (x / 8 ^ y / 8) % 16)
+            }
+        }.bytes
+    }
+}
+
+/// A PNG without compression (RFC 2083, RFC 1951 §3.2.4): what an image is that nobody has
+/// encoded yet, in a format that the decoder takes.
+struct RawPNG {
+    private(set) var bytes: [UInt8]
+
+    /// 8-bit RGB; `row` fills one row, three bytes a pixel.
+    init(width: Int, height: Int, row: (Int, inout [UInt8]) -> Void) {
+        bytes = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        bytes.reserveCapacity(width * height * 3 + height * 8 + 1_024)
+        append(chunk: "IHDR") { $0 += Self.word(width) + Self.word(height) + [8, 2, 0, 0, 0] }
+        var line = [UInt8](repeating: 0, count: 1 + width * 3)
+        var pixels = [UInt8](repeating: 0, count: width * 3)
+        var adler = Adler32()
+        append(chunk: "IDAT") { bytes in
+            bytes += [0x78, 0x01]
+            for number in 0..<height {
+                row(number, &pixels)
+                // The filter byte 0, then the row as it is.
+                line.replaceSubrange(1..., with: pixels)
+                adler.add(line)
+                Self.appendStored(line, isLast: number == height - 1, to: &bytes)
+            }
+            bytes += Self.word(Int(adler.value))
+        }
+        append(chunk: "IEND") { _ in }
+    }
+
+    /// Length, name, data and checksum.
+    private mutating func append(chunk name: String, _ data: (inout [UInt8]) -> Void) {
+        let start = bytes.count
+        bytes += [0, 0, 0, 0] + Array(name.utf8)
+        data(&bytes)
+        let length = bytes.count - start - 8
+        bytes.replaceSubrange(start..<(start + 4), with: Self.word(length))
+        bytes += Self.word(Int(CRC32.of(bytes[(start + 4)...])))
+    }
+
+    /// Blocks of at most 65,535 bytes that are not compressed.
+    private static func appendStored(_ line: [UInt8], isLast: Bool, to bytes: inout [UInt8]) {
+        var start = 0
+        while start < line.count {
+            let end = min(start + 0xFFFF, line.count)
+            let count = UInt16(end - start)
+            bytes += [isLast && end == line.count ? 1 : 0]
+            for word in [count, ~count] {
+                bytes += [UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8)]
+            }
+            bytes += line[start..<end]
+            start = end
+        }
+    }
+
+    private static func word(_ number: Int) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+}
+
+/// The checksum of zlib streams (RFC 1950 §8.2).
+struct Adler32 {
+    private var low: UInt32 = 1
+    private var high: UInt32 = 0
+
+    var value: UInt32 { high << 16 | low }
+
+    mutating func add(_ bytes: [UInt8]) {
+        var start = 0
+        while start < bytes.count {
+            // So many sums fit into 32 bits.
+            let end = min(start + 5_552, bytes.count)
+            for index in start..<end {
+                low &+= UInt32(bytes[index])
+                high &+= low
+            }
+            low %= 65_521
+            high %= 65_521
+            start = end
+        }
+    }
+}
+
+/// The checksum of PNG chunks (RFC 2083 §15).
+enum CRC32 {
+    private static let table: [UInt32] = (0..<256).map { number in
+        (0..<8).reduce(UInt32(number)) { word, _ in
+            word & 1 == 1 ? 0xEDB8_8320 ^ (word >> 1) : word >> 1
+        }
+    }
+
+    static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        let table = table
+        return ~bytes.withUnsafeBufferPointer { bytes in
+            bytes.reduce(UInt32.max) { sum, byte in
+                table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ (sum >> 8)
+            }
+        }
+    }
+}

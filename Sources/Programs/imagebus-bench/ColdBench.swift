@@ -1,0 +1,123 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import Reporting
+import Synchronization
+
+/// Loads images that nobody has: from their origin, through all stages, and nothing is stored.
+struct ColdBench: BenchKind {
+    static let name = "cold"
+    static let summary = "images from their origin, nothing stored"
+    /// As many as keep every worker busy; more of them only wait.
+    static var concurrency: Int { 4 * CurrentProcess.processorCount }
+    static let seconds = 10
+
+    private let setting: BenchSetting
+    /// Before it counts.
+    private static let warmUpSeconds = 0.5
+
+    init(_ setting: BenchSetting) { self.setting = setting }
+
+    func run() async throws(ImageError) -> any BenchReport {
+        let request = try await self.request()
+        // One that fails says why; many that fail would only be counted.
+        let each = try await setting.client.load(numbered(request)).response.bytes?.count ?? 0
+        _ = await LoadFlight(setting, seconds: Self.warmUpSeconds)
+            .run(ColdLoads(setting.client) { numbered(request) }.load)
+        let loads = ColdLoads(setting.client) { numbered(request) }
+        let processors = ProcessorsByKind(try await setting.watcher.status())
+        let figures = await LoadFlight(setting).run(loads.load)
+        return ColdReport(
+            figures, concurrency: setting.options.concurrency, bytesEach: each,
+            processors: processors.microseconds(each: figures.requests), stages: loads.stages)
+    }
+
+    @Sendable private func numbered(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        request.url = BenchURL.numbered(request.url, setting.next())
+        return request
+    }
+
+    private func request() async throws(ImageError) -> ImageRequest {
+        var request = setting.options.request.unkept
+        if setting.options.url == nil {
+            try await setting.makeImage(
+                "cold.jpg", width: 2_725, height: 2_225, OutputOptions(format: .jpeg, quality: 85))
+            request.url = setting.origin.url("cold.jpg")
+            if !setting.options.isRequestChosen { request.choosePreview() }
+        }
+        return request
+    }
+}
+
+extension ImageRequest {
+    /// What is measured where nothing is said: at most 512 pixels on a side, JPEG.
+    mutating func choosePreview() {
+        steps = [.resize(PixelSize(width: 512, height: 512), .fit)]
+        output = OutputOptions(format: .jpeg, quality: 80)
+    }
+}
+
+/// Loads of images that differ, and how long each was in each stage.
+final class ColdLoads: Sendable {
+    private let client: ImagebusClient
+    private let nextRequest: @Sendable () -> ImageRequest
+    private let recorded = Mutex(StageFigures())
+
+    init(_ client: ImagebusClient, _ nextRequest: @escaping @Sendable () -> ImageRequest) {
+        (self.client, self.nextRequest) = (client, nextRequest)
+    }
+
+    /// One load; its bytes, nil where it failed or came from a cache.
+    var load: LoadFlight.Load {
+        { [self] in
+            guard let image = try? await client.load(nextRequest()).response,
+                image.cacheType == .none, let count = image.bytes?.count
+            else { return nil }
+            recorded.withLock { $0.record(image.timings) }
+            return count
+        }
+    }
+
+    var stages: StageFigures { recorded.withLock { $0 } }
+}
+
+/// What `bench cold` found; its JSON is one object (SEMANTICS §15.5).
+struct ColdReport: BenchReport {
+    private let loads: LoadReport
+    private let bytesEach: Int
+    private let processors: [String: Double]
+    private let stages: StageFigures
+
+    init(
+        _ figures: LoadFigures, concurrency: Int, bytesEach: Int, processors: [String: Double],
+        stages: StageFigures
+    ) {
+        loads = LoadReport(ColdBench.name, figures, concurrency: concurrency)
+        (self.bytesEach, self.processors, self.stages) = (bytesEach, processors, stages)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case bytesEach = "bytes_each"
+        case processors = "cpu_us"
+        case timings = "timings_ms"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try loads.encode(to: encoder)
+        var own = encoder.container(keyedBy: CodingKeys.self)
+        try own.encode(bytesEach, forKey: .bytesEach)
+        try own.encode(processors, forKey: .processors)
+        try own.encode(stages.medians, forKey: .timings)
+    }
+
+    var text: String {
+        let costs = processors.sorted { $0.value > $1.value }.map {
+            "\($0.key) \(TextTable.tenths($0.value))"
+        }
+        return TextTable.text(LoadReport.header, [loads.row])
+            + "\nprocessor time for each load, us: \(costs.joined(separator: ", "))\n"
+            + "stages, median ms: \(stages.text)\n"
+    }
+}

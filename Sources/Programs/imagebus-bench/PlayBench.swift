@@ -1,0 +1,163 @@
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import Reporting
+
+/// Players of one animation that take its frames as fast as they come: of an animation that nobody
+/// has seen, then of one whose frames the caches have.
+struct PlayBench: BenchKind {
+    static let name = "play"
+    static let summary = "frames of an animation, for players"
+    static let concurrency = 2
+    static let seconds = 10
+
+    private let setting: BenchSetting
+
+    init(_ setting: BenchSetting) { self.setting = setting }
+
+    func run() async throws(ImageError) -> any BenchReport {
+        guard setting.options.url != nil else {
+            throw ImageError(
+                .invalidRequest, "play has no animation of its own: name the URL of one")
+        }
+        let before = try await decodes()
+        let (first, shown) = try await fresh()
+        let decodes = try await decodes() - before
+        return PlayReport(
+            first: first, again: try await again(), players: setting.options.concurrency,
+            frames: shown.frames, animations: shown.animations, decodes: decodes)
+    }
+
+    /// What was shown of animations that nobody had seen.
+    private struct Shown {
+        var animations = 0
+        /// Of one of them.
+        var frames = 0
+    }
+
+    /// Every time under another number, so that each frame has to be made.
+    private func fresh() async throws(ImageError) -> (LoadFigures, Shown) {
+        var (figures, shown) = (LoadFigures(), Shown())
+        let time = PlayTime(seconds: Double(setting.options.seconds) / 2)
+        repeat {
+            let image = try await open(setting.next())
+            shown.animations += 1
+            shown.frames = image.count
+            figures.add(await play(image, time))
+        } while !time.isOver && !setting.hasStopped
+        figures.seconds = time.elapsed
+        return (figures, shown)
+    }
+
+    /// Players that hold no frame but the one that is seen: the others come from the caches.
+    private func again() async throws(ImageError) -> LoadFigures {
+        let image = try await open(setting.next())
+        _ = await play(image, PlayTime(seconds: 0))
+        let time = PlayTime(seconds: Double(setting.options.seconds) / 2)
+        var figures = LoadFigures()
+        repeat { figures.add(await play(image, time)) } while !time.isOver && !setting.hasStopped
+        figures.seconds = time.elapsed
+        return figures
+    }
+
+    private func open(_ number: Int) async throws(ImageError) -> AnimatedImage {
+        var request = setting.options.request
+        request.url = BenchURL.numbered(request.url, number)
+        return try await AnimatedImage(request, from: setting.client, as: .pixels)
+    }
+
+    /// Each player takes every frame once, in order.
+    private func play(_ image: AnimatedImage, _ time: PlayTime) async -> LoadFigures {
+        await withTaskGroup(of: LoadFigures.self) { group in
+            for _ in 0..<setting.options.concurrency {
+                group.addTask { await take(every: image, time) }
+            }
+            return await group.reduce(into: LoadFigures()) { $0.add($1) }
+        }
+    }
+
+    private func take(every image: AnimatedImage, _ time: PlayTime) async -> LoadFigures {
+        var settings = AnimationPlayer.Settings()
+        settings.budget = .bytes(4 * image.info.size.width * image.info.size.height * 4)
+        let player = AnimationPlayer(image, settings)
+        player.play()
+        var figures = LoadFigures()
+        for index in 0..<image.count where !setting.hasStopped {
+            let begin = MonotonicClock.now()
+            player.seek(to: index)
+            let frame = try? await player.frame()
+            figures.count(
+                nanoseconds: MonotonicClock.now() - begin, bytes: frame?.memoryCost,
+                slice: time.slice)
+        }
+        return figures
+    }
+
+    private func decodes() async throws(ImageError) -> Int {
+        Int(clamping: try await setting.watcher.status().count("decodes"))
+    }
+}
+
+/// How much of the time of a measurement is over.
+private struct PlayTime: Sendable {
+    private let begin = MonotonicClock.now()
+    private let nanoseconds: UInt64
+
+    init(seconds: Double) { nanoseconds = UInt64(seconds * 1e9) }
+
+    var elapsed: Double { Double(MonotonicClock.now() - begin) / 1e9 }
+    var isOver: Bool { MonotonicClock.now() - begin >= nanoseconds }
+
+    /// The slice of the figures in which it is now.
+    var slice: Int {
+        guard nanoseconds > 0 else { return 0 }
+        return Int((MonotonicClock.now() - begin) * UInt64(LoadFigures.slices) / nanoseconds)
+    }
+}
+
+/// What `bench play` found; its JSON is one object (SEMANTICS §15.5). A load is a frame that one
+/// player got.
+struct PlayReport: BenchReport {
+    /// Of animations that nobody had seen.
+    private let first: LoadReport
+    /// Of one whose frames the caches have.
+    private let again: LoadReport
+    private let players: Int
+    /// Of one animation.
+    private let frames: Int
+    /// That nobody had seen.
+    private let animations: Int
+    /// Pieces of work of decoders for these.
+    private let decodes: Int
+
+    init(
+        first: LoadFigures, again: LoadFigures, players: Int, frames: Int, animations: Int,
+        decodes: Int
+    ) {
+        self.first = LoadReport(PlayBench.name, first, concurrency: players)
+        self.again = LoadReport("play (again)", again, concurrency: players)
+        (self.players, self.frames, self.animations) = (players, frames, animations)
+        self.decodes = decodes
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case again, players, frames, animations, decodes
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try first.encode(to: encoder)
+        var own = encoder.container(keyedBy: CodingKeys.self)
+        try own.encode(again, forKey: .again)
+        for (key, number) in [
+            (CodingKeys.players, players), (.frames, frames), (.animations, animations),
+            (.decodes, decodes),
+        ] { try own.encode(number, forKey: key) }
+    }
+
+    var text: String {
+        TextTable.text(LoadReport.header, [first.row, again.row])
+            + "\n\(players) players of \(animations) animations of \(frames) frames: decoders "
+            + "worked \(decodes) times for the first row\n"
+    }
+}

@@ -1,0 +1,427 @@
+import CommandLineInterface
+import Glibc
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import Observability
+import Reporting
+import StackAccess
+import Supervision
+
+extension Command {
+    static let doctor = Command(
+        name: "doctor",
+        summary: "look at this machine and its stack, and say what is short and what to type",
+        usage: "[options]",
+        options: [("", OperatorOptions.definitions + [.cacheDirectory, within])],
+        notes: """
+            A line for each thing: ok, short (it works with less than it could) or missing (it does
+            not work), and below it what to type. Looked at are the kernel and what it has to close
+            doors with, limits of descriptors, memory and transfers, room for shared memory and for
+            the disk tier, the programs with their libraries and the formats that these read and
+            write, and, where a stack runs, its sockets, its processes, and whether a small image
+            goes through it. Nothing is changed.
+
+            exit status: 0 nothing is missing, 1 something is
+            """,
+        examples: [
+            ("imagebus doctor", "of this user's stack, and of the machine"),
+            ("imagebus doctor --runtime-dir /run/imagebus --json", "of another one, for programs"),
+        ])
+
+    /// Of what has a canary.
+    static let within = OptionDefinition(
+        "within", value: "TIME",
+        "for a small image on its way through all stages "
+            + "(\(StackCanary.usualMilliseconds / 1_000)s)")
+}
+
+/// What `imagebus doctor` was told.
+struct DoctorOptions: Hashable {
+    var stack: OperatorOptions
+    var cacheDirectory: String?
+    /// Where the programs of a stack lie; nil: beside this one.
+    var programs: String?
+    /// Within which an image has to go through the stack.
+    var milliseconds: Int
+    /// What whoever looks at the terminal wants (NO_COLOR).
+    var hasColours: Bool
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        stack = try OperatorOptions(withoutOperands: read, environment: environment)
+        cacheDirectory = try read.cacheDirectory(environment)
+        programs = environment["IMAGEBUS_PROGRAMS"].flatMap { $0.isEmpty ? nil : $0 }
+        milliseconds = try Self.within(read)
+        hasColours = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
+    /// Of `--within`.
+    static func within(_ read: ReadOptions) throws(UsageError) -> Int {
+        try read.parsed("within") { (text) throws(UsageError) in
+            try OptionValue.milliseconds(text, atMost: withinMillisecondsMax)
+        } ?? StackCanary.usualMilliseconds
+    }
+
+    private static let withinMillisecondsMax = 60_000
+}
+
+/// `imagebus doctor`: what this machine and its stack lack, and what to type.
+enum DoctorCommand {
+    static func run(_ options: DoctorOptions) -> Int32 {
+        let report = DoctorReport(findings: findings(options))
+        if options.stack.printsJSON {
+            // Texts are always JSON.
+            let text = (try? JSONText.text(report)) ?? ""
+            return Terminal.finish("doctor", text, status: report.exitStatus)
+        }
+        guard isatty(1) == 1, options.hasColours else {
+            return Terminal.finish(
+                "doctor", report.text(coloured: false), status: report.exitStatus)
+        }
+        Terminal.control(1, report.text(coloured: true, columns: TerminalScreen.current?.columns))
+        return report.exitStatus
+    }
+
+    private static func findings(_ options: DoctorOptions) -> [DoctorFinding] {
+        var facts = MachineFacts(
+            runtime: options.stack.runtimeDirectory.path, cache: options.cacheDirectory)
+        // Of a directory on a disk the segments lie in /dev/shm.
+        if facts.runtime.isWritable, !facts.runtime.isTemporary {
+            let path = facts.runtime.path
+            facts.runtime = PlaceFacts("/dev/shm")
+            facts.runtime.path = path
+        }
+        return MachineFindings(facts: facts).all + programs(options) + StackFindings.all(options)
+    }
+
+    private static func programs(_ options: DoctorOptions) -> [DoctorFinding] {
+        if let named = options.programs { return ProgramFindings.all(in: named) }
+        guard let path = try? ProgramNeighbour.path(""), let end = path.lastIndex(of: "/") else {
+            return []
+        }
+        return ProgramFindings.all(in: String(path[..<end]))
+    }
+}
+
+/// What `imagebus doctor` found of one thing.
+struct DoctorFinding: Encodable, Hashable {
+    /// How it is.
+    enum State: String, Encodable {
+        case ok
+        /// It works, with less than it could.
+        case short
+        /// Something does not work.
+        case missing
+    }
+
+    /// One word or two.
+    let name: String
+    let state: State
+    /// What was found, and what follows from it.
+    let says: String
+    /// What to type, or to set; nil where all is well.
+    let mend: String?
+
+    static func ok(_ name: String, _ says: String) -> DoctorFinding {
+        DoctorFinding(name: name, state: .ok, says: says, mend: nil)
+    }
+
+    static func short(_ name: String, _ says: String, mend: String) -> DoctorFinding {
+        DoctorFinding(name: name, state: .short, says: says, mend: mend)
+    }
+
+    static func missing(_ name: String, _ says: String, mend: String) -> DoctorFinding {
+        DoctorFinding(name: name, state: .missing, says: says, mend: mend)
+    }
+}
+
+/// What `imagebus doctor` prints.
+struct DoctorReport: Encodable {
+    let findings: [DoctorFinding]
+
+    /// 0 where nothing is missing: what is short works.
+    var exitStatus: Int32 { findings.contains { $0.state == .missing } ? Self.faultStatus : 0 }
+
+    private static let faultStatus: Int32 = 1
+
+    /// A line each, and below it what to do; with `columns` long ones are broken.
+    func text(coloured: Bool, columns: Int? = nil) -> String {
+        let width = (findings.map(\.name.count).max() ?? 0) + 2
+        let lines = findings.map { finding in
+            let state = HelpText.padded(finding.state.rawValue, to: Self.stateWidth)
+            let painted = coloured ? Self.painted(state, finding.state) : state
+            let name = HelpText.padded(finding.name, to: width)
+            let blank = HelpText.padded("", to: Self.stateWidth + width)
+            let room = columns.map { max(Self.roomMin, $0 - Self.stateWidth - width) }
+            let says = Self.broken(finding.says, to: room, below: blank)
+            let mend = finding.mend.map { text in
+                let text = Self.broken(text, to: room.map { $0 - 3 }, below: blank + "   ")
+                return "\(blank)-> \(text)\n"
+            }
+            return "\(painted)\(name)\(says)\n\(mend ?? "")"
+        }
+        return lines.joined() + "\(summary)\n"
+    }
+
+    private var summary: String {
+        let missing = findings.count { $0.state == .missing }
+        let short = findings.count { $0.state == .short }
+        if missing == 0, short == 0 { return "all is ok" }
+        return "\(missing) missing, \(short) short, of \(findings.count)"
+    }
+
+    /// Words on lines of so many columns.
+    private static func broken(_ text: String, to columns: Int?, below blank: String) -> String {
+        let text = PlainText.line(text)
+        guard let columns else { return text }
+        return HelpText.filled(text, to: columns).split(separator: "\n")
+            .joined(separator: "\n\(blank)")
+    }
+
+    private static let stateWidth = 9
+    private static let roomMin = 20
+
+    private static func painted(_ text: String, _ state: DoctorFinding.State) -> String {
+        let colour =
+            switch state {
+            case .ok: 32
+            case .short: 33
+            case .missing: 31
+            }
+        return "\u{1B}[\(colour)m\(text)\u{1B}[0m"
+    }
+}
+
+/// Whether a stack runs, whether this user may use it, and whether an image goes through it.
+enum StackFindings {
+    static func all(_ options: DoctorOptions) -> [DoctorFinding] {
+        let route: StackRoute
+        do throws(ImageError) {
+            guard let found = try Self.route(options.stack) else {
+                let place = options.stack.runtimeDirectory
+                let says = "none runs in \(place.path)"
+                // Who names one expects it.
+                return [
+                    place.isNamed
+                        ? .missing(
+                            "stack", says, mend: "imagebus serve --runtime-dir \(place.path)")
+                        : .ok(
+                            "stack",
+                            "\(says): imagebus get starts one of its own, imagebus serve "
+                                + "one for all")
+                ]
+            }
+            route = found
+        } catch {
+            return [
+                .missing(
+                    "stack", "\(error)",
+                    mend:
+                        "name the one that is meant with --runtime-dir, or --endpoint; usermod -a "
+                        + "-G imagebus-clients USER lets a user load images of an installed one")
+            ]
+        }
+        let sockets = sockets(route)
+        guard sockets.allSatisfy({ $0.state == .ok }), access(route.paths.adminSocket, W_OK) == 0
+        else { return sockets }
+        return sockets + report(options.stack)
+            + canary(StackCanary(milliseconds: options.milliseconds).run(route))
+    }
+
+    private static func route(_ stack: OperatorOptions) throws(ImageError) -> StackRoute? {
+        if let endpoint = stack.endpoint { return try StackRoute(endpoint: endpoint) }
+        return try StackRoute(in: stack.runtimeDirectory, asOperator: true)
+    }
+
+    private static func sockets(_ route: StackRoute) -> [DoctorFinding] {
+        let (front, admin) = (route.paths.frontSocket, route.paths.adminSocket)
+        let user = CurrentProcess.userID
+        guard access(front, F_OK) == 0 || access(route.paths.root, X_OK) != 0 else {
+            return [
+                .missing(
+                    "stack", "nobody serves \(front)",
+                    mend: "imagebus serve --runtime-dir \(route.paths.root)")
+            ]
+        }
+        guard access(front, R_OK | W_OK) == 0 else {
+            return [
+                .missing(
+                    "front socket", "user \(user) may not write to \(front)",
+                    mend: "usermod -a -G imagebus-clients USER, and log in anew")
+            ]
+        }
+        let isOperator = access(admin, R_OK | W_OK) == 0
+        return [
+            .ok("front socket", "user \(user) may load images at \(front)"),
+            .ok(
+                "admin socket",
+                isOperator
+                    ? "user \(user) is an operator at \(admin)"
+                    : "\(admin) is for operators: status, cache and the look at an image that goes "
+                        + "through are for them"),
+        ]
+    }
+
+    private static func report(_ stack: OperatorOptions) -> [DoctorFinding] {
+        do throws(ImageError) {
+            let report = try OperatorQuery.ask(stack) { client throws(ImageError) in
+                try await client.status()
+            }
+            guard let complaint = HealthCommand.complaint(report) else {
+                let seconds = report.uptimeMilliseconds / 1_000
+                return [.ok("stack", "\(report.processes.count) processes, for \(seconds) s")]
+                    + disks(report) + GroupFindings(report).all
+            }
+            return [
+                .missing(
+                    "stack", complaint,
+                    mend: "imagebus status, and the log of serve (journalctl -u 'imagebus-*')")
+            ] + GroupFindings(report).all
+        } catch {
+            return [
+                .missing(
+                    "stack", "\(error)", mend: "imagebus drain coordinator, or start serve anew")
+            ]
+        }
+    }
+
+    /// Disk caches that do not work: loads go on without them.
+    static func disks(_ report: StatusReport) -> [DoctorFinding] {
+        report.caches.filter { $0.disk == .degraded }.map { cache in
+            .short(
+                "disk cache", cache.diskReason,
+                mend: "repair the file system under --cache-dir: the cache tries it by itself")
+        }
+    }
+
+    static func canary(_ steps: [StackCanary.Step]) -> [DoctorFinding] {
+        guard let last = steps.last, last.error != nil else {
+            let spent = steps.map { "\($0.stage.rawValue) \(Int($0.milliseconds.rounded())) ms" }
+            return [.ok("canary", "an image goes through: \(spent.joined(separator: ", "))")]
+        }
+        return [
+            .missing(
+                "canary", last.sentence,
+                mend: "imagebus status; imagebus drain \(last.stage.rawValue) starts it anew")
+        ]
+    }
+}
+
+/// What the programs of a stack say of themselves and of their libraries.
+enum ProgramFindings {
+    /// Lines of `imagebus-decode --abilities`, by their first word.
+    struct Abilities: Hashable {
+        var reads: [String] = []
+        var writes: [String] = []
+        var lacks: [String] = []
+        var libraries: [String] = []
+
+        init(_ text: String) {
+            for line in text.split(separator: "\n") {
+                let rest = String(line.drop { $0 != " " }.dropFirst())
+                switch line.prefix(while: { $0 != " " }) {
+                case "reads": reads.append(rest)
+                case "writes": writes.append(rest)
+                case "lacks": lacks.append(rest)
+                case "library": libraries.append(rest)
+                default: break
+                }
+            }
+        }
+    }
+
+    /// All of them; `directory` is where the programs lie.
+    static func all(in directory: String) -> [DoctorFinding] {
+        let kinds = WorkerKind.allCases.map { ProcessKind.stack($0) } + [.gateway]
+        let names = kinds.map(ChildSpecification.programName)
+        let lost = names.filter { !isExecutable("\(directory)/\($0)") }
+        guard lost.isEmpty else {
+            return [
+                .missing(
+                    "programs", "\(directory) has no \(lost.joined(separator: ", no "))",
+                    mend: "scripts/build, or IMAGEBUS_PROGRAMS=DIRECTORY of them")
+            ]
+        }
+        let found = DoctorFinding.ok("programs", "\(directory) has all \(names.count)")
+        return [found]
+            + WorkerKind.workers.map { kind in
+                let name = ChildSpecification.programName(.stack(kind))
+                return finding(name, ProgramAnswer.text("\(directory)/\(name)", ["--abilities"]))
+            }
+    }
+
+    /// What one of them said; nil: nothing that makes sense.
+    static func finding(_ name: String, _ text: String?) -> DoctorFinding {
+        guard let text else {
+            return .missing(
+                name, "it does not start: a library is missing or too old",
+                mend: "ldd \(name); scripts/setup installs what is built with")
+        }
+        let abilities = Abilities(text)
+        let formats =
+            (abilities.reads.isEmpty ? [] : ["reads \(abilities.reads.joined(separator: ", "))"])
+            + (abilities.writes.isEmpty
+                ? [] : ["writes \(abilities.writes.joined(separator: ", "))"])
+        let libraries = abilities.libraries.joined(separator: ", ")
+        let says = (formats + [libraries]).filter { !$0.isEmpty }.joined(separator: "; ")
+        guard let first = abilities.lacks.first else {
+            return .ok(name, says.isEmpty ? "it starts" : says)
+        }
+        return .short(
+            name, "\(says); \(abilities.lacks.joined(separator: "; "))",
+            mend: first.contains("libvips") || first.contains("heif")
+                ? "apt-get install libvips42 libheif1" : "scripts/setup, for all libraries")
+    }
+
+    private static func isExecutable(_ path: String) -> Bool {
+        ((try? FileDescriptor.status(path: path))?.mode ?? 0) & 0o111 != 0
+    }
+}
+
+/// A program that says something and ends.
+enum ProgramAnswer {
+    private static let milliseconds = 30_000
+    private static let bytesMax = 65_536
+
+    /// Its standard output; nil where it does not start, does not end with 0, or takes long. What
+    /// it complains of goes to /dev/null.
+    static func text(_ path: String, _ arguments: [String]) -> String? {
+        do throws(Errno) {
+            let pipe = try FileDescriptor.pipe()
+            var command = ChildCommand(path, arguments)
+            command.descriptors[1] = .descriptor(pipe.writeEnd.number)
+            command.descriptors[2] = .null
+            let child = try ChildProcess(command)
+            try pipe.writeEnd.close()
+            let deadline = MonotonicClock.now() + UInt64(milliseconds) * 1_000_000
+            guard let bytes = try read(pipe.readEnd, until: deadline) else {
+                try child.send(.kill)
+                _ = try child.wait(milliseconds: milliseconds)
+                return nil
+            }
+            guard case .exited(0)? = try child.wait(milliseconds: milliseconds) else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            return nil
+        }
+    }
+
+    private static func read(
+        _ pipe: borrowing FileDescriptor, until deadline: UInt64
+    ) throws(Errno) -> [UInt8]? {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
+        defer { buffer.deallocate() }
+        var bytes: [UInt8] = []
+        while true {
+            let now = MonotonicClock.now()
+            guard now < deadline else { return nil }
+            guard try pipe.wait(for: .readable, milliseconds: Int((deadline - now) / 1_000_000) + 1)
+            else { continue }
+            let count = try pipe.read(into: buffer)
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            if bytes.count > bytesMax { return nil }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+import Glibc
+import Linux
+import Messages
+import Reporting
+
+/// What follows from the facts of a machine. No look at the machine itself.
+struct MachineFindings {
+    let facts: MachineFacts
+
+    /// Bytes of shared memory that a stack of two cores fills with its usual limits: results,
+    /// pixels, encoded images and originals (docker/README.md).
+    static let sharedBytes: UInt64 = (384 + 768 + 384 + 384) << 20
+    /// Less than this and one photograph fills it.
+    static let sharedBytesMin: UInt64 = 64 << 20
+    /// Memory of a stack, and of each core more.
+    static let memoryBytes = 1 << 30
+    static let memoryBytesOfCore = 512 << 20
+    private static let memoryBytesMin = 256 << 20
+    /// Descriptors of a process that has many clients, and of any.
+    private static let descriptors: UInt64 = 16_384
+    private static let descriptorsMin: UInt64 = 1_024
+    private static let cacheBytes: UInt64 = 1 << 30
+    private static let cacheBytesMin: UInt64 = 64 << 20
+
+    var all: [DoctorFinding] {
+        [kernel, landlock, filters, descriptors, memory, transfers, runtime, cache]
+    }
+
+    var kernel: DoctorFinding {
+        let lacks =
+            (facts.hasMemoryFiles ? [] : ["files in memory (memfd)"])
+            + (facts.hasProcessReferences ? [] : ["references to processes (pidfd)"])
+        guard lacks.isEmpty else {
+            return .missing(
+                "kernel",
+                "Linux \(facts.release) has no \(lacks.joined(separator: ", no ")): serve "
+                    + "cannot start", mend: "run a kernel of 5.4 or newer: uname -r")
+        }
+        return .ok("kernel", "Linux \(facts.release), with memfd and pidfd")
+    }
+
+    var landlock: DoctorFinding {
+        guard let version = facts.landlock else {
+            return .short(
+                "landlock",
+                "there is none: a decoder that was broken into may open the files of "
+                    + "its user",
+                mend: "boot with lsm=landlock,…: cat /sys/kernel/security/lsm; in a container, let "
+                    + "its engine allow landlock_create_ruleset")
+        }
+        guard version >= 4 else {
+            return .ok("landlock", "version \(version): files are closed to decoders")
+        }
+        return .ok("landlock", "version \(version): files and TCP are closed to decoders")
+    }
+
+    var filters: DoctorFinding {
+        guard facts.hasFilters else {
+            return .short(
+                "seccomp",
+                "system calls cannot be filtered: a decoder that was broken into may "
+                    + "make any", mend: "run a kernel with CONFIG_SECCOMP_FILTER=y")
+        }
+        return .ok("seccomp", "system calls of decoders are filtered")
+    }
+
+    var descriptors: DoctorFinding {
+        let number = facts.descriptors == .max ? "without limit" : "\(facts.descriptors)"
+        guard facts.descriptors < Self.descriptors else {
+            return .ok("descriptors", "\(number) for a process (RLIMIT_NOFILE)")
+        }
+        let mend = "ulimit -Hn \(Self.descriptors), or LimitNOFILE=\(Self.descriptors) of a unit"
+        guard facts.descriptors >= Self.descriptorsMin else {
+            return .missing(
+                "descriptors",
+                "\(number) for a process (RLIMIT_NOFILE): the coordinator ends when "
+                    + "there is none left", mend: mend)
+        }
+        return .short(
+            "descriptors",
+            "\(number) for a process (RLIMIT_NOFILE): so many clients and "
+                + "connections together at most", mend: mend)
+    }
+
+    var memory: DoctorFinding {
+        let limits = [facts.memory.limitBytes, facts.memory.totalBytes].compactMap { $0 }
+        guard let bytes = limits.min() else {
+            return .short(
+                "memory", "nothing says how much there is",
+                mend: "mount cgroup v2 at /sys/fs/cgroup")
+        }
+        let isGroup = facts.memory.limitBytes == bytes
+        let wanted = Self.memoryBytes + Self.memoryBytesOfCore * facts.processors
+        let says = "\(Self.text(bytes)) \(isGroup ? "for the control group" : "of the machine")"
+        guard bytes < wanted else { return .ok("memory", says) }
+        let mend =
+            "serve --decode 1 --transform 1 --memory-limit 64M"
+            + (isGroup ? ", or raise memory.max (docker run --memory, MemoryMax= of a unit)" : "")
+        let reason =
+            "\(says); \(facts.processors) decoders and as many transformers like "
+            + "\(Self.text(wanted))"
+        return bytes < Self.memoryBytesMin
+            ? .missing("memory", "\(reason): they are killed", mend: mend)
+            : .short("memory", "\(reason): large images are refused or wait", mend: mend)
+    }
+
+    var transfers: DoctorFinding {
+        guard let first = facts.transferLimits.first else {
+            return .ok("disk transfers", "no limit of the control group (io.max)")
+        }
+        return .short(
+            "disk transfers",
+            "the control group limits them, such as '\(first)': the disk tier "
+                + "waits",
+            mend: "raise io.max (IOReadBandwidthMax=, IOWriteBandwidthMax= of a unit)")
+    }
+
+    var runtime: DoctorFinding {
+        let place = facts.runtime
+        guard place.isWritable else {
+            return .missing(
+                "runtime directory",
+                "\(place.path) cannot be made: \(place.nearest) is not "
+                    + "this user's",
+                mend: "imagebus serve --runtime-dir DIRECTORY of yours, on a tmpfs")
+        }
+        // Segments lie in /dev/shm where the directory is on a disk; the caller looked there.
+        guard place.isTemporary else {
+            return .missing(
+                "runtime directory", "\(place.path) is on a disk, and there is no tmpfs",
+                mend: "mount -t tmpfs -o size=2G tmpfs /dev/shm")
+        }
+        let says =
+            "\(place.path): \(Self.text(place.availableBytes)) free of "
+            + "\(Self.text(place.totalBytes)) of shared memory at \(place.nearest)"
+        guard place.availableBytes < Self.sharedBytes else { return .ok("runtime directory", says) }
+        let mend =
+            "mount -o remount,size=2G FILESYSTEM (findmnt -T \(place.nearest) names it), or "
+            + "docker run --shm-size 2g"
+        let wanted = "\(says); a stack of two cores likes \(Self.text(Self.sharedBytes))"
+        return place.availableBytes < Self.sharedBytesMin
+            ? .missing("runtime directory", "\(wanted): photographs do not fit", mend: mend)
+            : .short("runtime directory", "\(wanted): jobs wait for room", mend: mend)
+    }
+
+    var cache: DoctorFinding {
+        guard let place = facts.cache else {
+            // A stack that runs was told, and another one can be.
+            return .short(
+                "cache directory", "neither XDG_CACHE_HOME nor HOME says where it is",
+                mend: "imagebus serve --cache-dir DIRECTORY")
+        }
+        guard place.isWritable else {
+            return .missing(
+                "cache directory",
+                "\(place.path) cannot be written: \(place.nearest) is not this "
+                    + "user's", mend: "imagebus serve --cache-dir DIRECTORY of yours, or chown it")
+        }
+        let limit = CacheSetting.usualDiskLimit(ofFileSystem: place.totalBytes)
+        let says =
+            "\(place.path): \(Self.text(place.availableBytes)) free; without --disk-limit the "
+            + "disk tier takes \(Self.text(UInt64(limit))) at most"
+        guard place.availableBytes < Self.cacheBytes else { return .ok("cache directory", says) }
+        let mend = "imagebus cache trim, serve --disk-limit, or --cache-dir on a larger disk"
+        return place.availableBytes < Self.cacheBytesMin
+            ? .missing("cache directory", "\(says): the disk tier keeps nothing", mend: mend)
+            : .short("cache directory", "\(says): the disk tier is small", mend: mend)
+    }
+
+    private static func text(_ bytes: Int) -> String { ByteText.text(UInt64(max(0, bytes))) }
+    private static func text(_ bytes: UInt64) -> String { ByteText.text(bytes) }
+}
+
+/// What the kernel says of this machine, as far as a stack needs to know.
+struct MachineFacts {
+    /// Such as `6.1.0-18-amd64`.
+    var release: String
+    var processors: Int
+    /// The version of Landlock; nil: there is none, or it is kept from this process.
+    var landlock: Int?
+    /// Whether system calls can be filtered.
+    var hasFilters: Bool
+    /// Sealed files in memory (memfd), and references to processes (pidfd).
+    var hasMemoryFiles: Bool
+    var hasProcessReferences: Bool
+    /// How many descriptors a process may have; `.max`: as many as it likes.
+    var descriptors: UInt64
+    var memory: MemorySupply
+    /// Lines of `io.max` of the control group and of those above it.
+    var transferLimits: [String]
+    var runtime: PlaceFacts
+    /// nil where nothing says where the cache is.
+    var cache: PlaceFacts?
+
+    /// What is so now. `process` is `/proc`, `groups` is where cgroup v2 is mounted.
+    init(
+        runtime: String, cache: String?, process: String = "/proc",
+        groups: String = "/sys/fs/cgroup"
+    ) {
+        release = Self.line("\(process)/sys/kernel/osrelease")
+        processors = CurrentProcess.processorCount
+        landlock = (try? LandlockRuleset())?.version
+        hasFilters = Self.line("\(process)/sys/kernel/seccomp/actions_avail").contains("errno")
+        hasMemoryFiles = (try? FileDescriptor.sealed([0], name: "doctor")) != nil
+        hasProcessReferences = (try? ProcessDescriptor(CurrentProcess.processID)) != nil
+        descriptors = (try? ResourceLimit.current(.descriptors))?.hard ?? 0
+        memory = MemorySupply.now(groups: groups, process: process)
+        transferLimits = Self.transferLimits(process, groups)
+        self.runtime = PlaceFacts(runtime)
+        self.cache = cache.map(PlaceFacts.init)
+    }
+
+    private static func transferLimits(_ process: String, _ groups: String) -> [String] {
+        let own =
+            text("\(process)/self/cgroup").split(separator: "\n")
+            .first { $0.hasPrefix("0::/") }.map { String($0.dropFirst(3)) } ?? "/"
+        var path = own == "/" ? "" : own
+        var lines: [String] = []
+        while true {
+            lines += text("\(groups)\(path)/io.max").split(separator: "\n").map(String.init)
+            guard let cut = path.lastIndex(of: "/") else { return lines }
+            path = String(path[..<cut])
+        }
+    }
+
+    private static func line(_ path: String) -> String {
+        String(text(path).prefix { $0 != "\n" })
+    }
+
+    private static func text(_ path: String) -> String {
+        guard let file = try? FileDescriptor.open(path),
+            let bytes = try? file.readToEnd(bytesMax: 65_536)
+        else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// What is known of a directory, or of the one in which it would be made.
+struct PlaceFacts {
+    /// As it was named.
+    var path: String
+    /// The directory that is there: `path`, or one above it.
+    var nearest: String
+    var isWritable: Bool
+    /// Whether its files live in memory.
+    var isTemporary: Bool
+    var totalBytes: UInt64
+    var availableBytes: UInt64
+
+    init(
+        path: String, nearest: String, isWritable: Bool, isTemporary: Bool, totalBytes: UInt64,
+        availableBytes: UInt64
+    ) {
+        (self.path, self.nearest, self.isWritable) = (path, nearest, isWritable)
+        (self.isTemporary, self.totalBytes) = (isTemporary, totalBytes)
+        self.availableBytes = availableBytes
+    }
+
+    /// What is so now.
+    init(_ path: String) {
+        var nearest = path
+        while access(nearest, F_OK) != 0, let cut = nearest.lastIndex(of: "/"), nearest != "/" {
+            nearest = cut == nearest.startIndex ? "/" : String(nearest[..<cut])
+        }
+        let status = try? FileDescriptor.openDirectory(nearest).fileSystemStatus()
+        self.init(
+            path: path, nearest: nearest, isWritable: access(nearest, W_OK | X_OK) == 0,
+            isTemporary: status?.isTemporary ?? false, totalBytes: status?.totalBytes ?? 0,
+            availableBytes: status?.availableBytes ?? 0)
+    }
+}
+
+/// Whether the control groups of decoders and transformers have room for the memory that these
+/// take: else the kernel kills one before its own limit has an image refused.
+struct GroupFindings {
+    /// Bytes that the group of one process may use.
+    struct Group {
+        let kind: WorkerKind
+        let limitBytes: Int
+    }
+
+    let groups: [Group]
+
+    init(_ groups: [Group]) { self.groups = groups }
+
+    /// Those of the processes of a stack that are seen from here.
+    init(_ report: StatusReport) {
+        groups = report.processes.compactMap { process in
+            guard let number = ProcessID(exactly: process.pid), number > 0,
+                let limit = MemorySupply.groupLimit(of: number)
+            else { return nil }
+            return Group(kind: process.kind, limitBytes: limit)
+        }
+    }
+
+    /// One for each kind with a limit.
+    var all: [DoctorFinding] {
+        [WorkerKind.decode, .transform].compactMap { kind in
+            let limits = groups.filter { $0.kind == kind }.map(\.limitBytes)
+            guard let least = limits.min(), let wanted = ImageLimits.groupBytes(kind) else {
+                return nil
+            }
+            return finding(kind, UInt64(max(0, least)), wanted)
+        }
+    }
+
+    private func finding(_ kind: WorkerKind, _ limit: UInt64, _ wanted: UInt64) -> DoctorFinding {
+        let name = "\(kind.name) memory"
+        let says = "the control group of a \(kind.name) process has \(ByteText.text(limit))"
+        guard limit < wanted else { return .ok(name, says) }
+        return .short(
+            name,
+            "\(says), and the process may take \(ByteText.text(wanted)): large images have the "
+                + "kernel kill it",
+            mend: "MemoryMax=\(wanted >> 20)M of its unit, "
+                + "IMAGEBUS_\(kind.name.uppercased())_MEMORY=\(wanted >> 20)m of "
+                + "docker/compose.yaml, or a lower --pixel-limit")
+    }
+}

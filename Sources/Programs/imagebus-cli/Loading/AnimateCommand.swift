@@ -1,0 +1,268 @@
+import CommandLineInterface
+import ImageModel
+import Imagebus
+import Linux
+import StackAccess
+
+extension Command {
+    static let animate = Command(
+        name: "animate",
+        summary: "make an animation of images",
+        usage: "URL|FILE… -o FILE [options]",
+        furtherOperands: .file,
+        options: [
+            ("frames", frameOptions), ("result", animationOutput),
+            ("how it is encoded", settingOptions),
+            ("steps of every frame, in the order given", stepOptions),
+            ("how each is loaded", loadOptions), ("which stack", stackOptions), ("", laterOptions),
+        ],
+        notes: """
+            Each operand is a frame, in this order: a URL, or the name of a file of at most 64 MiB.
+            Of an animation it is the first frame. All have to be of one size after the steps; a
+            --resize with --mode fill, stretch or letterbox makes them so. At most
+            \(AnimationFacts.framesMax) frames, and 64 MiB of all of them as PNG. --header goes to
+            the origins of URLs alone.
+
+            Less than 11 ms is shown as 100 ms, as everywhere on the web. GIF has hundredths of a
+            second, WebP and PNG milliseconds. Encoders may join frames that are the same.
+
+            Which stack is used is as for get, and so are --json and the statuses; where a frame
+            cannot be had, error.details.frame has its number, counted from 0. Ctrl-C cancels.
+            """,
+        examples: [
+            (
+                "imagebus animate a.png b.png c.png -o abc.gif",
+                "three files, a tenth of a second each"
+            ),
+            (
+                "imagebus animate URL1 URL2 --resize 320x240 --mode fill --duration 2s -o all.webp",
+                "a slide show of one size"
+            ),
+            (
+                "imagebus animate a.png b.png --duration 40ms --duration 1s --loops 3 -o ab.png",
+                "frames of different durations, three times"
+            ),
+        ])
+
+    private static let frameOptions = [
+        OptionDefinition(
+            "duration", value: "TIME", separators: [",", " "],
+            "how long a frame is shown, 1ms to 1h: once for all, or once for each\n"
+                + "(\(AnimateOptions.durationMilliseconds)ms)"),
+        OptionDefinition(
+            "loops", value: "N",
+            "how often all are shown, 0 to \(ImagebusClient.animationLoops.upperBound); "
+                + "0: without end (0)"),
+    ]
+
+    private static let animationOutput =
+        [
+            OptionDefinition(
+                "output", letter: "o", value: "FILE",
+                "write the animation there, at once and whole; its ending says the\n"
+                    + "format where --format does not; - is standard output"),
+            OptionDefinition(
+                "format", value: "F",
+                of: .words(ImageFormat.encodable.filter(\.holdsFrames).map(\.name)),
+                "gif, webp or png (as the name of -o says, else gif)"),
+            OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
+            progress,
+            OptionDefinition(
+                "delivery", value: "HOW", of: .words(GetOptions.deliveries.map(\.name)),
+                "how it comes from the stack, as for get (auto)"),
+        ] + outputOptions.filter { ["quality", "lossless"].contains($0.name) }
+}
+
+/// What `imagebus animate` was told.
+struct AnimateOptions: Hashable {
+    /// Where the image of a frame is.
+    enum Source: Hashable {
+        case url(String)
+        case file(String)
+    }
+
+    var sources: [Source]
+    /// Milliseconds of each frame.
+    var durations: [Int]
+    var loops: Int
+    /// How each frame is loaded; its own URL is empty.
+    var template: ImageRequest
+    /// How the whole is encoded.
+    var request: ImageRequest
+    var delivery: Delivery
+    var target: GetOptions.OutputTarget
+    var printsJSON: Bool
+    var progress: GetOptions.ProgressMode
+    var stack: StackOptions
+
+    /// What a frame is shown where nothing else is said, as players have it.
+    static let durationMilliseconds = 100
+    private static let durationMillisecondsMax = 3_600_000
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        sources = try read.operands.map { (text) throws(UsageError) in try Self.source(text) }
+        guard !sources.isEmpty else { throw UsageError("there is no URL and no FILE") }
+        guard sources.count <= AnimationFacts.framesMax else {
+            throw UsageError("there are more than \(AnimationFacts.framesMax) frames")
+        }
+        durations = try Self.durations(read, of: sources.count)
+        loops =
+            try read.parsed("loops") { (text) throws(UsageError) in
+                try OptionValue.integer(text, in: ImagebusClient.animationLoops)
+            } ?? 0
+        guard let output = read.last("output"), !output.isEmpty else {
+            throw UsageError("there is no -o FILE for the animation")
+        }
+        target = output == "-" ? .standardOutput : .file(output)
+        let told = try RequestReader.request(read, url: "")
+        template = told
+        request = try Self.whole(told, writingTo: output == "-" ? nil : output)
+        delivery = try GetOptions.delivery(read)
+        printsJSON = read.isSet("json")
+        progress = try GetOptions.progress(read)
+        stack = try StackOptions(read, environment: environment)
+    }
+
+    /// The frames, each with its own request.
+    var parts: [AnimationPart] {
+        zip(sources, durations).map { source, duration in
+            var request = template
+            switch source {
+            case .url(let url):
+                request.url = url
+                return AnimationPart(request, for: .milliseconds(duration))
+            case .file(let path):
+                request.headers = []
+                return AnimationPart(request, for: .milliseconds(duration)) {
+                    () throws(ImageError) in
+                    try InputFile.read(path, bytesMax: StandardInput.bytesMax)
+                }
+            }
+        }
+    }
+
+    private static func source(_ text: String) throws(UsageError) -> Source {
+        guard text.contains("://") || text.hasPrefix("data:") else {
+            guard text != "-", !text.isEmpty else {
+                throw UsageError("'\(text)' is no URL and no FILE: name each frame")
+            }
+            return .file(text)
+        }
+        do throws(ImageError) {
+            _ = try SourceURL(text)
+            return .url(text)
+        } catch {
+            throw UsageError("'\(text)': \(error.message)")
+        }
+    }
+
+    /// One for all, or one for each.
+    private static func durations(
+        _ read: ReadOptions, of count: Int
+    ) throws(UsageError) -> [Int] {
+        let told = try read.parsedAll("duration") { (text) throws(UsageError) in
+            try OptionValue.milliseconds(text, atMost: durationMillisecondsMax)
+        }
+        if told.count <= 1 {
+            return Array(repeating: told.first ?? durationMilliseconds, count: count)
+        }
+        guard told.count == count else {
+            throw UsageError(
+                "--duration is said \(told.count) times, and there are \(count) frames: say it "
+                    + "once for all, or once for each")
+        }
+        return told
+    }
+
+    /// Steps are of the frames; what is left is of all of them.
+    private static func whole(
+        _ told: ImageRequest, writingTo path: String?
+    ) throws(UsageError) -> ImageRequest {
+        var request = told
+        (request.steps, request.thumbnail, request.pixelRatio) = ([], nil, 1)
+        (request.headers, request.context.preset) = ([], nil)
+        (request.context.withoutTransformer, request.context.scaleDownLimit) = (true, nil)
+        // The frames are at hand then.
+        request.options.subtract([.scaleDownLargeImages, .fromCacheOnly, .refreshCached])
+        request.context.fallback = nil
+        let format = request.output.format ?? path.flatMap(OutputName.format) ?? .gif
+        guard format.holdsFrames else {
+            throw UsageError(
+                "\(format.name) has no frames: write gif, webp or png, by --format or the name "
+                    + "of -o")
+        }
+        request.output.format = format
+        if let path { try OutputName.settle(&request, writingTo: path) }
+        try RequestReader.checkLossless(request)
+        do throws(ImageError) {
+            return try ImagebusClient.animating(request)
+        } catch {
+            throw UsageError(error.message)
+        }
+    }
+}
+
+/// `imagebus animate`: an animation of several images.
+enum AnimateCommand {
+    /// The animation, and the load that made it.
+    private struct End: Sendable {
+        let image: ImageResponse
+        let token: String
+    }
+
+    static func run(_ options: AnimateOptions) -> Int32 {
+        let report = GetReport(
+            Command.animate.name, options.request, writingTo: options.target,
+            printsJSON: options.printsJSON)
+        do throws(OutputError) {
+            try options.target.check()
+        } catch {
+            return report.tell(error)
+        }
+        let start = MonotonicClock.now()
+        do throws(ImageError) {
+            let interruption = try Interruption.started()
+            let stack = try OpenStack(options.stack, interruption)
+            defer { stack.end(interruption) }
+            if !stack.isOwn { GetCommand.warn(options.stack, of: Command.animate.name) }
+            return write(try make(options, stack, interruption), options.target, report)
+        } catch {
+            let spent = Double(MonotonicClock.now() - start) / 1e6
+            return report.tell(error, token: nil, totalMilliseconds: spent)
+        }
+    }
+
+    /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
+    private static func make(
+        _ options: AnimateOptions, _ stack: OpenStack, _ interruption: Interruption
+    ) throws(ImageError) -> End {
+        let completion = try Completion<End>.opened()
+        let client = try stack.route.client(
+            delivery: options.delivery,
+            connectMilliseconds: stack.connectMilliseconds(options.request.timeoutMilliseconds))
+        defer { client.end() }
+        let bar = options.progress.showsBar ? ProgressBar() : nil
+        defer { bar?.end() }
+        completion.start { () throws(ImageError) in
+            let parts = options.parts
+            let file = try await client.animationFile(of: parts, loops: options.loops) {
+                bar?.show($0, of: parts.count)
+            }
+            let task = client.load(options.request, uploading: file)
+            return End(image: try await task.response, token: task.token.value.hex)
+        }
+        return try completion.wait(interruption, cancel: client.close)
+    }
+
+    /// The exit status.
+    private static func write(
+        _ end: End, _ target: GetOptions.OutputTarget, _ report: GetReport
+    ) -> Int32 {
+        do throws(OutputError) {
+            try target.write(end.image)
+            return report.tell(end.image, token: end.token)
+        } catch {
+            return report.tell(error, of: end.image, token: end.token)
+        }
+    }
+}

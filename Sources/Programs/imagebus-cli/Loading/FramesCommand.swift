@@ -1,0 +1,273 @@
+import CommandLineInterface
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import Observability
+import Reporting
+import StackAccess
+import Synchronization
+
+/// `imagebus get --frames`: every frame of an animation as a file of its own.
+enum FramesCommand {
+    /// Frames that are loaded at a time.
+    private static let framesAtATime = 4
+
+    /// What came of it.
+    struct End: Sendable {
+        let image: AnimatedImage
+        /// Files by frame; empty where one was not written.
+        var files: [String]
+        var bytes = 0
+        var format: ImageFormat?
+        var size = PixelSize(width: 0, height: 0)
+        /// What kept a file from being written.
+        var failure: OutputError?
+    }
+
+    static func run(_ options: GetOptions, into directory: String) -> Int32 {
+        let report = GetReport(options: options)
+        let start = MonotonicClock.now()
+        var spent: Double { Double(MonotonicClock.now() - start) / 1e6 }
+        let files: NumberedFiles
+        do throws(OutputError) {
+            files = try NumberedFiles("frame", in: directory, from: 0)
+        } catch {
+            return report.tell(error)
+        }
+        do throws(ImageError) {
+            try GetCommand.check(options.request.url)
+            let interruption = try Interruption.started()
+            let stack = try OpenStack(options.stack, interruption)
+            defer { stack.end(interruption) }
+            if !stack.isOwn { GetCommand.warn(options.stack) }
+            let end = try load(options, into: files, stack, interruption)
+            if let failure = end.failure { return report.tell(failure) }
+            return FramesReport(end, in: directory, milliseconds: spent).tell(options)
+        } catch {
+            return report.tell(error, token: nil, totalMilliseconds: spent)
+        }
+    }
+
+    /// Waits until all frames are written. A first Ctrl-C cancels, a second does not even wait for
+    /// that.
+    private static func load(
+        _ options: GetOptions, into files: NumberedFiles, _ stack: OpenStack,
+        _ interruption: Interruption
+    ) throws(ImageError) -> End {
+        let completion = try Completion<End>.opened()
+        let client = try stack.route.client(
+            delivery: options.delivery,
+            connectMilliseconds: stack.connectMilliseconds(options.request.timeoutMilliseconds))
+        defer { client.end() }
+        let bar = options.progress.showsBar ? ProgressBar() : nil
+        defer { bar?.end() }
+        var request = options.request
+        if request.output.format == nil { request.output.format = .png }
+        let wanted = request
+        completion.start { () throws(ImageError) in
+            try await write(wanted, from: client, into: files, bar)
+        }
+        return try completion.wait(interruption, cancel: client.close)
+    }
+
+    /// Each frame is written when it has come.
+    private static func write(
+        _ request: ImageRequest, from client: ImagebusClient, into files: NumberedFiles,
+        _ bar: ProgressBar?
+    ) async throws(ImageError) -> End {
+        let image = try await AnimatedImage(request, from: client)
+        var end = End(image: image, files: Array(repeating: "", count: image.count))
+        var written = 0
+        try await image.forEachFrame(atATime: framesAtATime) { frame in
+            guard let response = frame.response, let info = response.info else { return true }
+            let path = files.path(frame.index, info.format)
+            do throws(OutputError) {
+                try response.withBytes { (bytes) throws(OutputError) in
+                    try OutputFile.write(bytes, to: path)
+                }
+            } catch {
+                end.failure = error
+                return false
+            }
+            end.files[frame.index] = path
+            end.bytes += frame.memoryCost
+            (end.format, end.size) = (info.format, info.size)
+            written += 1
+            bar?.show(written, of: image.count)
+            return true
+        }
+        return end
+    }
+}
+
+/// What `get --frames` says at its end, to people or as JSON (SEMANTICS §15.3).
+struct FramesReport: Encodable {
+    let status = GetAnswer.Status.ok
+    /// Frames; 1 of a still image.
+    let count: Int
+    /// Microseconds of each; 0 of a still image.
+    let durations: [Int]
+    /// How often all are played; 0: without end.
+    let loops: Int
+    let format: String?
+    let width: Int
+    let height: Int
+    /// Of all files.
+    let bytes: Int
+    /// In order of the frames.
+    let files: [String]
+    private let milliseconds: Double
+    private let directory: String
+
+    private enum CodingKeys: String, CodingKey {
+        case status, count, durations, loops, format, width, height, bytes, files
+    }
+
+    init(_ end: FramesCommand.End, in directory: String, milliseconds: Double) {
+        count = end.image.count
+        durations = end.image.durations.map { Int($0 / .microseconds(1)) }
+        loops = end.image.plays
+        format = end.format?.name
+        (width, height) = (end.size.width, end.size.height)
+        (bytes, files) = (end.bytes, end.files)
+        (self.milliseconds, self.directory) = (milliseconds, directory)
+    }
+
+    /// The exit status.
+    func tell(_ options: GetOptions) -> Int32 {
+        guard options.printsJSON else { return Terminal.finish("get", summary) }
+        // Whole numbers and texts are always JSON.
+        return Terminal.finish("get", (try? JSONText.text(self)) ?? "")
+    }
+
+    private var summary: String {
+        let size = PixelSize(width: width, height: height)
+        let times = durations.reduce(0, +) / 1_000
+        let shown = loops == 0 ? "without end" : loops == 1 ? "once" : "\(loops) times"
+        let played = count == 1 ? ["a still image"] : ["\(count) frames of \(times) ms, \(shown)"]
+        let parts =
+            played + [
+                "\(format ?? "") \(size)", ByteText.text(UInt64(bytes)),
+                "\(Int(milliseconds.rounded())) ms",
+            ]
+        return "\(PlainText.line(directory)): \(parts.joined(separator: ", "))\n"
+    }
+}
+
+/// `imagebus get --partials`: images of what has arrived so far, as files.
+final class PartialFiles: Sendable {
+    /// One of them.
+    struct File: Encodable, Sendable {
+        let file: String
+        /// Bytes of the source that had arrived.
+        let arrived: UInt64
+        let width: Int
+        let height: Int
+        /// Since the load began.
+        let milliseconds: Double
+    }
+
+    /// What came of the load before its end.
+    struct Account: Encodable, Sendable {
+        /// Bytes that had arrived, and milliseconds, when the header was known; null: it never was.
+        var infoArrived: UInt64?
+        var infoMilliseconds: Double?
+        var files: [File] = []
+
+        private enum CodingKeys: String, CodingKey {
+            case infoArrived, infoMilliseconds, files
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(infoArrived, forKey: .infoArrived)
+            try values.encode(infoMilliseconds, forKey: .infoMilliseconds)
+            try values.encode(files, forKey: .files)
+        }
+    }
+
+    private let files: NumberedFiles
+    private let start = MonotonicClock.now()
+    private let account = Mutex(Account())
+    private let fault = Mutex<OutputError?>(nil)
+
+    /// Makes the directory.
+    init(in directory: String) throws(OutputError) {
+        files = try NumberedFiles("partial", in: directory, from: 1)
+    }
+
+    /// What was written so far.
+    var written: Account { account.withLock { $0 } }
+
+    /// What kept a file from being written; none was after it.
+    var failure: OutputError? { fault.withLock { $0 } }
+
+    /// Writes what a load shows, until it ends.
+    func write(_ events: AsyncStream<LoadEvent>) async {
+        for await event in events {
+            do throws(OutputError) {
+                try take(event)
+            } catch {
+                return fault.withLock { $0 = error }
+            }
+        }
+    }
+
+    private func take(_ event: LoadEvent) throws(OutputError) {
+        switch event {
+        case .progress(let progress) where progress.info != nil:
+            let now = milliseconds
+            account.withLock { account in
+                guard account.infoArrived == nil else { return }
+                (account.infoArrived, account.infoMilliseconds) = (progress.received, now)
+            }
+        case .partial(let image): try write(image)
+        case .progress, .info, .cached, .end: break
+        }
+    }
+
+    private func write(_ image: ImageResponse) throws(OutputError) {
+        guard let info = image.info else { return }
+        let path = files.path(account.withLock { $0.files.count } + 1, info.format)
+        try image.withBytes { (bytes) throws(OutputError) in try OutputFile.write(bytes, to: path) }
+        let file = File(
+            file: path, arrived: image.arrivedBytes ?? 0, width: info.size.width,
+            height: info.size.height, milliseconds: milliseconds)
+        account.withLock { $0.files.append(file) }
+    }
+
+    private var milliseconds: Double {
+        (Double(MonotonicClock.now() - start) / 1e3).rounded() / 1e3
+    }
+}
+
+/// Files of one load in a directory, each with its number in its name.
+struct NumberedFiles {
+    private let directory: String
+    private let prefix: String
+    /// Of a number, at least.
+    private static let digits = 4
+
+    /// Files such as `DIR/frame-0007.png`. Makes the directory itself, none above it, and finds
+    /// what would keep the file of the first number from being written.
+    init(_ prefix: String, in directory: String, from first: Int) throws(OutputError) {
+        self.directory = directory.hasSuffix("/") ? directory : directory + "/"
+        self.prefix = prefix
+        do throws(Errno) {
+            try FileDescriptor.makeDirectory(path: directory, mode: 0o777)
+        } catch .fileExists {
+        } catch {
+            throw OutputError(destination: directory, reason: error, wasOpened: false)
+        }
+        try OutputFile.check(path(first, .png))
+    }
+
+    /// The file of a number.
+    func path(_ number: Int, _ format: ImageFormat) -> String {
+        let text = "\(number)"
+        let zeros = String(repeating: "0", count: max(0, Self.digits - text.count))
+        let ending = format.traits.extensions.first ?? format.name
+        return "\(directory)\(prefix)-\(zeros)\(text).\(ending)"
+    }
+}

@@ -1,0 +1,338 @@
+import CommandLineInterface
+import ImageModel
+import Imagebus
+import Linux
+import Messages
+import Reporting
+import StackAccess
+import Synchronization
+
+/// `imagebus get`: one request.
+enum GetCommand {
+    static func run(_ options: GetOptions) -> Int32 {
+        if let directory = options.framesDirectory {
+            return FramesCommand.run(options, into: directory)
+        }
+        if options.shows { return ShowCommand.run(options) }
+        var report = GetReport(options: options)
+        do throws(OutputError) {
+            try options.target.check()
+            report.partials = try options.partialsDirectory.map { (directory) throws(OutputError) in
+                try PartialFiles(in: directory)
+            }
+        } catch {
+            return report.tell(error)
+        }
+        let start = MonotonicClock.now()
+        var token: String?
+        do throws(ImageError) {
+            // Before anything is started for it.
+            if !options.readsStandardInput { try check(options.request.url) }
+            let interruption = try Interruption.started()
+            let upload = try options.readsStandardInput ? StandardInput.read(interruption) : nil
+            let stack = try OpenStack(options.stack, interruption)
+            defer { stack.end(interruption) }
+            if !stack.isOwn { warn(options.stack) }
+            let partials = report.partials
+            var attempt = try Attempt(options.request, options, stack, upload, partials)
+            token = attempt.load.token
+            while true {
+                switch try end(attempt, options, report, interruption) {
+                case .status(let status): return status
+                case .again(let request):
+                    attempt = try Attempt(request, options, stack, upload, partials)
+                    token = attempt.load.token
+                }
+            }
+        } catch {
+            let spent = Double(MonotonicClock.now() - start) / 1e6
+            return report.tell(error, token: token, totalMilliseconds: spent)
+        }
+    }
+
+    /// One load of what is asked for.
+    private struct Attempt {
+        let request: ImageRequest
+        let load: LoadRun
+
+        init(
+            _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
+            _ upload: [UInt8]?, _ partials: PartialFiles?
+        ) throws(ImageError) {
+            self.request = request
+            load = try LoadRun(request, options, stack, uploading: upload, showing: partials)
+        }
+    }
+
+    /// A file is no URL, and is read by another operand.
+    static func check(_ url: String) throws(ImageError) {
+        do throws(ImageError) {
+            _ = try SourceURL(url)
+        } catch {
+            throw ImageError(
+                error.code,
+                error.message + "; name a URL such as https://example.com/photo.jpg, or give an "
+                    + "image in a file as imagebus get - <FILE", details: error.details)
+        }
+    }
+
+    private enum End {
+        case status(Int32)
+        /// The image is of another format than the name of its file says.
+        case again(ImageRequest)
+    }
+
+    /// Waits for the image, writes it and tells of it.
+    private static func end(
+        _ attempt: Attempt, _ options: GetOptions, _ report: GetReport,
+        _ interruption: Interruption
+    ) throws(ImageError) -> End {
+        let load = attempt.load
+        do throws(ImageError) {
+            let image = try load.wait(interruption)
+            if let request = try correction(of: attempt.request, for: image, options) {
+                return .again(request)
+            }
+            let status = write(image, options.target, load, report) {
+                report.tell(image, token: load.token)
+            }
+            return .status(status)
+        } catch {
+            // The cached image is there all the same; the exit status is that of the error.
+            guard let cached = load.cached,
+                (try? correction(of: attempt.request, for: cached, options)) == .some(nil)
+            else { throw error }
+            let failure = error
+            let status = write(cached, options.target, load, report) {
+                report.tell(failure, keeping: cached, token: load.token)
+            }
+            return .status(status)
+        }
+    }
+
+    private static func correction(
+        of request: ImageRequest, for image: ImageResponse, _ options: GetOptions
+    ) throws(ImageError) -> ImageRequest? {
+        guard let path = options.namedFile, let format = image.info?.format, !image.isMiss else {
+            return nil
+        }
+        return try OutputName.correction(of: request, for: format, writingTo: path)
+    }
+
+    /// Some options are for a stack that is started.
+    static func warn(_ options: StackOptions, of command: String = "get") {
+        let config = OptionDefinition.config.name
+        if !options.ofPrivateStack.subtracting([config]).isEmpty {
+            Terminal.error(
+                "imagebus \(command): the running stack decides which addresses it reaches; "
+                    + "--private starts one that obeys --allow-… and --ca-file\n")
+        }
+        if options.ofPrivateStack.contains(config) {
+            Terminal.error(
+                "imagebus \(command): the running stack has a configuration of its own; "
+                    + "--private starts one that obeys --config\n")
+        }
+    }
+
+    /// The exit status of what is told then, or of an image that cannot be written.
+    private static func write(
+        _ image: ImageResponse, _ target: GetOptions.OutputTarget, _ load: LoadRun,
+        _ report: GetReport, then tell: () -> Int32
+    ) -> Int32 {
+        do throws(OutputError) {
+            try target.write(image)
+            if let failure = report.partials?.failure { throw failure }
+            return tell()
+        } catch {
+            return report.tell(error, of: image, token: load.token)
+        }
+    }
+}
+
+/// One request from its sending to its end, with progress and Ctrl-C.
+final class LoadRun {
+    private let timeoutMilliseconds: Int
+    private let completion: Completion<ImageResponse>
+    private let client: ImagebusClient
+    private let task: LoadTask
+    private let bar: ProgressBar?
+    /// What is shown before the end.
+    let partials: PartialFiles?
+    private let mapsUnavailable: Bool
+
+    /// The coordinator ends the request at its deadline; this much later nothing is expected any
+    /// more, such as when the coordinator is gone.
+    private static let graceMilliseconds = 5_000
+
+    /// Connects and sends the request, with the image where that has no URL.
+    init(
+        _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
+        uploading upload: [UInt8]?, showing partials: PartialFiles? = nil
+    ) throws(ImageError) {
+        self.partials = partials
+        timeoutMilliseconds = request.timeoutMilliseconds
+        mapsUnavailable = stack.isWaitedFor
+        completion = try .opened()
+        client = try stack.route.client(
+            delivery: options.delivery,
+            connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
+        bar = options.progress.showsBar ? ProgressBar() : nil
+        let task = Self.begin(
+            request, options, client, uploading: upload, wantsProgress: bar != nil)
+        self.task = task
+        let events = partials.map { _ in task.events }
+        completion.start { () throws(ImageError) in
+            if let partials, let events { await partials.write(events) }
+            return try await task.response
+        }
+        if let bar { Task.detached { for await step in task.progress { bar.show(step) } } }
+    }
+
+    deinit { client.end() }
+
+    private static func begin(
+        _ request: ImageRequest, _ options: GetOptions, _ client: ImagebusClient,
+        uploading upload: [UInt8]?, wantsProgress: Bool
+    ) -> LoadTask {
+        guard let upload else {
+            return client.load(
+                request, slot: options.slot, group: options.group, wantsProgress: wantsProgress,
+                wantsInfo: options.partialsDirectory != nil, trace: options.trace)
+        }
+        return client.load(
+            request, uploading: upload, group: options.group, wantsProgress: wantsProgress,
+            trace: options.trace)
+    }
+
+    var token: String { task.token.value.hex }
+
+    /// What a load whose refresh failed leaves.
+    var cached: ImageResponse? { task.cachedResponse }
+
+    /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
+    func wait(_ interruption: Interruption) throws(ImageError) -> ImageResponse {
+        defer { bar?.end() }
+        do throws(ImageError) {
+            return try completion.wait(
+                interruption, atMost: timeoutMilliseconds + Self.graceMilliseconds,
+                cancel: task.cancel)
+        } catch {
+            // A stack that is there, but whose coordinator does not come back in time.
+            throw error.code == .unavailable && mapsUnavailable ? .noAnswer : error
+        }
+    }
+}
+
+/// The image of `get -`.
+enum StandardInput {
+    /// What a coordinator takes, unless it is configured for less.
+    static let bytesMax = 64 << 20
+    private static let chunkBytes = 1 << 16
+
+    /// Reads to the end, or until Ctrl-C; before a stack is asked or started.
+    ///
+    /// Throws `invalidRequest` where there is nothing, and `limitExceeded` as soon as there is more
+    /// than `bytesMax`.
+    static func read(_ interruption: Interruption) throws(ImageError) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try readToEnd(interruption)
+        } catch .interrupted {
+            throw ImageError(.cancelled, "cancelled")
+        } catch .fileTooLarge {
+            throw ImageError(
+                .limitExceeded, "standard input has more than \(bytesMax) bytes",
+                details: ["limit": "\(bytesMax)"])
+        } catch {
+            throw ImageError(.invalidRequest, "standard input cannot be read (\(error))")
+        }
+        if bytes.isEmpty { throw ImageError(.invalidRequest, "standard input is empty") }
+        return bytes
+    }
+
+    /// Throws `interrupted` after Ctrl-C and `fileTooLarge` beyond `bytesMax`.
+    private static func readToEnd(_ interruption: Interruption) throws(Errno) -> [UInt8] {
+        // A second owner of it: what this closes stays open.
+        let first = FileDescriptor(owning: 0)
+        let input = try first.duplicate()
+        _ = first.relinquish()
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkBytes, alignment: 16)
+        defer { chunk.deallocate() }
+        var bytes: [UInt8] = []
+        while true {
+            let ready = try interruption.wait(for: [input.number], milliseconds: nil)
+            if interruption.count > 0 { throw .interrupted }
+            if ready.isEmpty { continue }
+            let count = try input.read(into: chunk)
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            if bytes.count > bytesMax { throw .fileTooLarge }
+        }
+    }
+}
+
+/// One line on standard error that is drawn over and over, and wiped at the end. Any thread.
+final class ProgressBar: Sendable {
+    private struct State {
+        var isOver = false
+        var drawnAt: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private static let width = 30
+    private static let pauseNanoseconds: UInt64 = 50_000_000
+    private static let wipe = "\r\u{1B}[K"
+
+    /// How far a transfer is.
+    func show(_ progress: RequestProgress) { show(Self.text(progress)) }
+
+    /// How far a prefetch is.
+    func show(_ counts: PrefetchCounts) { show(Self.text(counts)) }
+
+    /// How many of several parts are there.
+    func show(_ done: Int, of total: Int) { show(Self.text(done, of: total)) }
+
+    /// How far a removal is, in entries that were examined.
+    func show(_ removal: EntryPage) { show(RemovalDisplay.text(removal)) }
+
+    /// Draws, unless it did a moment ago or is over.
+    private func show(_ text: @autoclosure () -> String) {
+        let now = MonotonicClock.now()
+        state.withLock { state in
+            guard !state.isOver, now - state.drawnAt >= Self.pauseNanoseconds else { return }
+            state.drawnAt = now
+            Terminal.control(2, Self.wipe + text())
+        }
+    }
+
+    /// Wipes the line; nothing is drawn any more.
+    func end() {
+        state.withLock { state in
+            if state.drawnAt > 0, !state.isOver { Terminal.control(2, Self.wipe) }
+            state.isOver = true
+        }
+    }
+
+    static func text(_ progress: RequestProgress) -> String {
+        let received = ByteText.text(progress.received)
+        guard progress.expected > 0 else { return received }
+        let part = min(1, Double(progress.received) / Double(progress.expected))
+        return "\(bar(part)) \(Int(part * 100))% of \(ByteText.text(progress.expected))"
+    }
+
+    static func text(_ counts: PrefetchCounts) -> String {
+        let part = Double(counts.finished) / Double(max(1, counts.total))
+        let failed = counts.skipped > 0 ? ", failed \(counts.skipped)" : ""
+        return "\(bar(part)) \(counts.finished) of \(counts.total)\(failed)"
+    }
+
+    static func text(_ done: Int, of total: Int) -> String {
+        "\(bar(Double(done) / Double(max(1, total)))) \(done) of \(total)"
+    }
+
+    private static func bar(_ part: Double) -> String {
+        let full = Int(part * Double(width))
+        return "[" + String(repeating: "#", count: full)
+            + String(repeating: ".", count: width - full) + "]"
+    }
+}

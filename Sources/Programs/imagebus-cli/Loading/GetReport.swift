@@ -1,0 +1,237 @@
+import CommandLineInterface
+import ImageModel
+import Imagebus
+import Messages
+import Observability
+import Reporting
+import StackAccess
+
+/// What `get` and `animate` say at their end, to people or as JSON.
+struct GetReport {
+    /// The name of the command.
+    let command: String
+    let request: ImageRequest
+    let target: GetOptions.OutputTarget
+    let printsJSON: Bool
+    /// What was shown before the end.
+    var partials: PartialFiles?
+
+    init(
+        _ command: String, _ request: ImageRequest, writingTo target: GetOptions.OutputTarget,
+        printsJSON: Bool
+    ) {
+        (self.command, self.request, self.target) = (command, request, target)
+        self.printsJSON = printsJSON
+    }
+
+    init(options: GetOptions) {
+        self.init(
+            "get", options.request, writingTo: options.target, printsJSON: options.printsJSON)
+    }
+
+    /// The status of a miss where an image was to be written, as grep has it for what is not there.
+    private static let missStatus: Int32 = 1
+
+    /// The image was written where it was to be, or there is none.
+    func tell(_ image: ImageResponse, token: String) -> Int32 {
+        let isNotWritten = image.isMiss && target != .none
+        let status = isNotWritten ? Self.missStatus : 0
+        if printsJSON {
+            return tell(
+                GetAnswer(
+                    image, token: token, request: request, partials: partials?.written),
+                status)
+        }
+        if isNotWritten {
+            Terminal.complain(
+                command,
+                "\(Self.miss(image)): nothing was written; without --option "
+                    + "from-cache-only it is loaded from its origin")
+            return status
+        }
+        if let failure = image.fallbackFor {
+            Terminal.complain(command, "this is the fallback: \(Self.text(failure))")
+        }
+        for note in ImageNotes.of(image, for: request) {
+            Terminal.complain(command, note)
+        }
+        if target == .standardOutput { Terminal.error(Self.explanation(image)) }
+        return tell(summary(image), status)
+    }
+
+    func tell(_ failure: ImageError, token: String?, totalMilliseconds: Double) -> Int32 {
+        if printsJSON {
+            return tell(
+                GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds),
+                failure.exitStatus)
+        }
+        Terminal.complain(command, of: failure, text: Self.text(failure))
+        return failure.exitStatus
+    }
+
+    /// The refresh failed; the cached image was written.
+    func tell(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
+        if printsJSON {
+            let answer = GetAnswer(
+                image, token: token, request: request, failure: .init(failure))
+            return tell(answer, failure.exitStatus)
+        }
+        Terminal.complain(
+            command, of: failure, text: "the cached image could not be refreshed: \(failure)")
+        return tell(summary(image), failure.exitStatus)
+    }
+
+    /// The image, which may have come, cannot be written.
+    func tell(_ failure: OutputError, of image: ImageResponse? = nil, token: String? = nil) -> Int32
+    {
+        guard !failure.isUnread else { return failure.exitStatus }
+        guard printsJSON else {
+            Terminal.complain(command, failure)
+            return failure.exitStatus
+        }
+        let fault = GetAnswer.Failure(failure)
+        guard let image, let token else { return tell(GetAnswer(fault), failure.exitStatus) }
+        let answer = GetAnswer(image, token: token, request: request, failure: fault)
+        return tell(answer, failure.exitStatus)
+    }
+
+    private func tell(_ answer: GetAnswer, _ status: Int32) -> Int32 {
+        // Only a number that JSON does not have fails, and those are milliseconds of a clock.
+        guard let text = try? JSONText.text(answer) else {
+            Terminal.complain(command, "the answer cannot be written as JSON")
+            return status
+        }
+        guard target == .standardOutput else {
+            return Terminal.finish(command, text, status: status)
+        }
+        Terminal.error(text)
+        return status
+    }
+
+    /// Words go where the image does not.
+    private func tell(_ summary: String, _ status: Int32) -> Int32 {
+        guard target != .standardOutput else { return status }
+        return Terminal.finish(command, summary, status: status)
+    }
+
+    private static func miss(_ image: ImageResponse) -> String { "miss: no cache has \(image.key)" }
+
+    private static func text(_ failure: ImageError) -> String {
+        let details = failure.details.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+        return "\(failure)\(details.joined())"
+    }
+
+    /// Where it came from. One that was made of a cached original was in no cache itself.
+    private static func way(of image: ImageResponse) -> String {
+        guard image.cacheType != .none else { return "loaded" }
+        let isMade = image.timings.transform > 0
+        return isMade
+            ? "made of the original from \(image.cacheType.name)" : "from \(image.cacheType.name)"
+    }
+
+    private func summary(_ image: ImageResponse) -> String {
+        guard !image.isMiss else {
+            return PlainText.line(Self.miss(image)) + "\n"
+        }
+        var parts: [String] = []
+        if let info = image.info {
+            parts.append("\(info.format.name) \(info.size)")
+            if info.pages > 1 {
+                parts.append("\(info.pages) \(info.format.holdsFrames ? "frames" : "pages")")
+            }
+        }
+        if let count = image.bytes?.count { parts.append(ByteText.text(UInt64(count))) }
+        parts.append(Self.way(of: image))
+        if let count = partials?.written.files.count {
+            parts.append("\(count) partial image\(count == 1 ? "" : "s")")
+        }
+        parts.append("\(Int(image.timings.total.rounded())) ms")
+        let text = parts.joined(separator: ", ")
+        let explanation = Self.explanation(image)
+        if case .file(let path) = target {
+            return "\(PlainText.line(path)): \(text)\n\(explanation)"
+        }
+        // Who made the file wrote some of the facts.
+        let facts = image.facts.map { FactsAnswer($0).lines.map(PlainText.line) } ?? []
+        return ([text] + facts).map { "\($0)\n" }.joined() + explanation
+    }
+
+    /// Lines; empty where nobody asked.
+    private static func explanation(_ image: ImageResponse) -> String {
+        var lines = image.explanation.map { ExplanationAnswer($0, image).lines } ?? []
+        if !lines.isEmpty, let validity = image.validity {
+            lines.append(FreshnessAnswer(validity).line)
+        }
+        return lines.map { PlainText.line($0) + "\n" }.joined()
+    }
+}
+
+/// What who asked should know of an image that came, though nothing failed.
+enum ImageNotes {
+    static func of(_ image: ImageResponse, for request: ImageRequest) -> [String] {
+        let stale = image.validity?.originFailure.map {
+            ["stale: the origin could not be asked: \($0)"]
+        }
+        let damaged = image.isDamaged ? ["damaged: pixels of the source are missing"] : []
+        return (stale ?? []) + damaged + of(image.info, for: request)
+    }
+
+    static func of(_ info: ImageInfo?, for request: ImageRequest) -> [String] {
+        guard let info else { return [] }
+        let stills = info.stillOf.map { ["still: one of \($0) frames"] } ?? []
+        return stills + overlays(of: info.size, for: request) + unused(request)
+            + settingsWithoutEffect(on: info.format, for: request)
+    }
+
+    /// Words for an encoder where nothing is encoded, as far as the request says. A profile may say
+    /// more.
+    private static func unused(_ request: ImageRequest) -> [String] {
+        let context = request.context
+        guard let name = context.encodeOptions.map({ _ in ContextKey.imageEncodeOptions.rawValue }),
+            request.isPlain, context.preset == nil, context.profile == nil
+        else { return [] }
+        return [
+            "\(name) has no effect where nothing is encoded: name a step, or a format with "
+                + "--format or the ending of -o"
+        ]
+    }
+
+    /// Where no format was named, what that of the result does not have is left out.
+    private static func settingsWithoutEffect(
+        on format: ImageFormat, for request: ImageRequest
+    ) -> [String] {
+        guard !request.infoOnly else { return [] }
+        return request.output.said.map(\.setting).filter { !$0.row.formats.contains(format) }.map {
+            "\($0.name) has no effect on \(format.name): it is for "
+                + $0.row.formats.map(\.name).joined(separator: ", ")
+        }
+    }
+
+    private static func overlays(of size: PixelSize, for request: ImageRequest) -> [String] {
+        overlaysThatEndUp(in: request.steps).filter { isOutside($0, size) }.map {
+            "the overlay at \($0.x),\($0.y) lies outside the image, which is \(size): it is "
+                + "not seen"
+        }
+    }
+
+    /// Overlays behind which no step changes the size or what is where.
+    private static func overlaysThatEndUp(in steps: [TransformStep]) -> [Overlay] {
+        var overlays: [Overlay] = []
+        for step in steps.reversed() {
+            guard case .overlay(let overlay) = step else { break }
+            overlays.insert(overlay, at: 0)
+        }
+        return overlays
+    }
+
+    /// Whether it cannot be seen however large it is: it begins behind the right or bottom edge,
+    /// or, counted from these, ends before the left or top one.
+    private static func isOutside(_ overlay: Overlay, _ size: PixelSize) -> Bool {
+        // A place keeps it inside, unless it is moved far.
+        guard overlay.gravity == nil, !overlay.repeats else { return false }
+        func isOutside(_ place: Int, _ side: Int) -> Bool {
+            place < 0 ? side + place <= 0 : place >= side
+        }
+        return isOutside(overlay.x, size.width) || isOutside(overlay.y, size.height)
+    }
+}

@@ -1,0 +1,389 @@
+import CommandLineInterface
+import ImageModel
+import Imagebus
+import Messages
+import Reporting
+import StackAccess
+
+extension Command {
+    static let prefetch = Command(
+        name: "prefetch",
+        summary: "load images into the caches",
+        usage: "[URL…] [-f FILE|-] [options]",
+        options: [
+            ("what is loaded", listOptions + sharedOutputOptions),
+            ("how it is encoded", settingOptions),
+            ("steps, in the order given", stepOptions),
+            ("how each is loaded", prefetchLoadOptions),
+            ("which stack", stackOptions), ("", laterOptions),
+        ],
+        notes: """
+            Nothing is written but counts: the images are in the caches of the stack, under the keys
+            that get finds with the same options. Loads of the same URLs go first.
+
+            The last line says how many URLs were loaded, how many the caches had already, and how
+            many failed, with which errors. Those that failed are named, each with the reason, those
+            of a list with FILE:LINE: first what is no URL there, up to 100 lines, then the first
+            sixteen of others. Behind them stands what to type next. The status is 0 where none
+            failed, else that of the first. Ctrl-C cancels what has not ended, and the status is
+            130.
+
+            Which stack is used is as for get. A private one ends with its memory; what it wrote to
+            the disk stays.
+            """,
+        examples: [
+            ("imagebus prefetch URL1 URL2 --resize 200x200", "two thumbnails"),
+            ("imagebus prefetch -f urls.txt --concurrent 8", "a list, one URL a line"),
+            (
+                "sed s/x/y/ list | imagebus prefetch -f - --json",
+                "a list from a pipe, counts as JSON"
+            ),
+        ])
+
+    private static let listOptions = [
+        OptionDefinition(
+            "file", letter: "f", value: "FILE",
+            "URLs, one a line; empty lines and lines with # are passed over;\n"
+                + "- is standard input"),
+        OptionDefinition(
+            "concurrent", value: "N",
+            "URLs at a time, 1 to \(RequestLimits.prefetchConcurrencyMax) "
+                + "(\(RequestLimits.prefetchConcurrency))"),
+        OptionDefinition("json", "one JSON object with the counts"),
+        progress,
+    ]
+
+    private static let sharedOutputOptions = outputOptions.filter {
+        !["info", "facts"].contains($0.name)
+    }
+
+    private static let prefetchLoadOptions =
+        loadOptions.filter { $0.name != "priority" } + [
+            OptionDefinition(
+                "priority", value: "P", of: .words(Priority.allCases.map(\.name)),
+                "high, normal or low (low)")
+        ]
+}
+
+/// What `imagebus prefetch` was told.
+struct PrefetchOptions: Hashable {
+    /// How each URL is loaded; its own URL is empty.
+    var template: ImageRequest
+    /// The class of all of them.
+    var priority: Priority
+    var urls: [String]
+    /// Where further URLs are; `-` is standard input.
+    var file: String?
+    var concurrency: Int
+    var printsJSON: Bool
+    var progress: GetOptions.ProgressMode
+    var stack: StackOptions
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        urls = read.operands
+        file = read.last("file")
+        guard !urls.isEmpty || file != nil else {
+            throw UsageError("there is no URL, and no -f with a list")
+        }
+        template = try RequestReader.request(read, url: "")
+        priority = try Self.priority(read, template.options)
+        concurrency =
+            try read.parsed("concurrent") { text throws(UsageError) in
+                try OptionValue.integer(text, in: 1...RequestLimits.prefetchConcurrencyMax)
+            } ?? RequestLimits.prefetchConcurrency
+        printsJSON = read.isSet("json")
+        progress = try GetOptions.progress(read)
+        stack = try StackOptions(read, environment: environment)
+    }
+
+    /// Low, unless `--priority` or an option says otherwise.
+    private static func priority(
+        _ read: ReadOptions, _ options: RequestOptions
+    ) throws(UsageError) -> Priority {
+        if options.contains(.highPriority) { return .high }
+        return read.isSet("priority") && !options.contains(.lowPriority) ? .normal : .low
+    }
+}
+
+/// `imagebus prefetch`: a list of URLs into the caches.
+enum PrefetchTool {
+    static func run(_ options: PrefetchOptions) -> Int32 {
+        do throws(ImageError) {
+            let interruption = try Interruption.started()
+            let list = try options.file.map { (file) throws(ImageError) in
+                try URLList(file, interruption)
+            }
+            let urls = options.urls + (list?.lines.map(\.url) ?? [])
+            guard urls.count <= RequestLimits.prefetchMax else {
+                throw ImageError(
+                    .limitExceeded, "a prefetch has at most \(RequestLimits.prefetchMax) URLs")
+            }
+            let stack = try OpenStack(options.stack, interruption)
+            defer { stack.end(interruption) }
+            let client = try stack.route.client(
+                connectMilliseconds: stack.connectMilliseconds(
+                    options.template.timeoutMilliseconds))
+            defer { client.end() }
+            return report(try run(options, urls, client, interruption), list, options)
+        } catch {
+            Terminal.complain("prefetch", of: error)
+            return error.exitStatus
+        }
+    }
+
+    /// How a prefetch ended.
+    private struct End {
+        let summary: PrefetchSummary
+        let failures: [PrefetchFailure]
+        let token: String
+        let isCancelled: Bool
+
+        /// That of the first failure, where there is one.
+        var exitStatus: Int32 {
+            if isCancelled { return ErrorCode.cancelled.rule.exitStatus }
+            guard summary.counts.skipped > 0 else { return 0 }
+            return failures.first?.error.exitStatus ?? ErrorCode.internalError.rule.exitStatus
+        }
+    }
+
+    private static func begin(
+        _ options: PrefetchOptions, _ urls: [String], _ client: ImagebusClient
+    ) -> PrefetchTask {
+        let task = client.prefetch(
+            urls, template: options.template, concurrency: options.concurrency)
+        if options.priority == .normal { client.reprioritise(task, .normal) }
+        return task
+    }
+
+    /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
+    private static func run(
+        _ options: PrefetchOptions, _ urls: [String], _ client: ImagebusClient,
+        _ interruption: Interruption
+    ) throws(ImageError) -> End {
+        let completion = try Completion<PrefetchCounts>.opened()
+        let bar = options.progress.showsBar ? ProgressBar() : nil
+        defer { bar?.end() }
+        let task = begin(options, urls, client)
+        completion.start { () throws(ImageError) in try await task.result }
+        if let bar { Task.detached { for await counts in task.progress { bar.show(counts) } } }
+        let counts = try completion.wait(interruption, cancel: task.cancel)
+        return End(
+            summary: PrefetchSummary(counts: counts, ends: task.ends), failures: task.failures,
+            token: task.token.value.hex, isCancelled: interruption.count > 0)
+    }
+
+    /// Prints counts and failures; the exit status.
+    private static func report(_ end: End, _ list: URLList?, _ options: PrefetchOptions) -> Int32 {
+        // What ran into a cancel did not fail for what it is.
+        let faults = PrefetchFault.all(end.isCancelled ? nil : list, end.failures)
+        if options.printsJSON {
+            let answer = PrefetchAnswer(end.summary, faults, token: end.token)
+            // Numbers and texts are always JSON.
+            let text = (try? JSONText.text(answer)) ?? ""
+            return Terminal.finish("prefetch", text, status: end.exitStatus)
+        }
+        for line in lines(faults, of: end.summary.counts.skipped) {
+            Terminal.complain("prefetch", line)
+        }
+        for line in PrefetchFault.advice(faults) { Terminal.complain("prefetch", "next: \(line)") }
+        return Terminal.finish("prefetch", end.summary.text, status: end.exitStatus)
+    }
+
+    /// A line for each of the first failures.
+    static func lines(_ faults: [PrefetchFault], of skipped: Int) -> [String] {
+        let shown = faults.prefix(linesMax)
+        let rest = skipped - shown.count
+        return shown.map(\.line)
+            + (rest > 0 ? ["and \(rest) more failed; a shorter list names them"] : [])
+    }
+
+    static let linesMax = 100
+}
+
+/// The list of `prefetch -f`.
+struct URLList {
+    /// A URL and where it stands.
+    struct Line: Hashable {
+        let number: Int
+        let url: String
+    }
+
+    /// The file, as it was named.
+    let file: String
+    let lines: [Line]
+
+    /// Reads it to the end, or until Ctrl-C: one URL a line.
+    init(_ file: String, _ interruption: Interruption) throws(ImageError) {
+        let bytes =
+            file == "-"
+            ? try StandardInput.read(interruption)
+            : try InputFile.read(file, bytesMax: StandardInput.bytesMax)
+        self.init(file: file, bytes)
+    }
+
+    init(file: String, _ bytes: [UInt8]) {
+        self.file = file == "-" ? "standard input" : file
+        lines = Self.lines(bytes)
+    }
+
+    /// Where a URL stands first, such as `urls.txt:3`; nil where it is of the command line.
+    func place(of url: String) -> String? {
+        lines.first { $0.url == url }.map(place)
+    }
+
+    /// The lines that are no URL, and why.
+    var faults: [PrefetchFault] {
+        lines.compactMap { line in
+            do throws(ImageError) {
+                _ = try SourceURL(line.url)
+                return nil
+            } catch {
+                return PrefetchFault(place: place(of: line), url: line.url, error: error)
+            }
+        }
+    }
+
+    private func place(of line: Line) -> String { "\(file):\(line.number)" }
+
+    /// Without empty lines and comments.
+    private static func lines(_ bytes: [UInt8]) -> [Line] {
+        let rows = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        return zip(1..., rows).flatMap { number, row in
+            row.split(separator: 0x0D).compactMap { text in
+                url(in: text).map { Line(number: number, url: $0) }
+            }
+        }
+    }
+
+    private static func url(in line: ArraySlice<UInt8>) -> String? {
+        let text = line.drop { isSpace($0) }
+        guard let first = text.first, first != UInt8(ascii: "#"),
+            let last = text.lastIndex(where: { !isSpace($0) })
+        else { return nil }
+        return String(decoding: text[...last], as: UTF8.self)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}
+
+/// How the URLs of a prefetch ended, for people.
+struct PrefetchSummary {
+    let counts: PrefetchCounts
+    let ends: PrefetchEnds
+
+    /// URLs that were loaded anew.
+    var loaded: Int {
+        max(0, counts.finished - counts.skipped - Int(clamping: ends.cached) - missed)
+    }
+
+    /// URLs that no cache had, where nothing else was asked.
+    var missed: Int { Int(clamping: ends.missed) }
+
+    /// One line.
+    var text: String {
+        var parts = ["loaded \(loaded)", "already cached \(ends.cached)"]
+        if missed > 0 { parts.append("in no cache \(missed)") }
+        parts.append("failed \(counts.skipped)\(errors)")
+        if counts.cancelled > 0 { parts.append("cancelled \(counts.cancelled)") }
+        return parts.joined(separator: ", ") + "\n"
+    }
+
+    /// The most frequent one first.
+    private var errors: String {
+        guard !ends.errors.isEmpty else { return "" }
+        let sorted = ends.errors.sorted {
+            ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue)
+        }
+        let counted = sorted.map { "\($0.count) \($0.code.rule.name)" }
+        return " (\(counted.joined(separator: ", ")))"
+    }
+}
+
+/// A URL of a prefetch that failed, and where it stands in the list.
+struct PrefetchFault {
+    /// nil: it is of the command line.
+    let place: String?
+    let url: String
+    let error: ImageError
+
+    /// What is no URL in the list, and then what the coordinator says that failed.
+    static func all(_ list: URLList?, _ failures: [PrefetchFailure]) -> [PrefetchFault] {
+        let faults = list?.faults ?? []
+        let bad = Set(faults.map(\.url))
+        return faults
+            + failures.filter { !bad.contains($0.url) }.map { failure in
+                PrefetchFault(
+                    place: list?.place(of: failure.url), url: failure.url, error: failure.error)
+            }
+    }
+
+    /// What to type next, each line once.
+    static func advice(_ faults: [PrefetchFault]) -> [String] {
+        var lines: [String] = []
+        for line in faults.compactMap(\.error.advice) where !lines.contains(line) {
+            lines.append(line)
+        }
+        return Array(lines.prefix(adviceMax))
+    }
+
+    private static let adviceMax = 3
+
+    /// One line. Who reads along sees nothing secret: no user info, and no query.
+    var line: String {
+        let url = (try? SourceURL(url))?.forLogs ?? quoted
+        let status = error.details["httpStatus"].map { " httpStatus=\($0)" } ?? ""
+        return (place.map { "\($0): " } ?? "") + "\(url): \(error)\(status)"
+    }
+
+    /// The beginning of a text that is no URL, without what could be secret in a misspelled one.
+    private var quoted: String {
+        let text = url.prefix { $0 != "?" && $0 != "#" }
+        let bare = text.lastIndex(of: "@").map { "…\(text[$0...])" } ?? String(text)
+        return "'\(bare.prefix(Self.quotedMax))\(bare.count > Self.quotedMax ? "…" : "")'"
+    }
+
+    private static let quotedMax = 80
+}
+
+/// What `prefetch --json` prints.
+struct PrefetchAnswer: Encodable, Sendable {
+    /// For `imagebus cancel`, while it runs.
+    let token: String
+    let total: Int
+    let finished: Int
+    /// Of these: loaded anew, in a cache before, in no cache where nothing else was asked.
+    let loaded: Int
+    let cached: UInt64
+    let missed: UInt64
+    /// Of these: failed, and how many with which error.
+    let failed: Int
+    let errors: [String: UInt64]
+    let cancelled: Int
+    /// The first of those that failed.
+    let failures: [Failure]
+
+    /// A URL that could not be loaded, and why.
+    struct Failure: Encodable {
+        let url: String
+        /// Absent where it is of the command line.
+        let place: String?
+        let error: GetAnswer.Failure
+    }
+
+    init(_ summary: PrefetchSummary, _ faults: [PrefetchFault], token: String) {
+        self.token = token
+        let (counts, ends) = (summary.counts, summary.ends)
+        total = counts.total
+        finished = counts.finished
+        loaded = summary.loaded
+        cached = ends.cached
+        missed = ends.missed
+        failed = counts.skipped
+        errors = Dictionary(
+            ends.errors.map { ($0.code.rule.name, $0.count) }, uniquingKeysWith: { $0 &+ $1 })
+        cancelled = counts.cancelled
+        failures = faults.prefix(PrefetchTool.linesMax).map {
+            Failure(url: $0.url, place: $0.place, error: .init($0.error))
+        }
+    }
+}

@@ -1,0 +1,424 @@
+import CommandLineInterface
+import ImageModel
+import Imagebus
+import Messages
+import Reporting
+import StackAccess
+
+extension Command {
+    static let cancel = Command(
+        name: "cancel",
+        summary: "end requests of any client",
+        usage: "TOKEN | --group G [options]",
+        options: [
+            (
+                "",
+                [
+                    OptionDefinition(
+                        "group", value: "G", "all requests of this group: 32 hex digits")
+                ] + OperatorOptions.definitions
+            )
+        ],
+        notes: """
+            A token is 32 hex digits, as `imagebus get --json` prints it. The request ends with
+            cancelled (2002, status 130); work that nobody else waits for is stopped. Cancelling
+            what has ended does nothing. Requests of others that end at the same moment count, too.
+            """,
+        examples: [
+            ("imagebus cancel 00112233445566778899aabbccddeeff", "one request"),
+            ("imagebus cancel --group 00112233445566778899aabbccddeeff", "a page, a batch, a slot"),
+        ])
+}
+
+/// What `imagebus cancel` was told.
+struct CancelOptions: Hashable {
+    /// What is cancelled.
+    enum Target: Hashable {
+        case token(Token)
+        case group(GroupID)
+    }
+
+    var target: Target
+    var stack: OperatorOptions
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        stack = try OperatorOptions(read, environment: environment)
+        let group = try read.parsed("group") { text throws(UsageError) in
+            GroupID(try OptionValue.identifier(text))
+        }
+        switch (read.operands.count, group) {
+        case (0, let group?): target = .group(group)
+        case (1, nil): target = .token(Token(try OptionValue.identifier(read.operands[0])))
+        default: throw UsageError("name one token, or a group with --group")
+        }
+    }
+}
+
+/// `imagebus cancel`: ends requests of any client.
+enum CancelTool {
+    static func run(_ options: CancelOptions) -> Int32 {
+        OperatorQuery.run("cancel") { try text(options) }
+    }
+
+    /// The coordinator answers no cancel; the counter before and after says how many ended.
+    private static func text(_ options: CancelOptions) throws -> String {
+        let target = options.target
+        let ended = try OperatorQuery.ask(options.stack) {
+            client throws(ImageError) -> UInt64 in
+            let before = try await client.status().count(counter)
+            switch target {
+            case .token(let token): client.cancelAny(token)
+            case .group(let group): client.cancelAny(group: group)
+            }
+            return try await client.status().count(counter) - before
+        }
+        if options.stack.printsJSON { return try JSONText.text(["cancelled": ended]) }
+        return ended == 0 ? "nothing was running under that name\n" : "cancelled \(ended)\n"
+    }
+
+    private static let counter = "cancelled"
+}
+
+extension Command {
+    static let blacklist = Command(
+        name: "blacklist",
+        summary: "list what is not tried for a while, or take it off the list",
+        usage: "list | remove URL | clear [options]",
+        operands: [.words(["list", "remove", "clear"]), .free],
+        options: [("", OperatorOptions.definitions)],
+        notes: """
+            A URL that failed for good, such as one whose body is no image, is refused for ten
+            minutes, or as long as serve --blacklist-seconds says: with blacklisted (status 66),
+            unless the load has --option retry-failed. Content that crashed or hung a worker twice,
+            without a success between, is quarantined: loads that need it end at once with poisoned
+            (status 65). The list lives as long as the coordinator. It shows URLs without their
+            query, as logs do; remove takes a whole URL, or what the list shows, which may be more
+            than one.
+            """,
+        examples: [
+            ("imagebus blacklist list", "what is not tried, and for how long"),
+            ("imagebus blacklist remove https://example.org/a.jpg", "try it again"),
+        ])
+}
+
+/// What `imagebus blacklist` was told.
+struct BlacklistOptions: Hashable {
+    /// What is wanted of the list.
+    enum Action: Hashable {
+        case list
+        case remove(String)
+        case clear
+    }
+
+    var action: Action
+    var stack: OperatorOptions
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        stack = try OperatorOptions(read, environment: environment)
+        switch (read.operands.first, read.operands.count) {
+        case ("list", 1): action = .list
+        case ("clear", 1): action = .clear
+        case ("remove", 2): action = .remove(read.operands[1])
+        case ("remove", _): throw UsageError("remove takes one URL")
+        default: throw UsageError("say list, remove URL, or clear")
+        }
+    }
+}
+
+/// `imagebus blacklist`: what the stack does not try, and taking it off the list.
+enum BlacklistTool {
+    static func run(_ options: BlacklistOptions) -> Int32 {
+        OperatorQuery.run("blacklist") { try text(options) }
+    }
+
+    private static func text(_ options: BlacklistOptions) throws -> String {
+        switch options.action {
+        case .list:
+            let entries = try OperatorQuery.ask(options.stack) {
+                client throws(ImageError) in try await all(client)
+            }
+            return options.stack.printsJSON
+                ? try JSONText.text(BlacklistAnswer(entries)) : table(entries)
+        case .remove(let url): return try removed(.remove(url: url), options)
+        case .clear: return try removed(.clear, options)
+        }
+    }
+
+    /// A message holds only so many: page after page.
+    private static func all(_ client: ImagebusClient) async throws(ImageError)
+        -> [BlacklistReport.Entry]
+    {
+        var entries: [BlacklistReport.Entry] = []
+        while true {
+            let page = try await client.blacklist(.list(after: entries.last?.number ?? 0))
+            entries += page.entries
+            guard page.hasMore, !page.entries.isEmpty else { return entries }
+        }
+    }
+
+    private static func removed(
+        _ command: BlacklistCommand, _ options: BlacklistOptions
+    ) throws -> String {
+        let report = try OperatorQuery.ask(options.stack) {
+            client throws(ImageError) in try await client.blacklist(command)
+        }
+        if options.stack.printsJSON {
+            return try JSONText.text(["removed": report.removed])
+        }
+        return report.removed == 0 ? "nothing was on the list\n" : "removed \(report.removed)\n"
+    }
+
+    static func table(_ entries: [BlacklistReport.Entry]) -> String {
+        guard !entries.isEmpty else { return "nothing is on the list\n" }
+        return TextTable.text(
+            ["URL", "OPERATION", "REASON", "FOR"],
+            entries.map {
+                [
+                    $0.url, $0.operation, $0.reason.rule.name,
+                    $0.expiresInMilliseconds == 0
+                        ? "ever" : StatusTable.duration($0.expiresInMilliseconds),
+                ]
+            })
+    }
+}
+
+/// What `blacklist list --json` prints.
+struct BlacklistAnswer: Encodable {
+    struct Entry: Encodable {
+        let url: String
+        let operation: String
+        let reason: String
+        /// 0: never.
+        let expiresInMilliseconds: UInt64
+    }
+
+    let entries: [Entry]
+
+    init(_ entries: [BlacklistReport.Entry]) {
+        self.entries = entries.map {
+            Entry(
+                url: $0.url, operation: $0.operation, reason: $0.reason.rule.name,
+                expiresInMilliseconds: $0.expiresInMilliseconds)
+        }
+    }
+}
+
+extension Command {
+    static let downloads = Command(
+        name: "downloads",
+        summary: "let no download begin for a while, or let them go on",
+        usage: "suspend | resume [options]",
+        operands: [.words(["suspend", "resume"])],
+        options: [("", OperatorOptions.definitions)],
+        notes: """
+            While downloads are suspended, those that run go on, and those that wait keep waiting,
+            each within the timeout of its request; what the caches have is delivered. imagebus
+            status and the metrics say so. It lasts until resume, or until the coordinator ends.
+            """,
+        examples: [
+            ("imagebus downloads suspend", "such as while an origin is maintained"),
+            ("imagebus downloads resume", "what waited begins"),
+        ])
+}
+
+/// What `imagebus downloads` was told.
+struct DownloadsOptions: Hashable {
+    var command: DownloadCommand
+    var stack: OperatorOptions
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        stack = try OperatorOptions(read, environment: environment)
+        switch (read.operands.first, read.operands.count) {
+        case ("suspend", 1): command = .suspend
+        case ("resume", 1): command = .resume
+        default: throw UsageError("say suspend or resume")
+        }
+    }
+}
+
+/// `imagebus downloads`: suspends the transfers that wait, and lets them go on.
+enum DownloadsTool {
+    static func run(_ options: DownloadsOptions) -> Int32 {
+        OperatorQuery.run("downloads") { try text(options) }
+    }
+
+    private static func text(_ options: DownloadsOptions) throws -> String {
+        let report = try OperatorQuery.ask(options.stack) {
+            client throws(ImageError) in try await client.downloads(options.command)
+        }
+        let fetches = report.stages.first { $0.stage == "fetch" }
+        let answer = DownloadsAnswer(
+            isSuspended: report.count("downloadsSuspended") > 0, waiting: fetches?.queued ?? 0,
+            running: fetches?.running ?? 0)
+        return options.stack.printsJSON ? try JSONText.text(answer) : answer.sentence
+    }
+}
+
+/// What `downloads --json` prints.
+struct DownloadsAnswer: Encodable {
+    let isSuspended: Bool
+    /// Downloads that wait, and those that run.
+    let waiting: UInt64
+    let running: UInt64
+
+    var sentence: String {
+        "downloads \(isSuspended ? "are suspended" : "go on"): \(waiting) wait, \(running) run\n"
+    }
+}
+
+extension Command {
+    static let drain = Command(
+        name: "drain",
+        summary: "replace the processes of one kind, without losing a request",
+        usage: "KIND|KIND/POOL [options]",
+        operands: [.words(WorkerKind.allCases.map(\.name))],
+        options: [("", OperatorOptions.definitions)],
+        notes: """
+            KIND is coordinator, download, cache, decode or transform, and POOL one pool of it, as
+            imagebus status shows it. The processes that are meant take nothing new, finish what
+            they hold, write what is unwritten, and end; their supervisors start the next ones at
+            once. Waits until these are there, 8 s at most: then it ends with 124, and says what is
+            missing. What a process cannot finish in that time another one begins again, within the
+            request's own timeout.
+            """,
+        examples: [
+            ("imagebus drain decode", "such as after an update of the programs"),
+            ("imagebus drain decode/raw", "the pool raw of the configuration alone"),
+            ("imagebus drain coordinator", "clients send the next one what this one refused"),
+        ])
+}
+
+/// What `imagebus drain` was told.
+struct DrainOptions: Hashable {
+    var target: DrainTarget
+    var stack: OperatorOptions
+
+    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
+        stack = try OperatorOptions(read, environment: environment)
+        guard read.operands.count == 1 else {
+            let names = WorkerKind.allCases.map(\.name).joined(separator: ", ")
+            throw UsageError("name one kind: \(names); or one pool of it, such as decode/NAME")
+        }
+        target = try DrainTarget(read.operands[0])
+    }
+}
+
+/// Whose processes are replaced: those of a kind, or of one pool of it.
+struct DrainTarget: Hashable {
+    var kind: WorkerKind
+    /// nil: all pools of the kind.
+    var pool: PoolName?
+
+    init(_ kind: WorkerKind, pool: PoolName? = nil) { (self.kind, self.pool) = (kind, pool) }
+
+    /// `KIND`, or `KIND/POOL` as the status shows it.
+    init(_ text: String) throws(UsageError) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let kind = WorkerKind(name: String(parts[0])) else {
+            let names = WorkerKind.allCases.map(\.name).joined(separator: ", ")
+            throw UsageError(
+                "'\(parts[0])' is not one of \(names); a pool of the configuration is written "
+                    + "behind its kind, such as decode/NAME")
+        }
+        self.kind = kind
+        guard parts.count == 2 else { return }
+        guard kind != .coordinator, let name = PoolName(String(parts[1])) else {
+            throw UsageError("'\(parts[1])' is no name of a pool of \(kind.name) workers")
+        }
+        pool = name
+    }
+
+    /// In sentences.
+    var name: String { pool.map { "\(kind.name)/\($0)" } ?? kind.name }
+
+    /// Whether a process is meant.
+    func includes(_ process: StatusReport.ProcessStatus) -> Bool {
+        process.kind == kind && (pool.map { $0 == process.pool } ?? true)
+    }
+
+    /// Throws where the stack does not have the pool.
+    func check(in report: StatusReport) throws(ImageError) {
+        let pools = report.pools.filter { $0.kind == kind }.map(\.name)
+        guard let pool, !pools.contains(pool) else { return }
+        throw ImageError(
+            .invalidRequest,
+            "there is no pool '\(pool)' of \(kind.name) workers, but "
+                + pools.map { "\(kind.name)/\($0)" }.joined(separator: ", "))
+    }
+}
+
+/// `imagebus drain`: replaces the processes of one kind, or of one pool of it.
+enum DrainTool {
+    /// All of it (SEMANTICS §14.10).
+    private static let limitMilliseconds = 8_000
+    private static let pause = Duration.milliseconds(20)
+
+    static func run(_ options: DrainOptions) -> Int32 {
+        OperatorQuery.run("drain") { try text(options) }
+    }
+
+    private static func text(_ options: DrainOptions) throws -> String {
+        let target = options.target
+        let replaced = try OperatorQuery.ask(
+            options.stack, milliseconds: limitMilliseconds + OperatorQuery.answerMilliseconds
+        ) { client throws(ImageError) in try await replace(target, client) }
+        if options.stack.printsJSON {
+            return try JSONText.text(
+                DrainAnswer(
+                    kind: target.kind.name, pool: target.pool?.text, replaced: replaced))
+        }
+        return sentence(target, replaced: replaced)
+    }
+
+    private static func replace(
+        _ target: DrainTarget, _ client: ImagebusClient
+    ) async throws(ImageError) -> Int {
+        let before = try await client.status()
+        try target.check(in: before)
+        let told = Int(try await client.drain(target.kind, pool: target.pool))
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .milliseconds(limitMilliseconds))
+        while true {
+            let missing = missing(target, told: told, before, try await client.status())
+            if missing == 0 { return told }
+            guard clock.now < deadline else {
+                throw ImageError(
+                    .deadlineExceeded,
+                    "\(missing) of \(told) \(target.name) processes were not replaced within "
+                        + "\(limitMilliseconds / 1_000) s; see imagebus status")
+            }
+            // Ends early only with the task, of which nobody waits then.
+            try? await Task.sleep(for: pause)
+        }
+    }
+
+    /// How many of the processes that were told to end still run, or have no successor yet.
+    static func missing(
+        _ target: DrainTarget, told: Int, _ before: StatusReport, _ now: StatusReport
+    ) -> Int {
+        let rows = now.processes.filter(target.includes)
+        let old = before.processes.filter(target.includes)
+        if target.kind == .coordinator {
+            return rows.map(\.restarts) == old.map(\.restarts) ? told : 0
+        }
+        let leaving = rows.count { $0.state == "draining" }
+        let wanted = old.count { $0.state != "draining" }
+        return min(told, max(leaving, wanted - (rows.count - leaving)))
+    }
+
+    static func sentence(_ target: DrainTarget, replaced: Int) -> String {
+        switch replaced {
+        case 0: "there was no \(target.name) process\n"
+        case 1: "replaced 1 \(target.name) process\n"
+        default: "replaced \(replaced) \(target.name) processes\n"
+        }
+    }
+}
+
+/// What `drain --json` prints.
+struct DrainAnswer: Encodable {
+    let kind: String
+    /// Absent: all pools of the kind.
+    let pool: String?
+    let replaced: Int
+}
