@@ -112,7 +112,7 @@ import Testing
     /// Keys of rules in the configuration, as its reader has them.
     private static var ruleKeys: Set<String> {
         get throws {
-            let path = "Sources/Runtime/ConfigurationFile/KeyTable+File.swift"
+            let path = "Sources/Runtime/ConfigurationFile/ConfigurationFile.swift"
             let text = try #require(FileBytes.text(RepositoryRoot.file(path)))
             let table = try #require(text.split(separator: "where Target == Rule").last)
             let rows = table.prefix { $0 != "]" }.split(separator: "\n")

@@ -15,7 +15,7 @@ PACKAGE = FOLDER / "package"
 SCRATCH = FOLDER / "build"
 PRODUCTS = SCRATCH / "debug"
 # The loads that `imagebus bench hit` counts, and how it draws them.
-MEASURED = "Hit/WarmImages.swift", "SeededNumbers.swift"
+MEASURED = "WarmImages.swift", "SeededNumbers.swift"
 
 
 def build(snippet: str, tutorial: str, pixels: str, foundation: str, negative: str) -> None:

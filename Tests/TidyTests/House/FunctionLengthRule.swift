@@ -19,7 +19,7 @@ enum FunctionLengthRule {
             guard length > linesMax else { return nil }
             return source.finding(
                 at: tokens[index].line, "function of \(length) lines",
-                "take its steps apart; at most \(linesMax), aim at 15")
+                "take its steps apart; at most \(linesMax) lines")
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
         Planted("a tab", "let a = 1\n\tlet b = 2", at: 2),
         Planted("trailing space", "let a = 1 ", at: 1),
         Planted("a carriage return", "let a = 1\r", at: 1),
-        Planted("a long file", String(repeating: "let a = 1\n", count: 501), at: 501),
+        Planted("a long file", String(repeating: "let a = 1\n", count: 901), at: 901),
         Planted("a vague name", "", at: 1, in: "Sources/Core/Messages/StringUtils.swift"),
         Planted("unfinished work", "// TO" + "DO: the rest", at: 1),
         Planted("a path of one machine", "let root = \"/wo" + "rk/main\"", at: 1),
