@@ -89,6 +89,46 @@ import Testing
         #expect(try FileDescriptor.openDirectory(fixture.path + "/trash").entries() == [])
     }
 
+    // MARK: - Between locating and reading
+
+    /// How an entry that was located is gone when it is read.
+    enum Departure: CaseIterable, Sendable { case removed, replaced, cleared }
+
+    /// An entry that went since it was located is a miss and no damage, in the index and in a file.
+    @Test(arguments: Departure.allCases, [100, 40_000])
+    func whatIsGoneSinceItWasLocatedIsAMiss(_ departure: Departure, length: Int) throws {
+        let fixture = try DiskFixture()
+        let tier = try fixture.tier()
+        tier.put("k", sample(length, seed: 1))
+        let row = try #require(tier.locate("k", at(0)))
+        switch departure {
+        case .removed: #expect(tier.remove("k", at(0)))
+        case .replaced: tier.put("k", sample(length, seed: 2))
+        case .cleared: #expect(tier.clear(at(0)))
+        }
+        #expect(!isRead(row, tier))
+        #expect(tier.damaged == 0 && tier.health == .healthy)
+        #expect(tier.get("k") == (departure == .replaced ? sample(length, seed: 2) : nil))
+    }
+
+    /// The same row with wrong bytes is damage, which is counted once and goes.
+    @Test func whatIsThereWithOtherBytesIsDamage() throws {
+        let fixture = try DiskFixture()
+        let tier = try fixture.tier()
+        tier.put("k", sample(40_000))
+        let row = try #require(tier.locate("k", at(0)))
+        try fixture.rewrite(try #require(try fixture.bodyFiles().first)) { $0[30_000] ^= 1 }
+        #expect(!isRead(row, tier))
+        #expect(tier.damaged == 1 && tier.locate("k", at(0)) == nil)
+        #expect(!isRead(row, tier))
+        #expect(tier.damaged == 1, "it is gone by then")
+    }
+
+    private func isRead(_ row: IndexRow, _ tier: DiskTier) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: row.bodyLength)
+        return bytes.withUnsafeMutableBytes { tier.read("k", row, into: $0, at(0)) }
+    }
+
     // MARK: - Limits
 
     @Test func theSizeLimitHoldsAfterEveryWriteAndTrimsToTheLowWaterMark() throws {

@@ -81,6 +81,53 @@ import Testing
         #expect(evict(&queue) == large, "more than 10,000: it is compared, and worth least")
     }
 
+    /// Use does not end the time in which an entry is not compared, and counts when that is over.
+    @Test func whatIsUsedWhileItIsNewStaysAmongTheNew() {
+        var queue = WorthQueue(bytesMax: 3_200_000)
+        let slots = (0..<100).map { queue.insert(item(UInt64($0))) }
+        for slot in slots { queue.use(slot) }
+        let large = queue.insert(item(1_000, 90_000))
+        for _ in 0..<3 { queue.use(large) }
+        #expect(queue.victim() != large, "of those that are compared it would be worth least")
+        for number in 0..<9 { _ = queue.insert(item(2_000 + UInt64(number))) }
+        #expect(queue.victim() != large, "9,000 bytes came after it")
+        for number in 0..<2 { _ = queue.insert(item(3_000 + UInt64(number))) }
+        #expect(evict(&queue) == large)
+    }
+
+    @Test func usesOfWhatIsNewCountLater() {
+        var queue = queue()
+        let used = queue.insert(item(1))
+        for _ in 0..<2 { queue.use(used) }
+        let unused = queue.insert(item(2))
+        _ = queue.insert(item(3))
+        #expect(evict(&queue) == unused)
+        #expect(evict(&queue) == used)
+    }
+
+    /// What fills the window exactly is all new; one byte more, and the oldest is compared.
+    @Test(arguments: [(500, false), (501, true)])
+    func theWindowHoldsExactlyItsBytes(bytes: Int, isCompared: Bool) {
+        var queue = queue()
+        let often = queue.insert(item(1))
+        let first = queue.insert(item(2, 500))
+        _ = queue.insert(item(3, bytes))
+        for _ in 0..<5 { queue.use(often) }
+        #expect(queue.victim() == (isCompared ? first : often))
+    }
+
+    /// A part of the new limit; entries that were compared already are compared still.
+    @Test func theWindowFollowsTheLimit() {
+        var queue = queue()
+        queue.limit(bytesMax: 96_000)
+        let slots = (0..<4).map { queue.insert(item($0)) }
+        for _ in 0..<5 { queue.use(slots[0]) }
+        #expect(queue.victim() == slots[0], "the other three are new")
+        queue.limit(bytesMax: 32_000)
+        _ = queue.insert(item(4))
+        #expect(queue.victim() == slots[1], "no more than one is new")
+    }
+
     @Test func theCountIsRightAfterManyRandomSteps() {
         var random = SystemRandomNumberGenerator()
         var queue = WorthQueue(bytesMax: 100_000)

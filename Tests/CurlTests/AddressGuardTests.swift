@@ -52,6 +52,85 @@ import Testing
         }
     }
 
+    // MARK: - Denied addresses
+
+    /// The same address, in each of the forms in which packets reach it.
+    static let denied = [
+        ("10.0.0.0/8", "10.0.0.5:80"), ("10.0.0.0/8", "[::ffff:10.0.0.5]:80"),
+        ("10.0.0.0/8", "[64:ff9b::a00:5]:80"), ("10.0.0.0/8", "[2002:a00:5::1]:80"),
+        ("::ffff:10.0.0.0/104", "10.0.0.5:80"), ("::ffff:10.0.0.0/104", "[64:ff9b::a00:5]:80"),
+        ("8.8.8.8", "8.8.8.8:443"), ("8.8.8.8", "[64:ff9b::808:808]:443"),
+        ("8.8.8.8", "[2002:808:808::]:443"), ("64:ff9b::/96", "[64:ff9b::808:808]:443"),
+        ("2002::/16", "[2002:808:808::]:443"), ("::/0", "[::ffff:8.8.8.8]:443"),
+        ("0.0.0.0/0", "[64:ff9b::808:808]:443"),
+    ]
+
+    /// No permission counts for a denied address, neither of its scope nor of itself.
+    @Test(arguments: denied)
+    func whatIsDeniedIsDeniedInEveryForm(_ denied: String, _ text: String) throws {
+        let range = try #require(AddressRange(denied))
+        let target = try #require(SocketAddress(text))
+        #expect(AddressGuard(allowsLocal: true).permits(target), "it is the range that denies it")
+        #expect(!AddressGuard(allowsLocal: true, denied: [range]).permits(target))
+        #expect(!AddressGuard(allowed: [target], denied: [range]).permits(target))
+        let other = try #require(AddressRange("203.0.113.0/24"))
+        #expect(!AddressGuard(allowsLocal: true, denied: [other, range]).permits(target))
+    }
+
+    /// Addresses beside a range, and those whose embedded address is beside it.
+    @Test(arguments: [
+        ("10.0.0.0/8", "9.255.255.255:80"), ("10.0.0.0/8", "11.0.0.0:80"),
+        ("10.0.0.0/8", "[64:ff9b::b00:0]:80"), ("10.0.0.0/8", "[2002:b00::]:80"),
+        ("10.0.0.0/8", "[2a00::1]:80"), ("0.0.0.0/0", "[2a00::1]:80"), ("::/0", "8.8.8.8:80"),
+        ("64:ff9b::/96", "8.8.8.8:80"), ("8.8.8.8", "8.8.8.9:80"),
+    ])
+    func othersAreNotDenied(_ denied: String, _ text: String) throws {
+        let range = try #require(AddressRange(denied))
+        let target = try #require(SocketAddress(text))
+        #expect(AddressGuard(allowsLocal: true, denied: [range]).permits(target))
+    }
+
+    /// Both ends of ranges that end within a byte, and the addresses beside them.
+    @Test(arguments: [
+        ("172.16.0.0/12", "172.15.255.255", "172.16.0.0", "172.31.255.255", "172.32.0.0"),
+        ("8.8.8.8/31", "8.8.8.7", "8.8.8.8", "8.8.8.9", "8.8.8.10"),
+        (
+            "2a00:8::/29", "2a00:7:ffff:ffff:ffff:ffff:ffff:ffff", "2a00:8::",
+            "2a00:f:ffff:ffff:ffff:ffff:ffff:ffff", "2a00:10::"
+        ),
+        (
+            "2a00:0:0:2::/63", "2a00::1:ffff:ffff:ffff:ffff", "2a00:0:0:2::",
+            "2a00::3:ffff:ffff:ffff:ffff", "2a00:0:0:4::"
+        ),
+        ("2a00::8/125", "2a00::7", "2a00::8", "2a00::f", "2a00::10"),
+    ])
+    func aRangeHasBothItsEnds(
+        _ text: String, _ before: String, _ first: String, _ last: String, _ behind: String
+    ) throws {
+        let range = try #require(AddressRange(text))
+        for (address, isWithin) in [
+            (before, false), (first, true), (last, true), (behind, false),
+        ] {
+            let place = try #require(IPAddress(address))
+            #expect(range.contains(place) == isWithin, "\(address)")
+        }
+    }
+
+    /// A loader allows its own addresses besides, and denied ones no less than before.
+    @Test func moreAddressesAreAllowedAndNoneLessDenied() throws {
+        let range = try #require(AddressRange("10.0.0.0/8"))
+        let inside = try #require(SocketAddress("10.0.0.5:80"))
+        let first = try #require(SocketAddress("127.0.0.1:80"))
+        let second = try #require(SocketAddress("192.168.1.1:80"))
+        let usual = AddressGuard(allowed: [first], denied: [range])
+        #expect(usual.allowing([]) == usual)
+        let more = usual.allowing([second, inside])
+        #expect(more.permits(first) && more.permits(second) && !more.permits(inside))
+        let third = try #require(SocketAddress("192.168.1.2:80"))
+        #expect(!more.permits(third))
+        #expect(AddressGuard(allowsLocal: true).allowing([second]).permits(third))
+    }
+
     @Test(arguments: [
         "", "127.0.0.1", ":80", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:+80", "::1:80",
         "[127.0.0.1]:80", "localhost:80", "127.1:80", "[::1]80", "1.2.3.4.5:80",

@@ -10,16 +10,17 @@ import Testing
 
     /// Sends what is asked for, and closes the connection after so many bytes of it.
     private static func origin(
-        etag: String? = "\"e\"", breakingAfter counts: [Int],
+        of whole: [UInt8] = ContinuationTests.bytes, etag: String? = "\"e\"",
+        breakingAfter counts: [Int],
         _ change: @escaping @Sendable (OriginRequest, inout OriginResponse) -> Void = { _, _ in }
     ) -> OriginBehaviour {
         let next = Monitor(counts)
         return OriginBehaviour { request in
-            var response = OriginResponse(Self.bytes, contentType: "image/png")
+            var response = OriginResponse(whole, contentType: "image/png")
             if let range = request.header("range"), request.header("if-range") == etag {
                 let first = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
-                response = OriginResponse(Array(Self.bytes[first...]), status: 206)
-                let (last, total) = (Self.bytes.count - 1, Self.bytes.count)
+                response = OriginResponse(Array(whole[first...]), status: 206)
+                let (last, total) = (whole.count - 1, whole.count)
                 response.headers.append(("Content-Range", "bytes \(first)-\(last)/\(total)"))
             }
             if let etag { response.headers.append(("ETag", etag)) }
@@ -58,21 +59,127 @@ import Testing
         #expect((body.etag, body.contentType) == ("\"f\"", "image/gif"))
     }
 
-    /// A part that is shorter than what was asked for is followed by the next.
-    @Test func anOriginMaySendLessThanTheRest() async throws {
+    /// A part that is shorter than what was asked for is followed by the next, whether or not it
+    /// repeats how long the whole is.
+    @Test(arguments: ["200000", "*"])
+    func anOriginMaySendLessThanTheRest(total: String) async throws {
         let bench = try DownloadBench()
         bench.origin.route(
             "/a.png",
             Self.origin(breakingAfter: [60_000]) { request, response in
                 guard request.header("range") == "bytes=60000-" else { return }
                 response = OriginResponse(Array(Self.bytes[60_000..<120_000]), status: 206)
-                response.headers.append(("Content-Range", "bytes 60000-119999/200000"))
+                response.headers.append(("Content-Range", "bytes 60000-119999/\(total)"))
             })
         bench.start("/a.png")
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == Self.bytes)
         #expect(bench.origin.newestRequest("/a.png")?.header("range") == "bytes=120000-")
     }
+
+    // MARK: - Several breaks
+
+    /// What a part said of the length of the whole is forgotten with that whole.
+    @Test(arguments: [90_000, 250_000])
+    func anotherBodyAfterAPartComesWhole(count: Int) async throws {
+        let bench = try DownloadBench()
+        let other = OriginBody.generatedBytes(from: 7, count: count)
+        let parts = Self.origin(breakingAfter: [100_000, 50_000])
+        let whole = OriginBehaviour.bytes(other).with(header: "ETag", "\"f\"")
+        bench.origin.route("/a.png", .sequence([parts, parts, whole]))
+        bench.start("/a.png")
+        let body = try #require(await bench.body())
+        #expect(bench.space.bytes(body.reference) == other)
+        #expect(body.etag == "\"f\"" && body.account?.continuations == 2)
+        let ranges = bench.origin.requests("/a.png").map { $0.header("range") }
+        #expect(ranges == [nil, "bytes=100000-", "bytes=150000-"])
+        #expect(bench.space.liveCount == 1)
+    }
+
+    /// It is the third break, after which the rest is asked for the last time.
+    @Test func anotherBodyThatBreaksOffGoesOnByItsOwnTag() async throws {
+        let bench = try DownloadBench()
+        let other = OriginBody.generatedBytes(from: 7, count: 250_000)
+        let parts = Self.origin(breakingAfter: [100_000, 50_000])
+        let later = Self.origin(of: other, etag: "\"f\"", breakingAfter: [210_000])
+        bench.origin.route("/a.png", .sequence([parts, parts, later]))
+        bench.start("/a.png")
+        let body = try #require(await bench.body())
+        #expect(bench.space.bytes(body.reference) == other)
+        let tags = bench.origin.requests("/a.png").map { $0.header("if-range") }
+        #expect(tags == [nil, "\"e\"", "\"e\"", "\"f\""])
+        #expect(bench.origin.newestRequest("/a.png")?.header("range") == "bytes=210000-")
+        #expect(bench.space.liveCount == 1)
+    }
+
+    @Test func aBodyMayBreakOffThreeTimes() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a.png", Self.origin(breakingAfter: [50_000, 50_000, 50_000]))
+        bench.start("/a.png")
+        let body = try #require(await bench.body())
+        #expect(bench.space.bytes(body.reference) == Self.bytes)
+        #expect(body.account?.continuations == 3)
+    }
+
+    /// A body of unknown length whose first part says how long it is: that counts for the next.
+    @Test(arguments: [("*", true), ("199999", false)])
+    func whatAPartSaidOfTheWholeCounts(total: String, isTaken: Bool) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a.png",
+            Self.origin(breakingAfter: [100_000, 20_000]) { request, response in
+                switch request.header("range") {
+                case nil: response.length = .chunked
+                case "bytes=100000-"?: break
+                default:
+                    let last = total == "*" ? 199_999 : 199_998
+                    response = OriginResponse(Array(Self.bytes[120_000...last]), status: 206)
+                    let range = "bytes 120000-\(last)/\(total)"
+                    response.headers.append(("Content-Range", range))
+                }
+            })
+        bench.start("/a.png")
+        let outcome = try #require(await bench.outcome())
+        #expect(bench.origin.requestCount("/a.png") == 3)
+        if isTaken {
+            let body = try #require(outcome.body, "\(outcome)")
+            #expect(bench.space.bytes(body.reference) == Self.bytes)
+        } else {
+            #expect(outcome.failure?.code == .shortBody)
+            #expect(bench.space.liveCount == 0)
+        }
+    }
+
+    /// A redirect in place of the rest: another image, of which no part is here.
+    @Test func aRedirectInPlaceOfTheRestBeginsAnew() async throws {
+        let bench = try DownloadBench()
+        let other = OriginBody.generatedBytes(from: 7, count: 90_000)
+        bench.origin.route(
+            "/a.png", .sequence([Self.origin(breakingAfter: [100_000]), .redirect(to: "/b.png")]))
+        bench.origin.route("/b.png", .bytes(other))
+        bench.start("/a.png")
+        let body = try #require(await bench.body())
+        #expect(bench.space.bytes(body.reference) == other)
+        #expect(body.effectiveURL == bench.origin.url("/b.png"))
+        let request = try #require(bench.origin.requests("/b.png").first)
+        #expect(request.header("range") == nil && request.header("if-range") == nil)
+        #expect(bench.space.liveCount == 1)
+    }
+
+    @Test func theRestIsAskedOfWhereARedirectLed() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/from", .redirect(to: "/a.png"))
+        bench.origin.route("/a.png", Self.origin(breakingAfter: [100_000]))
+        bench.start("/from")
+        let body = try #require(await bench.body())
+        #expect(bench.space.bytes(body.reference) == Self.bytes)
+        #expect(bench.origin.requestCount("/from") == 1)
+        let ranges = bench.origin.requests("/a.png").map { $0.header("range") }
+        #expect(ranges == [nil, "bytes=100000-"])
+        #expect((body.account?.redirects, body.account?.continuations) == (1, 1))
+    }
+
+    // MARK: - What is no rest
 
     @Test(arguments: [nil, "W/\"e\"", "e"])
     func withoutAStrongTagNothingIsContinued(etag: String?) async throws {
@@ -141,6 +248,32 @@ import Testing
             })
         bench.start("/a.png")
         #expect(await bench.failure()?.code == .shortBody)
+    }
+
+    /// The origin says that the body has no such range: it is not the one that broke off.
+    @Test func aRefusedRangeIsAShortBody() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a.png", .sequence([Self.origin(breakingAfter: [100_000]), .status(416)]))
+        bench.start("/a.png")
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .shortBody && failure.retryable)
+        #expect(bench.origin.requestCount("/a.png") == 2)
+        #expect(bench.space.liveCount == 0)
+    }
+
+    /// Its bytes are not those of the body that is here.
+    @Test func aPartInACodingIsRefused() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route(
+            "/a.png",
+            Self.origin(breakingAfter: [100_000]) { request, response in
+                guard request.header("range") != nil else { return }
+                response.headers.append(("Content-Encoding", "gzip"))
+            })
+        bench.start("/a.png")
+        #expect(await bench.failure()?.code == .shortBody)
+        #expect(bench.space.liveCount == 0)
     }
 
     @Test func aStatusInPlaceOfTheRestIsTold() async throws {

@@ -122,7 +122,7 @@ import Testing
     }
 
     /// What comes with it is read up to 64 KB, and no further.
-    @Test(arguments: [1_000, 200_000, 64 << 20])
+    @Test(arguments: [1_000, 64 << 10, (64 << 10) + 1, 200_000, 64 << 20])
     func itIsFollowedWhateverItsBodyHas(count: Int) async throws {
         let bench = try DownloadBench()
         bench.origin.route(
@@ -135,6 +135,35 @@ import Testing
         // Where the rest was not read, nothing else can come over the same connection.
         let isCut = count > 64 << 10
         #expect(bench.origin.acceptedConnectionCount == (isCut ? 2 : 1))
+    }
+
+    /// The limit is one for each redirect: what came with those before does not count.
+    @Test func theBodiesOfSeveralRedirectsAreNotAddedUp() async throws {
+        let bench = try DownloadBench()
+        for (path, next) in [("/a", "/b"), ("/b", "/c")] {
+            bench.origin.route(
+                path, .redirect(to: next).changed { $0.body = .generated(count: 40_000) })
+        }
+        bench.origin.route("/c", .bytes([1]))
+        bench.start("/a")
+        #expect(await bench.body()?.reference.length == 1)
+        #expect(bench.origin.acceptedConnectionCount == 1, "both were read to their end")
+    }
+
+    /// What a location says of who asks is for that location alone.
+    @Test func theUserInfoOfALocationTakesThePlaceOfTheOldOne() async throws {
+        let other = OriginServer()
+        let bench = try Self.bench(other)
+        let (near, away) = (bench.origin.authority, other.authority)
+        bench.origin.route("/from", .redirect(to: "http://ann:x@\(near)/near"))
+        bench.origin.route("/near", .redirect(to: "http://bob:y@\(away)/to"))
+        other.route("/to", .bytes([1]))
+        bench.start("http://user:pass@\(near)/from")
+        #expect(await bench.body()?.effectiveURL == other.url("/to"))
+        let second = try #require(bench.origin.requests("/near").first)
+        #expect(second.header("authorization") == "Basic YW5uOng=")
+        let third = try #require(other.requests("/to").first)
+        #expect(third.header("authorization") == "Basic Ym9iOnk=")
     }
 
     @Test func spacesAndWordsOfOtherScriptsAreSentEncoded() async throws {

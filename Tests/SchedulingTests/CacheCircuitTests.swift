@@ -48,6 +48,41 @@ import Testing
         #expect(isAsked(after: 30_000))
     }
 
+    /// What was asked before the pause and fails during it moves nothing: neither the end of this
+    /// pause nor the length of the next.
+    @Test mutating func aLateFailureDoesNotRestartThePause() {
+        fail(5)
+        #expect(!isAsked(after: 600))
+        fail(5)
+        #expect(!isAsked(after: 399))
+        #expect(isAsked(after: 1), "a second after it was left alone")
+        fail()
+        #expect(!isAsked(after: 1_000))
+        fail()
+        #expect(!isAsked(after: 999))
+        #expect(isAsked(after: 1), "two seconds after the trial failed")
+    }
+
+    /// What was asked before the pause and is answered during it shows that the pool works again.
+    @Test mutating func aLateAnswerEndsThePause() {
+        fail(5)
+        circuit.answered()
+        #expect(isAsked(after: 0) && isAsked(after: 0) && !circuit.isOpen)
+    }
+
+    /// After an answer all begins anew: five faults again, and the shortest pause.
+    @Test mutating func anAnswerForgetsFaultsAndPauses() {
+        fail(5)
+        #expect(isAsked(after: 1_000))
+        fail()
+        #expect(isAsked(after: 2_000))
+        circuit.answered()
+        fail(4)
+        #expect(isAsked(after: 0) && !circuit.isOpen)
+        fail()
+        #expect(!isAsked(after: 999) && isAsked(after: 1))
+    }
+
     @Test mutating func aTrialThatIsNeverAnsweredIsFollowedByAnother() {
         fail(5)
         #expect(isAsked(after: 1_000))

@@ -122,8 +122,8 @@ import Testing
         #expect(await status(7, "a", nil) == "403", "there is no jar as usual")
     }
 
-    /// Neither a password nor a cookie goes where a redirect leads to.
-    /// Another port is another origin, though cookies know no ports (RFC 6265 §8.5).
+    /// A redirect to another origin takes along neither a password nor a cookie. Another port is
+    /// another origin, though cookies know no ports (RFC 6265 §8.5).
     @Test(arguments: ["localhost", "127.0.0.1"])
     func anotherOriginIsToldNothing(_ host: String) async throws {
         let (first, second) = (OriginServer(), OriginServer())
@@ -133,7 +133,7 @@ import Testing
         second.route("/to", .bytes([1]))
         first.route(
             "/from",
-            .redirect(to: "http://localhost:\(second.port)/to")
+            .redirect(to: "http://\(host):\(second.port)/to")
                 .with(header: "Set-Cookie", "id=ann"))
         var terms = TransferTerms()
         terms.credential = TransferCredential(.basic, user: "ann", password: "x")
@@ -143,6 +143,48 @@ import Testing
         #expect(first.requests("/from").first?.header("authorization") != nil)
         let told = try #require(second.requests("/to").first)
         #expect(told.header("authorization") == nil && told.header("cookie") == nil)
+    }
+
+    /// The cookie jar is that of the origin that was asked: a redirect to another origin neither
+    /// reads nor fills it, not even when that one leads back.
+    @Test func aRedirectToAnotherOriginLeavesTheJarAlone() async throws {
+        let (first, second) = (OriginServer(), OriginServer())
+        let bench = try DownloadBench(origin: first) {
+            $0.allowedAddresses.append(second.authority)
+        }
+        let cookie = "Set-Cookie"
+        first.route("/from", .redirect(to: "/near").with(header: cookie, "id=ann"))
+        first.route("/near", .redirect(to: second.url("/away")))
+        second.route("/away", .redirect(to: first.url("/back")).with(header: cookie, "away=1"))
+        first.route("/back", .bytes([1]).with(header: cookie, "back=1"))
+        first.route("/again", .bytes([1]))
+        var terms = TransferTerms()
+        terms.cookieJar = "one"
+        bench.start("/from", terms: terms)
+        #expect(await bench.body() != nil)
+        #expect(first.requests("/near").first?.header("cookie") == "id=ann")
+        let away = try #require(second.requests("/away").first)
+        #expect(away.header("cookie") == nil)
+        let back = try #require(first.requests("/back").first)
+        #expect(back.header("cookie") == nil, "another origin sent it there")
+        bench.start("/again", id: 2, terms: terms)
+        #expect(await bench.outcomes.wait(count: 2)?.last?.body != nil)
+        #expect(first.requests("/again").first?.header("cookie") == "id=ann")
+    }
+
+    /// A client certificate is shown to the origin that was asked, and not to where that one
+    /// redirects.
+    @Test func aCertificateIsNotShownAfterARedirect() async throws {
+        let client = try authority.client()
+        let bench = try bench()
+        let place = "https://\(server.secureAddress)/open/a.png"
+        bench.origin.route("/from", .redirect(to: place))
+        var terms = TransferTerms()
+        terms.certificate = ClientCertificate(path: client.certificate, keyPath: client.key)
+        bench.start("/from", terms: terms)
+        #expect(await bench.failure() != nil)
+        bench.start(place, id: 2, terms: terms)
+        #expect(await bench.outcomes.wait(count: 2)?.last?.body != nil, "it is good there")
     }
 
     /// A jar stays small: what an origin sets by the thousand is forgotten.

@@ -1,0 +1,61 @@
+import Downloading
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+/// A body may have as many bytes as its limit says and not one more, in whichever way it comes. The
+/// limit is that of the bytes that are handed over: decoded, decrypted, and with all parts.
+@Suite struct BodyLimitTests {
+    enum Way: CaseIterable, Sendable {
+        case announced, chunked, untilClose, inParts, coded, decrypted
+    }
+
+    private static let bytes = OriginBody.generatedBytes(count: 100_000)
+
+    private static func answer(_ way: Way) throws -> OriginBehaviour {
+        switch way {
+        case .announced: .bytes(bytes)
+        case .chunked: .chunked(bytes)
+        case .untilClose: .bytes(bytes).changed { $0.length = .untilClose }
+        case .inParts: inParts
+        case .coded: try packed.with(header: "Content-Encoding", "gzip")
+        case .decrypted: try packed
+        }
+    }
+
+    private static var packed: OriginBehaviour {
+        get throws { .bytes(try PackedBodies.gzip(bytes)) }
+    }
+
+    /// The first half, without saying how long the whole is, and then the second one.
+    private static var inParts: OriginBehaviour {
+        OriginBehaviour { request in
+            var response = OriginResponse(Self.bytes)
+            if request.header("range") == "bytes=50000-" {
+                response = OriginResponse(Array(Self.bytes[50_000...]), status: 206)
+                response.headers.append(("Content-Range", "bytes 50000-99999/100000"))
+            } else {
+                (response.length, response.closesAfter) = (.chunked, 50_000)
+            }
+            response.headers.append(("ETag", "\"e\""))
+            return response
+        }
+    }
+
+    @Test(arguments: Way.allCases) func aBodyMayHaveExactlyItsLimit(_ way: Way) async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/a", try Self.answer(way))
+        var terms = TransferTerms()
+        if way == .decrypted { terms.decryptors = [.gzip] }
+        bench.start("/a", id: 1, bodyBytesMax: 100_000, terms: terms)
+        let outcome = try #require(await bench.outcome())
+        let body = try #require(outcome.body, "\(outcome)")
+        #expect(bench.space.bytes(body.reference) == Self.bytes)
+        bench.start("/a", id: 2, bodyBytesMax: 99_999, terms: terms)
+        let failure = try #require(await bench.outcomes.wait(count: 2)?.last?.failure)
+        #expect(failure.code == .limitExceeded, "\(failure)")
+        #expect(failure.details["limit"] == "99999")
+        #expect(bench.space.liveCount == 1, "the first one alone")
+    }
+}
