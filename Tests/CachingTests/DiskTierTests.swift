@@ -92,7 +92,7 @@ import Testing
     // MARK: - Between locating and reading
 
     /// How an entry that was located is gone when it is read.
-    enum Departure: CaseIterable, Sendable { case removed, replaced, cleared }
+    enum Departure: CaseIterable, Sendable { case removed, replaced, cleared, clearedAndReplaced }
 
     /// An entry that went since it was located is a miss and no damage, in the index and in a file.
     @Test(arguments: Departure.allCases, [100, 40_000])
@@ -105,10 +105,14 @@ import Testing
         case .removed: #expect(tier.remove("k", at(0)))
         case .replaced: tier.put("k", sample(length, seed: 2))
         case .cleared: #expect(tier.clear(at(0)))
+        case .clearedAndReplaced:
+            #expect(tier.clear(at(0)))
+            tier.put("k", sample(length, seed: 2))
         }
         #expect(!isRead(row, tier))
         #expect(tier.damaged == 0 && tier.health == .healthy)
-        #expect(tier.get("k") == (departure == .replaced ? sample(length, seed: 2) : nil))
+        let isReplaced = [.replaced, .clearedAndReplaced].contains(departure)
+        #expect(tier.get("k") == (isReplaced ? sample(length, seed: 2) : nil))
     }
 
     /// The same row with wrong bytes is damage, which is counted once and goes.

@@ -86,6 +86,43 @@ private func ids(_ numbers: UInt64...) -> [BlockID] { numbers.map { BlockID($0) 
         #expect(tier.count == 2)
     }
 
+    /// So many entries and no more, however little they take; 0 is no limit.
+    @Test func theLimitOfEntriesIsExact() {
+        var tier = MemoryTier(costMax: 1 << 20, countMax: 2)
+        for number in 1...2 as ClosedRange<UInt64> {
+            #expect(tier.makeRoom(for: 2_000)?.isEmpty == true)
+            _ = tier.insert(entry(number, key: "\(number)"))
+        }
+        #expect(tier.makeRoom(for: 2_000)?.freed == ids(1))
+        #expect(tier.makeRoom(for: 2_000)?.isEmpty == true, "one place is free now")
+        #expect(tier.limit(costMax: 1 << 20, countMax: 0).isEmpty)
+        for number in 3...9 as ClosedRange<UInt64> {
+            #expect(tier.makeRoom(for: 2_000)?.isEmpty == true)
+            _ = tier.insert(entry(number, key: "\(number)"))
+        }
+        #expect(tier.count == 8)
+    }
+
+    /// What just fits a lower limit stays, and no more leaves than has to.
+    @Test func aLowerLimitEvictsJustEnough() {
+        let one = MemoryTier.cost(key: "a", blockBytes: 1_000)
+        var tier = tier(["a", "b", "c", "d"], room: 4)
+        #expect(tier.limit(costMax: 4 * one, countMax: 4).isEmpty)
+        #expect(tier.limit(costMax: 4 * one - 1, countMax: 0).freed == ids(1))
+        #expect(tier.limit(costMax: 4 * one, countMax: 2).freed == ids(2))
+        #expect(tier.limit(costMax: 2 * one, countMax: 0).isEmpty)
+        #expect(tier.limit(costMax: 0, countMax: 0).freed == ids(3, 4))
+        #expect(tier.cost == 0 && tier.count == 0 && tier.makeRoom(for: one) == nil)
+    }
+
+    @Test func shrinkingGoesDownToItsPartAndNoFurther() {
+        var tier = tier(["a", "b", "c", "d"], room: 4)
+        #expect(tier.shrink(toPercent: 100).isEmpty)
+        #expect(tier.shrink(toPercent: 50).freed == ids(1, 2))
+        #expect(tier.shrink(toPercent: 50).isEmpty)
+        #expect(tier.costMax == 4 * MemoryTier.cost(key: "a", blockBytes: 1_000), "as before")
+    }
+
     @Test func aNewEntryOfTheSameKeyReplacesTheOld() {
         var tier = tier(["a"], room: 4)
         let gone = tier.insert(entry(7, key: "a"))

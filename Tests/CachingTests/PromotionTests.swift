@@ -92,6 +92,40 @@ import Testing
         #expect(try cache.get("k", .disk)?.bytes == newer)
     }
 
+    /// A store under another key is no reason not to keep it.
+    @Test func aStoreOfAnotherKeyDuringTheCopyDoesNotMatter() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        let gate = Gate()
+        cache.source.close(with: gate)
+        let bytes = sample(3 << 20, seed: 2)
+        let id = cache.begin(promoting("k", bytes, .all, in: cache))
+        let stored = cache.begin(cache.storing("other", sample((1 << 20) + 7), .disk))
+        gate.open()
+        let report = try report(try cache.wait { cache.outcome(id) })
+        #expect(report.tiers == .all && report.skipped == nil)
+        try cache.wait { cache.outcome(stored) }
+        #expect(try cache.tiers(of: "k") == .all)
+        #expect(try cache.get("k", .disk)?.bytes == bytes)
+    }
+
+    /// Hits alone give way: of two stores of one key the later one follows the earlier one.
+    @Test func aStoreIsNotOvertakenByTheNextOne() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        let gate = Gate()
+        cache.source.close(with: gate)
+        let newer = sample((1 << 20) + 7, seed: 1)
+        let first = cache.begin(
+            cache.storing("k", sample(3 << 20, seed: 2), .disk, waits: false))
+        let second = cache.begin(cache.storing("k", newer, .disk))
+        gate.open()
+        let report = try report(try cache.wait { cache.outcome(first) })
+        #expect(report.tiers == .disk && report.skipped == nil)
+        try cache.wait { cache.outcome(second) }
+        #expect(try cache.get("k", .disk)?.bytes == newer)
+    }
+
     @Test func aRemovalDuringTheCopyCounts() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)

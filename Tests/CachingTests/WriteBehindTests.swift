@@ -31,6 +31,37 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         #expect(queue.bytes == 2_000 + 1 + MemoryTier.overhead)
     }
 
+    /// What fills the bound exactly finds room; one byte more does not.
+    @Test(arguments: [(0, true), (1, false)])
+    func theBoundIsExact(more: Int, hasRoom: Bool) throws {
+        let entry = 1 + MemoryTier.overhead
+        var queue = WriteBehind(bytesMax: 3_000 + 2 * entry)
+        func add(_ key: String, _ length: Int) throws -> Bool {
+            queue.add(key: key, body: try body(length), metadata: jpegFacts, stored: at(0)) != nil
+        }
+        #expect(try add("a", 1_000))
+        #expect(queue.hasRoom(key: "b", length: 2_000 + more) == hasRoom)
+        #expect(try add("b", 2_000 + more) == hasRoom)
+        // One that waits under the same key makes way, and counts no more.
+        #expect(try add("a", hasRoom ? 1_000 : 3_001))
+        #expect(queue.skipped == (hasRoom ? 0 : 2))
+        _ = queue.next()
+        queue.finish()
+        #expect(queue.bytes == 0 && queue.isEmpty)
+    }
+
+    /// One that is under way counts until it is written, also where a newer one of its key waits.
+    @Test func whatIsUnderWayMakesNoRoom() throws {
+        var queue = WriteBehind(bytesMax: 3_000)
+        _ = queue.add(key: "a", body: try body(2_000), metadata: jpegFacts, stored: at(0))
+        _ = queue.next()
+        #expect(
+            queue.add(key: "a", body: try body(2_000), metadata: jpegFacts, stored: at(0)) == nil)
+        queue.finish()
+        #expect(
+            queue.add(key: "a", body: try body(2_000), metadata: jpegFacts, stored: at(0)) != nil)
+    }
+
     @Test func aNewerBodyOfAKeyTakesThePlaceOfOneThatWaits() throws {
         var queue = WriteBehind(bytesMax: 3_000)
         let first = try #require(

@@ -111,6 +111,61 @@ import Testing
         #expect(!log.permits(promotion("a", since: start)))
     }
 
+    /// Stores and removals are forgotten by themselves, and not in the order in which they ended:
+    /// what counts is the latest that was forgotten.
+    @Test mutating func aStoreThatIsForgottenLaterTakesNothingBack() {
+        change(store("first"))
+        for number in 0...EntryChangeLog.removalsMax { change(remove("r\(number)")) }
+        #expect(!log.permits(promotion("a", since: 1)), "a removal after that is forgotten")
+        for number in 0..<EntryChangeLog.storesMax { change(store("s\(number)")) }
+        #expect(!log.permits(promotion("a", since: 1)))
+        #expect(log.permits(promotion("a", since: 2)))
+    }
+
+    @Test mutating func aRemovalThatIsForgottenLaterTakesNothingBack() {
+        change(remove("first"))
+        for number in 0...EntryChangeLog.storesMax { change(store("s\(number)")) }
+        #expect(!log.permits(promotion("a", since: 1)), "a store after that is forgotten")
+        for number in 0..<EntryChangeLog.removalsMax { change(remove("r\(number)")) }
+        #expect(!log.permits(promotion("a", since: 1)))
+        #expect(log.permits(promotion("a", since: 2)))
+    }
+
+    /// A store counts in whichever cache, a removal in those of either text, and nothing else.
+    @Test func aPromotionIsVoidedByStoresAndRemovalsOfItsEntry() {
+        let hit = promotion("a", since: 0)
+        for text in ["a", "own\u{1F}a", "shared\u{1F}a", "other\u{1F}a"] {
+            #expect(hit.isVoided(by: store(text)), "\(text)")
+            let isMeant = text.hasPrefix("own") || text.hasPrefix("shared")
+            #expect(hit.isVoided(by: remove(text)) == isMeant, "\(text)")
+        }
+        #expect(!hit.isVoided(by: store("own\u{1F}b")) && !hit.isVoided(by: remove("own\u{1F}b")))
+        for action in [EntryAction.contains, .list, .count, .trim, .renew] {
+            let work = EntryWork(action: action, key: "own\u{1F}a", tiers: .all)
+            #expect(!hit.isVoided(by: JobWork.entry(work)), "\(action)")
+        }
+        let query = QueryWork(
+            key: "own\u{1F}a", tiers: .all, destination: .results, promotes: true)
+        #expect(!hit.isVoided(by: JobWork.query(query)))
+    }
+
+    /// What is under way when caches are arranged differently is waited for as before.
+    @Test mutating func aNewArrangementForgetsNothingThatIsUnderWay() {
+        let storing = begin(store("a"))
+        let removing = begin(remove("own\u{1F}b"))
+        log.restart()
+        #expect(!log.permits(promotion("a", since: log.position)))
+        #expect(!log.permits(promotion("b", since: log.position)))
+        #expect(log.permits(promotion("c", since: log.position)))
+        let start = log.position
+        log.ended(storing)
+        log.ended(removing)
+        #expect(!log.permits(promotion("a", since: start)))
+        #expect(!log.permits(promotion("b", since: start)))
+        #expect(log.permits(promotion("a", since: log.position)))
+        #expect(log.permits(promotion("b", since: log.position)) && log.isQuiet)
+    }
+
     @Test mutating func aNewArrangementForgetsWhatBegan() {
         let start = log.position
         log.restart()

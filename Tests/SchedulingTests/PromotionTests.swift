@@ -151,6 +151,23 @@ import Testing
         #expect(tier.isAtRest)
     }
 
+    /// Several decodes of one original are one copy of it.
+    @Test func anOriginalThatIsDecodedTwiceIsKeptOnce() {
+        var tier = PromotionStack(.disk)
+        for size in [10, 20] { _ = tier.load(.image(size: size)) }
+        tier.missOwn()
+        for query in tier.shared { tier.stack.finish(query, .miss) }
+        tier.missOwn()
+        tier.hit()
+        let decodes = tier.stack.held(.decode)
+        #expect(decodes.count == 2)
+        for decode in decodes { tier.stack.finish(decode) }
+        tier.stack.goOn()
+        #expect(tier.stores.filter(\.isPromotion).count == 1)
+        tier.stack.finishAll()
+        #expect(tier.promoted == 1 && tier.isAtRest)
+    }
+
     @Test func anOriginalThatDoesNotDecodeIsNotKept() {
         var tier = decoding(.disk)
         tier.stack.fail(.decode, .badImageData)

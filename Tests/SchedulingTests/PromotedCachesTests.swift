@@ -1,0 +1,47 @@
+import Messages
+import Testing
+
+/// Which names of caches may have entries that come from an external cache (SEMANTICS §5.26): our
+/// own caches that keep its hits, and the composites whose queries lead to that. Bytes under such
+/// a name are no evidence against a URL.
+@Suite struct PromotedCachesTests {
+    private func mayHavePromoted(_ layout: CacheLayout, _ cache: String) -> Bool {
+        let prefix = cache.isEmpty ? "" : "\(cache)\u{1F}"
+        return layout.mayHavePromoted("\(prefix)\(PromotionStack.url)")
+    }
+
+    @Test(arguments: [
+        ("tiers", true), ("high", true), ("between", true), ("any", true), ("low", true),
+        ("lowest", false), ("shared", false), ("other", false), ("", false),
+    ])
+    func aNameMayHavePromotedHits(cache: String, mayHave: Bool) {
+        for promotion in [CachePromotion.memory, .disk] {
+            let layout = PromotionStack.layout(promotion)
+            #expect(mayHavePromoted(layout, cache) == mayHave && layout.promotes)
+        }
+        let none = PromotionStack.layout(.none)
+        #expect(!mayHavePromoted(none, cache) && !none.promotes)
+    }
+
+    /// The default cache has no name in stored texts.
+    @Test func theDefaultCacheMayHaveThemToo() {
+        let layout = CacheLayout(
+            ["tiers": CompositeCache(of: ["shared", ""])],
+            foreign: ["shared": ForeignCache(pool: "team")])
+        #expect(mayHavePromoted(layout, "") && mayHavePromoted(layout, "tiers"))
+        #expect(!mayHavePromoted(layout, "shared"))
+    }
+
+    /// Where all caches are our own, there is nothing to promote.
+    @Test func withoutExternalCachesNothingIsPromoted() {
+        for layout in [
+            CacheLayout(), CacheLayout(["tiers": CompositeCache(of: ["low", "high"])]),
+            CacheLayout([:], foreign: ["shared": ForeignCache(pool: "team")]),
+        ] {
+            #expect(!layout.promotes)
+            for cache in ["", "tiers", "low", "high", "shared"] {
+                #expect(!mayHavePromoted(layout, cache))
+            }
+        }
+    }
+}

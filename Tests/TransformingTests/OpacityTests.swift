@@ -1,0 +1,64 @@
+import ImageModel
+import Messages
+import Testing
+import Vips
+
+/// Where not every pixel is opaque, colors are multiplied by alpha before pixels are mixed: the
+/// color of a pixel that is not seen, such as one of a clear canvas, darkens none beside it.
+@Suite struct OpacityTests {
+    /// The only color of all images; it is what every pixel shows that is seen at all.
+    private static let shown = 200
+
+    private static func isAlpha(_ band: Int, _ bands: PixelPlane.Bands) -> Bool {
+        bands.rawValue % 2 == 0 && band == Int(bands.rawValue) - 1
+    }
+
+    /// Pixels that are seen have that color, and some of them are seen in part. Alpha that would
+    /// be above 255 is cut, its color is not: a brighter pixel is no fault.
+    private func expectOneColor(_ pixels: [[Double]], _ comment: Comment) {
+        let seen = pixels.filter { $0[3] >= 64 }
+        #expect(seen.allSatisfy { $0.prefix(3).allSatisfy { $0 >= 197 } }, comment)
+        #expect(seen.contains { $0[3] < 220 }, comment)
+    }
+
+    private static let canvases: [TransformStep] = [
+        .pad(PixelSize(width: 40, height: 40), .center, .clear),
+        .extend(Margins(left: 8, top: 8, right: 8, bottom: 8), .colour(.clear)),
+        .resize(PixelSize(width: 40, height: 24), .letterbox),
+        .round(radius: 12),
+    ]
+
+    /// An opaque image that a step makes transparent in part, and that is made smaller then.
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func aClearCanvasDarkensNoEdge(bands: PixelPlane.Bands) throws {
+        let source = Source(24, 24, bands) { _, _, band in
+            Self.isAlpha(band, bands) ? 255 : Self.shown
+        }
+        for step in Self.canvases {
+            let smaller = TransformStep.resize(PixelSize(width: 17, height: 17), .stretch)
+            let result = try transform(source, [step, smaller])
+            #expect(result.header.hasAlpha)
+            expectOneColor(ScalarImage(result).pixels, "\(step)")
+        }
+    }
+
+    private static let opaqueCanvases: [TransformStep] = [
+        .pad(PixelSize(width: 120, height: 120), .center, .white),
+        .extend(Margins(left: 20, top: 20, right: 20, bottom: 20), .colour(.white)),
+    ]
+
+    /// A canvas of an opaque color makes no image opaque that is transparent in part.
+    @Test(arguments: [PixelPlane.Bands.greyAlpha, .rgba])
+    func anOpaqueCanvasHidesNoTransparency(bands: PixelPlane.Bands) throws {
+        let source = Source(80, 80, bands) { x, _, band in
+            x < 41 ? (Self.isAlpha(band, bands) ? 255 : Self.shown) : 0
+        }
+        for step in Self.opaqueCanvases {
+            let smaller = TransformStep.resize(PixelSize(width: 60, height: 60), .stretch)
+            let image = ScalarImage(try transform(source, [step, smaller]))
+            // What is transparent begins in column 30 of the result, the canvas in column 50.
+            let pixels = (20..<40).flatMap { y in (22..<40).map { x in image.at(x, y) } }
+            expectOneColor(pixels, "\(step)")
+        }
+    }
+}
