@@ -161,6 +161,29 @@ import Testing
         #expect(try fixture.bodyFiles().count == usage.entries)
     }
 
+    /// What leaves is counted once, by why it does: for the limits, or for its age.
+    @Test func whatLeavesIsCountedByItsReason() throws {
+        let fixture = try DiskFixture()
+        let tier = try fixture.tier(
+            DiskPolicy(countMax: 4, ageMax: 100, expireType: .modification))
+        for number in 0..<4 { tier.put("\(number)", sample(100), jpegFacts, at(Int64(number))) }
+        #expect(tier.counts.trims == 0 && tier.counts.trimmed.entries == 0, "just the limit")
+        tier.put("4", sample(100), jpegFacts, at(4))
+        tier.maintainAll(at(4))
+        let left = try #require(tier.usage(at(4))).entries
+        #expect(left == 2, "the half")
+        let charge = UInt64(DiskTier.charge(key: "0", bodyLength: 100, headerLength: 0))
+        #expect(tier.counts.trims == 1)
+        #expect(tier.counts.trimmed.entries == 3 && tier.counts.trimmed.bytes == 3 * charge)
+        #expect(tier.remove("4", at(4)))
+        #expect(tier.counts.trimmed.entries == 3 && tier.counts.expired.entries == 0)
+        tier.maintainAll(at(300))
+        #expect(tier.usage(at(300))?.entries == 0)
+        #expect(tier.counts.expired.entries == 1 && tier.counts.expired.bytes == charge)
+        #expect(tier.counts.trims == 1 && tier.counts.trimmed.entries == 3)
+        #expect(tier.counts.failures == 0 && tier.damaged == 0)
+    }
+
     @Test func aBodyOverTheWholeLimitIsSkippedAndEvictsNothing() throws {
         let fixture = try DiskFixture()
         let tier = try fixture.tier(DiskPolicy(bytesMax: 100_000))

@@ -47,6 +47,25 @@ import Testing
         #expect(insert(entry(key("hot", 99), 99, bytes: 60_000), into: &tier) == nil)
     }
 
+    /// What fills the limit of a cache exactly stays; of one byte less the older one leaves.
+    @Test(arguments: [(0, 2), (1, 1)])
+    func theLimitOfACacheInMemoryIsExact(less: Int, left: Int) {
+        let (first, second) = (entry(key("hot", 1), 1), entry(key("hot", 2), 2))
+        let limits = ["hot": ShareLimits(bytesMax: first.cost + second.cost - less)]
+        var tier = MemoryTier(costMax: 10 << 20)
+        _ = tier.limit(shares: limits)
+        #expect(insert(first, into: &tier) == Departures())
+        #expect(insert(second, into: &tier)?.freed == (left == 2 ? [] : [first.block]))
+        #expect(tier.usage["hot"]?.entries == left)
+        #expect(tier.evictions["hot"] ?? 0 == UInt64(2 - left))
+        #expect(tier.mayHold(first.key, cost: first.cost + second.cost) == (less == 0))
+        // A limit that comes later is no other one.
+        var later = MemoryTier(costMax: 10 << 20)
+        for entry in [first, second] { _ = insert(entry, into: &later) }
+        #expect(later.limit(shares: limits).freed.count == 2 - left)
+        #expect(later.usage["hot"]?.entries == left)
+    }
+
     @Test func itsEntriesAreCountedHoweverTheyLeave() {
         var tier = MemoryTier(costMax: 200_000)
         _ = tier.limit(shares: ["hot": ShareLimits(countMax: 3)])
