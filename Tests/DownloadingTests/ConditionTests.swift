@@ -74,6 +74,43 @@ import Testing
         #expect(request.header("x-mine") == "1")
     }
 
+    /// The conditions are those of the job, wherever a redirect leads.
+    @Test func theTargetOfARedirectIsAskedWithTheConditions() async throws {
+        let bench = try DownloadBench()
+        bench.origin.route("/from", .redirect(to: "/a.png"))
+        bench.origin.route("/a.png", .revalidated([1, 2], etag: "\"e\""))
+        bench.start("/from", validators: Validators(etag: "\"e\"", lastModified: nil))
+        #expect(await bench.failure()?.code == .cacheNotModified)
+        #expect(bench.space.liveCount == 0)
+    }
+
+    /// A body that came is another one than that of the conditions: its rest is asked for without
+    /// them.
+    @Test func theRestOfABodyIsAskedForWithoutConditions() async throws {
+        let bench = try DownloadBench()
+        let bytes = OriginBody.generatedBytes(count: 2_000)
+        bench.origin.route(
+            "/a.png",
+            OriginBehaviour { request in
+                var response = OriginResponse(bytes)
+                if request.header("range") == nil {
+                    response.closesAfter = 1_000
+                } else {
+                    response = OriginResponse(Array(bytes[1_000...]), status: 206)
+                    response.headers.append(("Content-Range", "bytes 1000-1999/2000"))
+                }
+                response.headers.append(("ETag", "\"f\""))
+                return response
+            })
+        bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: "yesterday"))
+        let body = try #require(await bench.body())
+        #expect(bench.space.bytes(body.reference) == bytes)
+        let sent = bench.origin.requests("/a.png").map { request in
+            request.headers.filter { $0.name.hasPrefix("if-") }.map(\.value)
+        }
+        #expect(sent == [["\"e\"", "yesterday"], ["\"f\""]])
+    }
+
     @Test func aVaryThatIsTooLongCountsAsEverything() async throws {
         let bench = try DownloadBench()
         let names = (0..<400).map { "X-Header-\($0)" }.joined(separator: ",")

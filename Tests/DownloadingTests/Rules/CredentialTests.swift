@@ -145,8 +145,8 @@ import Testing
         #expect(told.header("authorization") == nil && told.header("cookie") == nil)
     }
 
-    /// The cookie jar is that of the origin that was asked: a redirect to another origin neither
-    /// reads nor fills it, not even when that one leads back.
+    /// The cookie jar and the password are for the origin that was asked: a redirect to another one
+    /// neither reads nor fills the jar, and what was left out stays out when that one leads back.
     @Test func aRedirectToAnotherOriginLeavesTheJarAlone() async throws {
         let (first, second) = (OriginServer(), OriginServer())
         let bench = try DownloadBench(origin: first) {
@@ -160,13 +160,16 @@ import Testing
         first.route("/again", .bytes([1]))
         var terms = TransferTerms()
         terms.cookieJar = "one"
+        terms.credential = TransferCredential(.basic, user: "ann", password: "x")
         bench.start("/from", terms: terms)
         #expect(await bench.body() != nil)
-        #expect(first.requests("/near").first?.header("cookie") == "id=ann")
+        let near = try #require(first.requests("/near").first)
+        #expect(near.header("cookie") == "id=ann")
+        #expect(near.header("authorization") == "Basic YW5uOng=")
         let away = try #require(second.requests("/away").first)
-        #expect(away.header("cookie") == nil)
+        #expect(away.header("cookie") == nil && away.header("authorization") == nil)
         let back = try #require(first.requests("/back").first)
-        #expect(back.header("cookie") == nil, "another origin sent it there")
+        #expect(back.header("cookie") == nil && back.header("authorization") == nil)
         bench.start("/again", id: 2, terms: terms)
         #expect(await bench.outcomes.wait(count: 2)?.last?.body != nil)
         #expect(first.requests("/again").first?.header("cookie") == "id=ann")
