@@ -118,4 +118,21 @@ import Testing
         for number in 2..<3_000 as Range<UInt64> { keys.note(hash(number)) }
         #expect(!keys.contains(1))
     }
+
+    /// What is noted again takes no room from others.
+    @Test func aKnownKeyIsNotCountedAgain() {
+        var keys = RecentKeys(capacity: 100)
+        for _ in 0..<1_000 { keys.note(hash(0)) }
+        for number in 1..<90 as Range<UInt64> { keys.note(hash(number)) }
+        for number in 0..<90 as Range<UInt64> { #expect(keys.contains(hash(number))) }
+    }
+
+    /// A key that is noted again and again stays, whatever comes between.
+    @Test func aKeyThatIsNotedAgainIsNewAgain() {
+        var keys = RecentKeys(capacity: 100)
+        for round in 0..<20 as Range<UInt64> {
+            #expect(keys.note(hash(0)) == (round > 0))
+            for number in 1...50 as ClosedRange<UInt64> { keys.note(hash(50 * round + number)) }
+        }
+    }
 }
