@@ -83,33 +83,38 @@ class Runner:
                     start_new_session=True,
                 )
                 self.groups.add(process.pid)
+            is_ended = False
             try:
-                status: int | None = process.wait(limit)
-            except subprocess.TimeoutExpired:
-                status = None
+                is_ended = ended(process, limit)
             finally:
-                self.end_group(process)
-        return judged(status, log.read_text(errors="replace"), time.monotonic() - began)
+                status = self.end_group(process)
+        seconds = time.monotonic() - began
+        return judged(status if is_ended else None, log.read_text(errors="replace"), seconds)
 
-    def end_group(self, process: subprocess.Popen[bytes]) -> None:
-        """Kills what is left of a run: its group lasts as long as one of its processes."""
+    def end_group(self, process: subprocess.Popen[bytes]) -> int:
+        """Kills what is left of a run, then reaps its first process: until then nobody else has
+        the number of the group. Returns the status of that process."""
         with self.lock:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
+            os.killpg(process.pid, signal.SIGKILL)
             self.groups.discard(process.pid)
-        process.wait()
+        return process.wait()
 
     def stop(self) -> None:
         """Ends all runs and begins no other."""
         with self.lock:
             self.is_stopped = True
             for group in self.groups:
-                try:
-                    os.killpg(group, signal.SIGKILL)
-                except (ProcessLookupError, PermissionError):
-                    pass
+                os.killpg(group, signal.SIGKILL)
+
+
+def ended(process: subprocess.Popen[bytes], limit: float) -> bool:
+    """Waits until the process ends, for `limit` seconds at most, and leaves it to be reaped."""
+    until = time.monotonic() + limit
+    while time.monotonic() < until:
+        if os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def judged(status: int | None, log: str, seconds: float) -> Outcome:

@@ -207,6 +207,15 @@ class RunTests(unittest.TestCase):
             stat = Path("/proc", child.read_text().strip(), "stat")
             self.assertTrue(not stat.exists() or stat.read_text().split()[2] in "ZX")
 
+    def test_a_run_that_ends_is_judged_by_its_status(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            runner = Runner(Path(folder))
+            runner.line = lambda tests: [  # type: ignore[method-assign]
+                "sh", "-c", "echo 'Test run with 1 test passed'; exit $IMAGEBUS_MUTANT"]
+            self.assertEqual(runner.run("^A", 3, 60).by, "status 3")
+            self.assertEqual(runner.run("^A", 0, 60).how, "passed")
+            self.assertEqual(runner.groups, set())
+
     def test_the_environment_names_the_mutant(self) -> None:
         runner = Runner(Path("/nowhere"))
         self.assertEqual(runner.environment(3)[tree.VARIABLE], "3")
