@@ -29,7 +29,7 @@ func isMutant(_ number: Int32) -> Bool {{ chosenMutant == number }}
 # Environments of child processes that leave our own variables out: file, snippet, replacement.
 PASSAGES = [
     (
-        "Sources/Runtime/Supervision/ChildEnvironment.swift",
+        "Sources/Runtime/Supervision/ChildSpecification.swift",
         '"SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "LANG", "TZ",',
         f'"SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "LANG", "TZ", "{VARIABLE}",',
     ),
