@@ -40,7 +40,7 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
             queue.add(key: key, body: try body(length), metadata: jpegFacts, stored: at(0)) != nil
         }
         #expect(try add("a", 1_000))
-        #expect(queue.hasRoom(key: "b", length: 2_000 + more) == hasRoom)
+        #expect(queue.hasRoom(key: "b", length: 2_000 + more, partBytes: 0) == hasRoom)
         #expect(try add("b", 2_000 + more) == hasRoom)
         // One that waits under the same key makes way, and counts no more.
         #expect(try add("a", hasRoom ? 1_000 : 3_001))
@@ -48,6 +48,18 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         _ = queue.next()
         queue.finish()
         #expect(queue.bytes == 0 && queue.isEmpty)
+    }
+
+    /// Tags and extended data count as well.
+    @Test func tagsTakeRoom() throws {
+        var metadata = jpegFacts
+        metadata.tags = ["shop", "winter:2026"]
+        let entry = 1 + MemoryTier.overhead
+        var queue = WriteBehind(bytesMax: 1_000 + metadata.partBytes + entry - 1)
+        #expect(metadata.partBytes > 1)
+        #expect(
+            queue.add(key: "a", body: try body(1_000), metadata: metadata, stored: at(0)) == nil)
+        #expect(queue.skipped == 1 && queue.bytes == 0)
     }
 
     /// One that is under way counts until it is written, also where a newer one of its key waits.

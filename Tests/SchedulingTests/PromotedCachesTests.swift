@@ -12,7 +12,7 @@ import Testing
 
     @Test(arguments: [
         ("tiers", true), ("high", true), ("between", true), ("any", true), ("low", true),
-        ("lowest", false), ("shared", false), ("other", false), ("", false),
+        ("reversed", true), ("lowest", false), ("shared", false), ("other", false), ("", false),
     ])
     func aNameMayHavePromotedHits(cache: String, mayHave: Bool) {
         for promotion in [CachePromotion.memory, .disk] {

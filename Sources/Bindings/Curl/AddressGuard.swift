@@ -38,10 +38,10 @@ public struct AddressGuard: Hashable, Sendable {
         }
     }
 
-    /// An address that holds another one is denied as that, too.
+    /// An address is denied if any IPv4 address that packets to it may reach is denied.
     private func denies(_ address: IPAddress) -> Bool {
         guard !denied.isEmpty else { return false }
-        let all = [address, address.unmapped] + (address.embeddedIPv4.map { [$0] } ?? [])
+        let all = [address, address.unmapped] + address.translations
         return denied.contains { range in all.contains { range.contains($0) } }
     }
 
@@ -225,6 +225,24 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// All IPv4 addresses to which a network may translate or tunnel this one: the embedded one,
+    /// that of ISATAP (RFC 5214 §6.1), and for the NAT64 prefix of local networks (`64:ff9b:1::/48`,
+    /// RFC 8215) those of each prefix length that a network may choose there (RFC 6052 §2.2).
+    fileprivate var translations: [IPAddress] {
+        var found = [embeddedIPv4, isatapIPv4].compactMap { $0 }
+        guard case .v6(let high, let low) = self, high >> 16 == 0x0064_FF9B_0001 else {
+            return found
+        }
+        // Bits 64 to 71 of the address are reserved; the IPv4 address continues behind them.
+        found += [
+            .v4(UInt32(truncatingIfNeeded: (high & 0xFFFF) << 16 | low >> 40 & 0xFFFF)),
+            .v4(UInt32(truncatingIfNeeded: (high & 0xFF) << 24 | low >> 32 & 0xFF_FFFF)),
+            .v4(UInt32(truncatingIfNeeded: low >> 24)),
+            .v4(UInt32(truncatingIfNeeded: low)),
+        ]
+        return found
+    }
+
     /// The same address without the IPv4-mapped form, in which the kernel treats it as IPv4.
     public var unmapped: IPAddress {
         guard case .v6(0, let low) = self, low >> 32 == 0xFFFF else { return self }
@@ -256,7 +274,7 @@ extension IPAddress {
     }
 
     /// RFC 5214 §6.1: the identifier of the interface says that an IPv4 address follows.
-    private var isatapIPv4: IPAddress? {
+    fileprivate var isatapIPv4: IPAddress? {
         guard case .v6(_, let low) = self, low >> 32 & 0xFDFF_FFFF == 0x0000_5EFE else {
             return nil
         }

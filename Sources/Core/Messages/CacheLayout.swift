@@ -33,10 +33,13 @@ public struct CacheLayout: Hashable, Sendable {
         for (name, composite) in self.composites {
             let names = queried(composite)
             for found in names where foreign[found]?.promotion ?? .none != .none {
-                if let target = cacheAsked(before: found, among: names) {
-                    promoted.formUnion([name, target])
-                }
+                if let target = cacheAsked(before: found, among: names) { promoted.insert(target) }
             }
+        }
+        let targets = promoted
+        for (name, composite) in self.composites
+        where !targets.isDisjoint(with: queried(composite)) {
+            promoted.insert(name)
         }
     }
 

@@ -97,7 +97,8 @@ extension CacheStage {
             }
         }
         guard plan.toDisk, let key = plan.key else { return nil }
-        guard writeBehind.hasRoom(key: key, length: length) else {
+        guard writeBehind.hasRoom(key: key, length: length, partBytes: work.metadata.partBytes)
+        else {
             skipDisk(key, &plan, now)
             return nil
         }

@@ -12,7 +12,11 @@ struct PendingWrite: Sendable {
 
     /// What it counts against the bound: its bytes and the fixed cost of an entry.
     var charge: Int {
-        body.length + key.utf8.count + MemoryTier.overhead + metadata.partBytes
+        Self.charge(key: key, length: body.length, partBytes: metadata.partBytes)
+    }
+
+    static func charge(key: String, length: Int, partBytes: Int) -> Int {
+        length + key.utf8.count + MemoryTier.overhead + partBytes
     }
 
     /// For the thread that writes it; the body lives as long as this write.
@@ -47,9 +51,10 @@ struct WriteBehind {
 
     var count: Int { queue.count + underway.count }
 
-    /// Whether a body of that length would find room; counted as skipped where it would not.
-    mutating func hasRoom(key: String, length: Int) -> Bool {
-        let charge = length + key.utf8.count + MemoryTier.overhead
+    /// Whether a body of that length with so many bytes of tags and extended data would find room;
+    /// counted as skipped if it would not.
+    mutating func hasRoom(key: String, length: Int, partBytes: Int) -> Bool {
+        let charge = PendingWrite.charge(key: key, length: length, partBytes: partBytes)
         // One that waits for the same key would make way.
         let freed = queued(key).map { queue[$0].charge } ?? 0
         guard bytes - freed + charge <= bytesMax else {
@@ -64,7 +69,8 @@ struct WriteBehind {
     mutating func add(
         key: String, body: Body, metadata: StoredMetadata, stored: UnixTime
     ) -> (number: UInt64, replaced: UInt64?)? {
-        guard hasRoom(key: key, length: body.length) else { return nil }
+        guard hasRoom(key: key, length: body.length, partBytes: metadata.partBytes)
+        else { return nil }
         let replaced = dropQueued(key)
         let write = PendingWrite(
             number: nextNumber, key: key, body: body, metadata: metadata, stored: stored)

@@ -11,8 +11,6 @@ struct ActiveDownload {
     var redirects = 0
     /// How often it went on after it had broken off.
     var continuations = 0
-    /// Bytes that were here when it last went on.
-    var offset = 0
     let sink: BodySink
     var deadline: Instant
     let started: Instant

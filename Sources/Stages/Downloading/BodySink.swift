@@ -25,6 +25,8 @@ final class BodySink: TransferSink {
     private var rest: RestOfBody?
     /// Bytes of a body of which parts came, where that is known.
     private var total: Int?
+    /// Bytes of this body that had arrived when the rest of it was last requested.
+    private var continuedFrom = 0
     /// Where the response leads to, instead of being an image.
     private var location: String?
     /// Bytes that came with a redirect, which nobody reads.
@@ -222,16 +224,20 @@ final class BodySink: TransferSink {
 
     // MARK: - Bodies that broke off
 
-    /// What is left to be asked for after a transfer that ended so; nil where nothing is, and where
-    /// the rest cannot be had or may be of another body.
+    /// The part to request after a transfer that ended with `error`; `nil` if nothing is missing, if
+    /// the last part brought no bytes, and if the origin can't be asked for a part of the same body.
     func rest(after error: CurlError?) -> RestOfBody? {
-        guard failure == nil, location == nil, error?.breaksOff ?? isShort, let head, let body
+        guard failure == nil, location == nil, error?.breaksOff ?? isShort, let head, let body,
+            body.count > continuedFrom
         else { return nil }
         return RestOfBody(of: head, offset: body.count, total: total)
     }
 
     /// The rest comes next, or all of it once more.
-    func expect(_ rest: RestOfBody) { self.rest = rest }
+    func expect(_ rest: RestOfBody) {
+        self.rest = rest
+        continuedFrom = rest.offset
+    }
 
     /// Whether this answers the question for a part: with it, or that there is none.
     private func isPart(_ head: ResponseHead) -> Bool { [206, 416].contains(head.status) }
@@ -254,6 +260,8 @@ final class BodySink: TransferSink {
         discard()
         decoder = nil
         total = nil
+        continuedFrom = 0
+        early.beginAgain()
     }
 
     // MARK: - How it ends
@@ -404,6 +412,9 @@ struct EarlyBody {
         (self.pace, self.isWanted) = (pace, isWanted)
     }
 
+    /// Another body takes the place of the one that was handed out.
+    mutating func beginAgain() { last = nil }
+
     /// Whether something will be handed out, though nothing more may come.
     func isBehind(_ body: BodyBlock?) -> Bool { isWanted && body?.count ?? 0 > 0 }
 
@@ -453,6 +464,7 @@ struct ProgressPacer {
     /// The head is here: the first report (SEMANTICS §10.5).
     mutating func begin(expected: Int?) {
         self.expected = UInt64(expected ?? 0)
+        received = 0
         hasBegun = true
         send()
     }

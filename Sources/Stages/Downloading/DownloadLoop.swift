@@ -296,15 +296,13 @@ final class DownloadLoop {
 }
 
 extension DownloadLoop {
-    /// What a transfer that broke off is to go on with. One that did not get further than the one
-    /// before it would not, either.
+    /// The part to request after a transfer that broke off, within the limits of retries and time.
     func rest(of download: ActiveDownload, after error: CurlError?) -> RestOfBody? {
         let elapsed = now().milliseconds(since: download.started)
         guard download.continuations < configuration.continuationsMax,
-            elapsed < configuration.totalTimeoutMilliseconds,
-            let rest = download.sink.rest(after: error), rest.offset > download.offset
+            elapsed < configuration.totalTimeoutMilliseconds
         else { return nil }
-        return rest
+        return download.sink.rest(after: error)
     }
 
     /// Another transfer brings what is missing.
@@ -312,7 +310,6 @@ extension DownloadLoop {
         remove(download)
         var download = download
         download.continuations += 1
-        download.offset = rest.offset
         download.sink.expect(rest)
         do throws(DownloadFailure) {
             try startAnother(&download, rest)
