@@ -4,12 +4,13 @@ import ImageModel
 import Messages
 import Tables
 
-// What failed for good is refused for a while (SEMANTICS §7.2).
+// The failure cache: loads of sources with a permanent failure are refused for a while (SEMANTICS
+// §7.2).
 extension Scheduler {
     // MARK: - At admission
 
-    /// Looks at the deny list before anything else, caches included, once the options are known.
-    /// The pixels of an overlay are needed whatever the request for it says.
+    /// Checks the failure cache before anything else, including the caches, once the options are
+    /// known. An overlay always needs its pixels, so `operation` overrides that of the request.
     mutating func checkBlacklist(
         _ image: ImageRequest, _ terms: LoadTerms, for operation: SourceOperation? = nil
     ) throws(ImageError) {
@@ -18,7 +19,8 @@ extension Scheduler {
         throw entry.value.told(after: now.milliseconds(since: entry.since) / 1_000)
     }
 
-    /// Why a request is refused. Usually the list is empty: then a hit pays nothing.
+    /// Returns the failure cache entry because of which a request is refused. The list is usually
+    /// empty, in which case hits pay nothing.
     func refusal(
         of image: ImageRequest, _ terms: LoadTerms, for operation: SourceOperation? = nil
     ) -> Hits.DenyEntry? {
@@ -28,17 +30,17 @@ extension Scheduler {
             within: image.earlierFailureMilliseconds, at: now)
     }
 
-    // MARK: - What comes and goes
+    // MARK: - Adding and removing entries
 
-    /// Whether a source that failed so for this order is refused from then on. This is the one
-    /// place for the rule: the row of the code says so, unless the configuration says otherwise.
+    /// Whether this error of a source causes it to be refused in the future for loads like this
+    /// one. The only implementation of the rule: the error code decides unless the configuration
+    /// overrides it.
     static func blocks(_ error: ImageError, _ order: Order) -> Bool {
         order.terms.blocks(error) ?? error.blacklists
     }
 
-    /// What was to be done with a source for those orders failed. It is entered in the list of each
-    /// profile that says so. `retryFailed` does not keep a source off the list: it only leads
-    /// past the list.
+    /// Records a failed operation on a source in the failure cache of each profile whose rule says
+    /// so. `retryFailed` bypasses the failure cache but doesn't prevent new entries.
     mutating func deny(
         _ operation: SourceOperation, of source: SourceKey, for error: ImageError,
         _ orders: [Order]
@@ -57,7 +59,7 @@ extension Scheduler {
         }
     }
 
-    /// That was done after all for orders that were not refused.
+    /// Removes entries after the operation has succeeded for requests that weren't refused.
     mutating func admitAgain(
         _ operation: SourceOperation, of source: SourceKey, _ orders: [Order]
     ) {
@@ -80,13 +82,14 @@ extension Scheduler {
         actions.append(.blacklist(client, report))
     }
 
-    /// Takes a URL off both lists, or everything. Returns how many entries there were.
+    /// Removes a URL, or everything, from the failure cache and the quarantine. Returns the number
+    /// of removed entries.
     private mutating func forgive(_ url: String?) -> UInt32 {
         let refused = hits.forgive(at: now) { url.map($0.isNamed) ?? true }
         return UInt32(refused + deriver.forgive(url))
     }
 
-    /// As many entries of both lists as one message holds, by number.
+    /// Returns as many entries of both lists, in order of their numbers, as fit into one message.
     private func page(after number: UInt64) -> BlacklistReport {
         let all = (deriver.dispatcher.quarantined + refused)
             .filter { $0.number > number }.sorted { $0.number < $1.number }
@@ -111,9 +114,9 @@ extension Scheduler {
 /// Why loads of a source are refused.
 struct Refusal: Hashable, Sendable {
     let error: ErrorCode
-    /// The origin's status, where that was the error.
+    /// The status code of the origin if that was the error.
     let httpStatus: String?
-    /// Only loads that do this are refused; of the header: all loads.
+    /// The refused operation; `.header` refuses all loads.
     let operation: SourceOperation
 
     init(_ error: ImageError, of operation: SourceOperation = .header) {
@@ -121,7 +124,7 @@ struct Refusal: Hashable, Sendable {
         httpStatus = error.details["httpStatus"].flatMap { UInt16($0) }.map { String($0) }
     }
 
-    /// What a load is told that is refused for it so many seconds later.
+    /// Returns the error for a load that is refused this many seconds after the failure.
     func told(after seconds: Int) -> ImageError {
         let reason = error.rule.name
         var told = ImageError(
@@ -135,7 +138,7 @@ struct Refusal: Hashable, Sendable {
 }
 
 extension SourceOperation {
-    /// Which loads are refused, behind "is blacklisted".
+    /// The text after "is blacklisted" that restricts which loads are refused.
     fileprivate var restriction: String {
         switch self {
         case .header: ""
@@ -146,8 +149,9 @@ extension SourceOperation {
     }
 }
 
-/// A source on the blacklist of a profile; each profile has one for loads that refuse damaged
-/// images, and one for those that show them: what fails for the former may do for the latter.
+/// A source in the failure cache of a profile. Each profile has one for loads that reject damaged
+/// images and one for loads that accept them, because a failure of the former may be a success for
+/// the latter.
 struct ScopedSource: Hashable, Sendable {
     /// `LoadTerms.scope`.
     let scope: String
@@ -160,20 +164,20 @@ struct ScopedSource: Hashable, Sendable {
     }
 }
 
-/// An entry of the blacklist: a source of a profile, and what is not tried with it.
+/// The key of a failure cache entry: a source of a profile, and the refused operation.
 struct RefusedOperation: Hashable, Sendable {
     let source: ScopedSource
     let operation: SourceOperation
 }
 
-/// A source that is to be refused.
+/// A source to be refused.
 struct Denial: Sendable {
     let source: ScopedSource
-    /// Why, and how far.
+    /// The reason and the refused operation.
     let refusal: Refusal
-    /// As operators see it, without user info.
+    /// The URL shown to operators, without user info.
     let url: String
     let at: Instant
-    /// The last number that an entry of any deny list has.
+    /// The last entry number issued for any failure list.
     let lastNumber: UInt64
 }

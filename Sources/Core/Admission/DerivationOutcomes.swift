@@ -4,16 +4,16 @@ import ImageModel
 import Messages
 import Tables
 
-// What came of work that is done for requests, and what follows from that.
+// Outcomes of work for requests, and their consequences.
 extension Scheduler {
-    /// A worker says what came of a job.
+    /// Handles the outcome of a job.
     mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
-        // A worker that found no space waits for readers to let go of some, if there are any.
+        // A worker without space may wait for readers to release blocks, if there are any.
         let hasReaders = outcome.result.foundNoSpace && hits.hasReaders
         deriver.collect(outcome, from: worker, hasReaders: hasReaders)
     }
 
-    /// What became of jobs and workers.
+    /// Processes the completions of jobs and departures of workers.
     mutating func conclude() {
         while deriver.hasNews {
             takeEvents()
@@ -21,7 +21,7 @@ extension Scheduler {
         }
     }
 
-    /// What workers are to be told, and what became of requests, after a call.
+    /// Processes the pending worker actions and events after a call.
     mutating func takeEvents() {
         takeDispatches()
         while let event = deriver.nextEvent() { follow(event) }
@@ -70,8 +70,8 @@ extension Scheduler {
         }
     }
 
-    /// The cache found the result of requests. Where their cache is several ones, memory answers
-    /// the next of them by itself if all tiers were asked.
+    /// Records the location of a found result. For a composite cache, memory can answer subsequent
+    /// requests if all tiers were queried.
     private mutating func noteFound(_ block: BlockID, by ids: [LiveRequest.ID]) {
         guard !deriver.layout.isEmpty, let id = ids.first, requests.contains(id),
             requests[id].plan.queryTiers == .all
@@ -79,7 +79,7 @@ extension Scheduler {
         hits.found(requests[id].names.result, in: block)
     }
 
-    /// The original is being fetched for a request that waited for the cache.
+    /// Records that the original is being fetched for a request that waited for the cache.
     private mutating func fetching(_ id: LiveRequest.ID, after timings: StageTimings) {
         requests[id].timings += timings
         requests[id].missed.original = requests[id].plan.originalQueryTiers
@@ -89,16 +89,16 @@ extension Scheduler {
 }
 
 extension JobResult {
-    /// Whether a worker had no space for what it made.
+    /// Whether a worker found no space for its output.
     fileprivate var foundNoSpace: Bool {
         if case .failed(let error) = self { return error.code == .arenaFull }
         return false
     }
 }
 
-// What workers are told.
+// Actions of the dispatcher.
 extension Scheduler {
-    /// What workers are to be told comes where it belongs among all that is to be done.
+    /// Appends the dispatcher's pending actions, in order, to those of the scheduler.
     mutating func takeDispatches() {
         deriver.takeActions { actions.append(SchedulerAction($0)) }
     }

@@ -3,9 +3,9 @@ import Dispatching
 import ImageModel
 import Messages
 
-// What operators want of entries of the cache.
+// Operators' commands for cache entries.
 extension Scheduler {
-    /// The command becomes a job of the cache at once, in class high: somebody waits at a terminal.
+    /// Submits the command as a cache job in class high, because an operator is waiting.
     mutating func obey(_ command: CacheCommand, of client: ClientID) {
         guard clients[client] != nil else { return }
         do throws(ImageError) {
@@ -71,12 +71,12 @@ extension Scheduler {
             after: command.after, limit: UInt32(limit == 0 ? EntryPage.entriesMax : limit))
     }
 
-    /// As keys have it.
+    /// Returns the text as it appears in keys.
     private static func shownText(_ text: String) -> String {
         SourceURL.percentEncodingNonASCII(text)
     }
 
-    /// The answer to a question of an operator.
+    /// Sends the answer to an operator's command.
     mutating func answerInquiry(_ job: JobID, _ outcome: CacheReport.Outcome) {
         guard let client = clients.first(where: { $0.value.inquiries[job] != nil })?.key,
             let number = clients[client]?.inquiries[job]
@@ -95,7 +95,7 @@ extension Scheduler {
         actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
     }
 
-    /// Nobody waits for the answers any more; what is queued is dropped.
+    /// Drops the commands of a departed client, unless they have already started.
     mutating func dropInquiries(of client: LiveClient) {
         for job in client.inquiries.keys.sorted() {
             deriver.dropInquiry(job)
@@ -103,12 +103,12 @@ extension Scheduler {
         takeDispatches()
     }
 
-    /// Questions of one operator at a time.
+    /// The largest number of pending commands per operator.
     private static let inquiriesMax = 1_024
 }
 
 extension EntryPage {
-    /// Takes the texts under which entries are stored apart.
+    /// Splits the stored texts of entries into cache and key.
     fileprivate mutating func showKeys() {
         for index in entries.indices {
             let text = entries[index].key
@@ -118,9 +118,9 @@ extension EntryPage {
     }
 }
 
-// Transfers that wait (SEMANTICS §10.17).
+// Suspension of transfers (SEMANTICS §10.17).
 extension Scheduler {
-    /// What an operator wants of them; what waited begins with the next event.
+    /// Suspends or resumes transfers; waiting ones start with the next event.
     mutating func obey(_ command: DownloadCommand) {
         deriver.limitTransfers { $0.isSuspended = command == .suspend }
     }

@@ -4,28 +4,28 @@ import ImageModel
 import Messages
 import Tables
 
-/// Lists of URLs that will be wanted, and the clients that sent them. It knows which batches there
-/// are, which of them begins the next URL, and which reports are due.
+/// Prefetch batches and the clients that sent them. Determines which batch starts its next URL and
+/// which reports are due.
 struct Prefetching: Sendable {
     private(set) var batches = SlotTable<PrefetchBatch>()
     private(set) var tokens: [Token: PrefetchBatch.ID] = [:]
     private(set) var clients: [ClientID: Prefetcher] = [:]
-    /// Clients that may begin URLs, in turn.
+    /// Clients that may start URLs, in round-robin order.
     private(set) var awake = Fifo<ClientID>()
     /// Batches whose report is due at the end of the event.
     private(set) var owing: [PrefetchBatch.ID] = []
 
-    /// Whether nothing is wanted or owed.
+    /// Whether there are no batches and no due reports.
     var isEmpty: Bool {
         batches.count == 0 && tokens.isEmpty && awake.count == 0 && owing.isEmpty
     }
 
-    /// URLs that wait.
+    /// The number of waiting URLs.
     var waiting: Int { clients.values.reduce(0) { $0 + $1.waiting } }
 
     // MARK: - Parts
 
-    /// Whether a part is of a batch that has ended, and is not looked at.
+    /// Whether a part belongs to a batch that has ended and is ignored.
     mutating func passesOver(_ request: PrefetchRequest, of client: ClientID) -> Bool {
         guard clients[client]?.passesOver(request) == true else { return false }
         forget(client)
@@ -46,7 +46,7 @@ struct Prefetching: Sendable {
         return id
     }
 
-    /// Throws where the part is too much, for its batch, its client or all of them.
+    /// Throws if the part exceeds a limit of its batch, its client or all clients.
     func checkRoom(
         for request: PrefetchRequest, in batch: PrefetchBatch.ID?, of client: ClientID,
         _ limits: SchedulerLimits
@@ -70,7 +70,8 @@ struct Prefetching: Sendable {
         }
     }
 
-    /// Takes in a part that has room, of a live batch or (`nil`) of a new one.
+    /// Adds a part to a live batch or, if `nil`, to a new one. The part must have passed
+    /// `checkRoom`.
     mutating func add(
         _ request: PrefetchRequest, to batch: PrefetchBatch.ID?, of client: ClientID
     ) {
@@ -91,18 +92,18 @@ struct Prefetching: Sendable {
         return id
     }
 
-    /// More parts of a batch that is over may come: they are passed over.
+    /// Ends a batch whose remaining parts are to be ignored.
     mutating func cut(_ token: Token, of client: ClientID) {
         clients[client, default: Prefetcher()].cut(token)
     }
 
     // MARK: - Turns
 
-    /// A URL that begins now, and its batch.
+    /// A URL to start now, and its batch.
     typealias Begun = (batch: PrefetchBatch.ID, url: String)
 
-    /// The next URL of the clients that may begin some; `nil` where none may. Its client is the
-    /// last one now.
+    /// Returns the next URL of the clients that may start one, or `nil` if none may. Its client
+    /// moves to the end of the queue.
     mutating func next() -> Begun? {
         while let client = awake.popFirst() {
             if let begun = next(of: client) {
@@ -135,7 +136,7 @@ struct Prefetching: Sendable {
 
     // MARK: - Members
 
-    /// A member is live from now on; its seat is for `leave`.
+    /// Adds a live member; its seat is needed for `leave`.
     mutating func join(
         _ id: LiveRequest.ID, _ batch: PrefetchBatch.ID
     ) -> SeatList<LiveRequest.ID>.Seat {
@@ -143,7 +144,7 @@ struct Prefetching: Sendable {
         return batches[batch].members.join(id)
     }
 
-    /// A member is live no longer.
+    /// Removes a live member.
     mutating func leave(_ batch: PrefetchBatch.ID, seat: SeatList<LiveRequest.ID>.Seat) {
         batches[batch].members.leave(seat)
         let client = batches[batch].client
@@ -151,19 +152,20 @@ struct Prefetching: Sendable {
         wake(client)
     }
 
-    /// A URL has ended, well or not. That is counted, and nothing is delivered. A miss is no error.
+    /// Records the end of a URL, successful or not. Only counted, since nothing is delivered. A
+    /// miss isn't an error.
     mutating func ended(_ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome) {
         switch outcome {
         case .failure(let error): batches[batch].failed(url, error)
         case .miss: batches[batch].missed()
         case .image(let image): batches[batch].ended(from: image.cacheType)
-        // The cached image is the right one.
+        // The cached image is current.
         case .notModified: batches[batch].ended(from: .all)
         }
         owe(batch)
     }
 
-    /// Gives a batch another class; returns its members.
+    /// Changes the class of a batch and returns its members.
     mutating func reprioritise(
         _ batch: PrefetchBatch.ID, _ priority: Priority
     ) -> [LiveRequest.ID] {
@@ -179,7 +181,7 @@ struct Prefetching: Sendable {
         owing.append(batch)
     }
 
-    /// The reports that are due. A batch that has ended is over then.
+    /// Returns the due reports, and closes the batches that have ended.
     mutating func takeReports() -> [(ClientID, PrefetchReport)] {
         guard !owing.isEmpty else { return [] }
         var reports: [(ClientID, PrefetchReport)] = []
@@ -195,7 +197,7 @@ struct Prefetching: Sendable {
 
     // MARK: - Ends
 
-    /// A batch is over; its members have left.
+    /// Removes a batch whose members have left.
     mutating func close(_ id: PrefetchBatch.ID) {
         guard let batch = batches.remove(id) else { return }
         tokens[batch.token] = nil
@@ -205,7 +207,7 @@ struct Prefetching: Sendable {
         forget(batch.client)
     }
 
-    /// A client is gone, and its batches are closed.
+    /// Removes a departed client, whose batches must be closed.
     mutating func clientLeft(_ client: ClientID) {
         clients[client] = nil
         awake.keep { $0 != client }
@@ -220,45 +222,47 @@ extension PrefetchRequest {
     fileprivate var urlBytes: Int { urls.reduce(0) { $0 + PrefetchBatch.bytes(of: $1) } }
 }
 
-/// The batches of one client. The limit is that of a prefetcher and not of a list, as upstream's
-/// is. So all batches together run as many URLs as the one that may run the most.
+/// The batches of one client. As in SDWebImage, the concurrency limit applies to the prefetcher and
+/// not to each list: all batches together run as many URLs as the batch with the highest limit may.
 struct Prefetcher: Sendable {
-    /// Batches take turns: the first one that may begins its next URL, and goes to the end.
+    /// Batches in round-robin order: the first one that may starts its next URL and moves to the
+    /// end.
     private(set) var batches: [PrefetchBatch.ID] = []
-    /// Live members of all batches.
+    /// The number of live members of all batches.
     var running = 0
-    /// URLs that wait in all batches, and their bytes.
+    /// Waiting URLs in all batches, and their cost in bytes.
     var waiting = 0
     var waitingBytes = 0
-    /// Whether it is in the queue of clients that may begin URLs.
+    /// Whether it is in the queue of clients that may start URLs.
     var isAwake = false
-    /// Batches that ended before their last part came, the oldest first. Parts of them that still
-    /// come are passed over.
+    /// Batches that ended before their last part arrived, oldest first. Their remaining parts are
+    /// ignored.
     private var cutShort: [Token] = []
 
-    /// Batches whose parts are still passed over; of older ones none are on their way any more.
+    /// The largest number of such batches; for older ones no parts are in flight any more.
     private static let cutShortMax = 256
 
-    /// Whether nothing has to be remembered.
+    /// Whether there is nothing to remember.
     var isEmpty: Bool { batches.isEmpty && cutShort.isEmpty }
 
     mutating func join(_ batch: PrefetchBatch.ID) { batches.append(batch) }
 
     mutating func leave(_ batch: PrefetchBatch.ID) { batches.removeAll { $0 == batch } }
 
-    /// A batch that just had its turn is the last one now.
+    /// Moves a batch to the end after its turn.
     mutating func rotate(_ batch: PrefetchBatch.ID) {
         leave(batch)
         batches.append(batch)
     }
 
-    /// A batch has ended, and parts of it may be on their way.
+    /// Records a batch that has ended although parts of it may be in flight.
     mutating func cut(_ token: Token) {
         if cutShort.count >= Self.cutShortMax { cutShort.removeFirst() }
         cutShort.append(token)
     }
 
-    /// Whether a part is of a batch that has ended; its last part is the last that is looked for.
+    /// Whether a part belongs to a batch that has ended; the last part ends the tracking of its
+    /// batch.
     mutating func passesOver(_ request: PrefetchRequest) -> Bool {
         guard let index = cutShort.firstIndex(of: request.batch) else { return false }
         if request.isLast { cutShort.remove(at: index) }
@@ -266,41 +270,41 @@ struct Prefetcher: Sendable {
     }
 }
 
-/// A list of URLs that a client will want (SEMANTICS §12.1). Most of them wait here as texts. A few
-/// at a time are live requests, the members of the batch. Their ends are counted, and nothing is
-/// delivered.
+/// A list of URLs that a client expects to need (SEMANTICS §12.1). Most of them wait here as text.
+/// A few at a time are live requests, the members of the batch. Their outcomes are counted; nothing
+/// is delivered.
 ///
-///     gathering ──last part──► complete ──nothing waits, nothing runs──► final report
+///     gathering ──last part──► complete ──all URLs finished──► final report
 ///         └───────────────────────┴──cancelled, refused, client gone──► gone
 struct PrefetchBatch: Tabled {
     typealias ID = SlotID<PrefetchBatch>
 
     let client: ClientID
     let token: Token
-    /// How each URL is loaded.
+    /// The request options of each URL.
     private let template: ImageRequest
-    /// The class of its URLs: low, unless they are to be high (SEMANTICS §12.1), or its client
-    /// said otherwise since.
+    /// The class of its URLs: low, unless high was requested (SEMANTICS §12.1) or the client has
+    /// changed it.
     var priority: Priority
-    /// URLs that may be live at a time.
+    /// The largest number of concurrent live URLs.
     let concurrency: Int
     private(set) var waiting = Fifo<String>()
-    /// What the waiting URLs cost in memory, as far as limits count it.
+    /// The accounted memory of the waiting URLs in bytes.
     private(set) var waitingBytes = 0
     /// Live requests.
     var members = SeatList<LiveRequest.ID>()
-    /// Whether no more URLs follow.
+    /// Whether all parts have arrived.
     private(set) var isComplete = false
     private(set) var total = 0
     private(set) var finished = 0
     private(set) var skipped = 0
-    /// The first URLs that were skipped.
+    /// The first URLs that failed.
     private var failures: [PrefetchFailure] = []
     private var ends = PrefetchEnds()
-    /// Whether a report is on its way at the end of this event.
+    /// Whether a report is due at the end of this event.
     var owesReport = false
 
-    /// The first part of a batch; its URLs are added like those of the others.
+    /// Creates a batch from its first part; its URLs are added separately.
     init(_ request: PrefetchRequest, of client: ClientID) {
         self.client = client
         token = request.batch
@@ -311,25 +315,25 @@ struct PrefetchBatch: Tabled {
             ? RequestLimits.prefetchConcurrency : Int(request.concurrency)
     }
 
-    /// Whether everything has ended.
+    /// Whether all URLs have finished.
     var hasEnded: Bool { isComplete && waiting.count == 0 && members.isEmpty }
 
-    /// Whether it has a URL to begin, and may.
+    /// Whether it has a waiting URL and may start it.
     var mayBegin: Bool { waiting.count > 0 && members.count < concurrency }
 
-    /// How one of its URLs is loaded, before it is resolved.
+    /// Returns the unresolved request for one of its URLs.
     func image(of url: String) -> ImageRequest {
         var image = template
         image.url = url
         return image
     }
 
-    /// What a URL that waits costs: its text, and what holds it.
+    /// The accounted memory of a waiting URL: its text plus overhead.
     static func bytes(of url: String) -> Int {
         url.utf8.count + SchedulerLimits.prefetchOverheadBytes
     }
 
-    /// More URLs, perhaps the last ones.
+    /// Adds the URLs of a part.
     mutating func add(_ urls: [String], isLast: Bool) {
         for url in urls {
             waiting.append(url)
@@ -339,26 +343,26 @@ struct PrefetchBatch: Tabled {
         isComplete = isLast
     }
 
-    /// The next URL, which waits no longer.
+    /// Removes and returns the next URL.
     mutating func next() -> String? {
         let url = waiting.popFirst()
         waitingBytes -= url.map(Self.bytes) ?? 0
         return url
     }
 
-    /// A URL has ended well.
+    /// Records a URL that finished successfully.
     mutating func ended(from tier: CacheTypes) {
         finished += 1
         if tier != .none { ends.cached += 1 }
     }
 
-    /// A URL is in no cache, and is asked for nowhere else.
+    /// Records a URL that is in no cache and may not be loaded.
     mutating func missed() {
         finished += 1
         ends.missed += 1
     }
 
-    /// A URL has ended with an error.
+    /// Records a URL that failed.
     mutating func failed(_ url: String, _ error: ImageError) {
         finished += 1
         skipped += 1
@@ -367,7 +371,7 @@ struct PrefetchBatch: Tabled {
         failures.append(PrefetchFailure(url: url, error: error))
     }
 
-    /// How far it is. What has not ended is `cancelled` in the last report.
+    /// Returns a progress report. In the final report, unfinished URLs count as `cancelled`.
     func report(isFinal: Bool) -> PrefetchReport {
         PrefetchReport(
             batch: token, total: UInt64(total), finished: UInt64(finished),
@@ -377,10 +381,9 @@ struct PrefetchBatch: Tabled {
     }
 }
 
-// Images that will be wanted: batches from their first part to the final report
-// (SEMANTICS §12.1).
+// Prefetching: batches from their first part to the final report (SEMANTICS §12.1).
 extension Scheduler {
-    /// A batch, or a further part of one. What is refused ends the whole batch.
+    /// Handles a part of a batch. If it is refused, the whole batch ends.
     mutating func prefetch(
         _ request: PrefetchRequest, of client: ClientID, _ terms: LoadTerms
     ) {
@@ -397,7 +400,7 @@ extension Scheduler {
         }
     }
 
-    /// A fault of the template is a fault of every URL, and refused at once.
+    /// Refuses errors in the template at once, because they affect every URL.
     private mutating func checkBeginning(
         _ request: PrefetchRequest, _ terms: LoadTerms
     ) throws(ImageError) {
@@ -430,8 +433,8 @@ extension Scheduler {
 
     // MARK: - Members
 
-    /// Begins URLs of clients that may begin some, in turn, and not too many in one event. URLs
-    /// that memory has end at once, and a long list of them must not keep others waiting.
+    /// Starts URLs of clients in round-robin order, limited per event. URLs answered from memory
+    /// finish at once, and a long list of them must not delay other work.
     mutating func beginPrefetches() {
         var left = limits.prefetchesBegunMax
         while left > 0, hasRoomToPrefetch, let (batch, url) = prefetching.next() {
@@ -441,10 +444,10 @@ extension Scheduler {
         }
     }
 
-    /// Whether URLs could be begun now that were not begun in the last event.
+    /// Whether more URLs can be started than the last event did.
     var wantsToPrefetch: Bool { prefetching.awake.count > 0 && hasRoomToPrefetch }
 
-    /// Prefetches wait where a load would be refused.
+    /// Prefetches wait whenever a load would be refused.
     private var hasRoomToPrefetch: Bool {
         requests.count < limits.liveRequestsMax && deriver.dispatcher.hasRoom(.cache)
             && deriver.dispatcher.hasRoom(.download)
@@ -454,7 +457,7 @@ extension Scheduler {
     }
 
     private mutating func beginMember(_ url: String, of id: PrefetchBatch.ID) {
-        // No copy of the batch is kept here: otherwise its lists would be copied when they change.
+        // Avoids copying the batch, because that would copy its lists when they change.
         let client = prefetching.batches[id].client
         var resolution = lateResolution(prefetching.batches[id].image(of: url), .prefetched)
         resolution.request.priority = prefetching.batches[id].priority
@@ -462,7 +465,7 @@ extension Scheduler {
         admit(load, of: client, resolution.terms, in: id)
     }
 
-    /// Tells how far batches are, once in an event.
+    /// Sends the due progress reports, once per event.
     mutating func tellPrefetches() {
         for (client, report) in prefetching.takeReports() {
             actions.append(.prefetched(client, report))
@@ -471,7 +474,7 @@ extension Scheduler {
 
     // MARK: - Ends
 
-    /// Ends a batch that is no longer wanted, and tells so.
+    /// Cancels a batch and sends its final report.
     mutating func cancelBatch(_ id: PrefetchBatch.ID) {
         let batch = prefetching.batches[id]
         actions.append(.prefetched(batch.client, batch.report(isFinal: true)))
@@ -479,14 +482,14 @@ extension Scheduler {
         if !batch.isComplete { prefetching.cut(batch.token, of: batch.client) }
     }
 
-    /// A part of a batch was refused before it came here.
+    /// Handles a part that was refused before it reached the scheduler.
     mutating func refusedPrefetch(_ token: Token, of client: ClientID) {
         guard clients.keys.contains(client) else { return }
         endBatch(named: token, of: client)
         prefetching.cut(token, of: client)
     }
 
-    /// Ends a batch of that client, if there is one, without a word.
+    /// Ends a batch of that client, if it exists, without a report.
     private mutating func endBatch(named token: Token, of client: ClientID) {
         guard let id = prefetching.tokens[token], prefetching.batches[id].client == client else {
             return
@@ -494,7 +497,7 @@ extension Scheduler {
         endBatch(id)
     }
 
-    /// The stack shuts down: what is left of a batch is for the next coordinator.
+    /// Refuses all batches on shutdown; clients resubmit the rest to the next coordinator.
     mutating func refuseBatches() {
         for id in prefetching.batches.ids {
             let batch = prefetching.batches[id]
@@ -504,13 +507,13 @@ extension Scheduler {
         }
     }
 
-    /// A client is gone: its batches end.
+    /// Ends the batches of a departed client.
     mutating func endPrefetches(of client: ClientID) {
         for id in prefetching.clients[client]?.batches ?? [] { endBatch(id) }
         prefetching.clientLeft(client)
     }
 
-    /// Members that run end. Work that no other request needs ends with them.
+    /// Ends the live members, including work that no other request needs.
     private mutating func endBatch(_ id: PrefetchBatch.ID) {
         for member in prefetching.batches[id].members.members { forsake(member) }
         prefetching.close(id)

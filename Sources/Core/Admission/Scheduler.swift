@@ -4,20 +4,21 @@ public import ImageModel
 public import Messages
 import Tables
 
-/// The coordinator's brain: events in, actions out; no I/O, no clock (SEMANTICS §2 to §9).
+/// The decision logic of the coordinator: it takes events and returns actions, without I/O or a
+/// clock (SEMANTICS §2 to §9).
 ///
-/// A request is **admitted**. Its **plan** sends it from one way to an image to the next. On each
-/// way it waits for work that is shared with all requests for the same. There is exactly one
-/// **reply**.
+/// A request is **admitted**. Its **plan** moves it from one source stage to the next. In each
+/// stage it waits for work shared with all requests for the same image. There is exactly one
+/// terminal **reply**.
 ///
-/// That work is the deriver's: requests wait there, and events say what became of them.
+/// The deriver does that work: requests wait there, and its events report the outcomes.
 public struct Scheduler: Sendable {
     private let passing = PassedByAddress()
     let limits: SchedulerLimits
 
-    /// Resolves requests that begin later than they came. The owner of the configuration sets it,
-    /// and sets it again when the configuration has changed. Without one such requests stay as they
-    /// are.
+    /// Resolves requests that start later than they arrive. The owner of the configuration must set
+    /// it, and set it again after configuration changes. By default, such requests are left
+    /// unchanged.
     public var lateResolution: LateResolution = { request, _ in Resolution(request) }
 
     // Clients and their requests.
@@ -26,32 +27,33 @@ public struct Scheduler: Sendable {
     var tokens: [Token: LiveRequest.ID] = [:]
     var prefetching = Prefetching()
 
-    // Names that were derived before.
+    // A cache of derived names.
     var namesMemo: RequestNamesMemo
-    /// Answers of memory, and the deny list.
+    /// Answers from memory, and the failure cache.
     var hits: Hits
 
-    /// Work that is done for requests.
+    /// The work graph.
     var deriver: Deriver
 
-    // What is to be done, now and later.
+    // Pending transitions and batch operations.
     var agenda = Agenda()
     var deadlines = Deadlines()
-    /// Results about which the origin is asked in the background, by their texts.
+    /// The texts of results being revalidated in the background.
     var silent: Set<String> = []
-    /// What makes milliseconds since 1970 of those of `now`. The owner of the clocks sets it.
+    /// The offset to add to the milliseconds of `now` to get milliseconds since 1970. Set by the
+    /// owner of the clocks.
     public var calendarOffsetMilliseconds: Int64 = 0
     var now = Instant(nanoseconds: 0)
     var drain = Drain()
-    /// What one event leads to.
+    /// The actions of the current event.
     var actions: [SchedulerAction] = []
 
     var figures = RequestFigures()
 
-    /// A scheduler without clients and workers.
+    /// Creates a scheduler without clients and workers.
     ///
-    /// `variantDigest` is of the values on which an origin's answer depends: short, fit for a key,
-    /// and such that nobody can compute the digest of a guess.
+    /// `variantDigest` must return a short digest of the headers that a response varies on, usable
+    /// in a key and not computable from guessed values.
     public init(
         limits: SchedulerLimits = SchedulerLimits(),
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
@@ -63,9 +65,9 @@ public struct Scheduler: Sendable {
             limits: limits.derivation, dispatch: limits.dispatch, variantDigest: variantDigest)
     }
 
-    /// Takes an event in and appends what is to be done, in order. `now` never runs backwards; an
-    /// earlier moment counts as the latest one seen. What happened counts before deadlines that
-    /// passed unnoticed until then. Events of clients and workers that are not there are ignored.
+    /// Handles an event and appends the resulting actions in order. `now` never goes backward; an
+    /// earlier time is treated as the latest one seen. Events take precedence over deadlines that
+    /// passed unnoticed before them. Events of unknown clients and workers are ignored.
     public mutating func handle(
         _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
     ) {
@@ -127,15 +129,15 @@ public struct Scheduler: Sendable {
         }
     }
 
-    /// Nothing new is admitted; what waits to be prefetched is not begun either.
+    /// Stops admitting requests; waiting prefetches are not started either.
     private mutating func beginDrain() {
         drain.isBegun = true
         hits.withdraw(.drained)
         refuseBatches()
     }
 
-    /// Gives out work, until that sends no request elsewhere. Work that nobody wants any more is
-    /// not given out. Work that waited for space which is free now is.
+    /// Assigns work until that causes no further transitions. Unwanted work isn't assigned, whereas
+    /// work that waited for space now available is.
     private mutating func handOut() {
         repeat {
             moveOn()
@@ -145,7 +147,7 @@ public struct Scheduler: Sendable {
         } while agenda.moving.count > 0
     }
 
-    /// What follows from an event once all tables are consistent again.
+    /// Performs the consequences of an event once all tables are consistent.
     private mutating func settle() {
         if agenda.bulk.count > 0 { doBulkWork() }
         moveOn()
@@ -161,180 +163,181 @@ public struct Scheduler: Sendable {
     }
 }
 
-/// What happens to the scheduler. The runtime turns messages, connections and the clock into these.
+/// An input of the scheduler. The runtime converts messages, connection changes and timers to
+/// these.
 public indirect enum SchedulerEvent: Hashable, Sendable {
-    /// A client was welcomed. The number of its process is the kernel's, where it gives one, so
-    /// that all sessions of a process have one share together. The client's own word does not
-    /// count.
+    /// A client was welcomed. The process ID comes from the kernel, if available, never from the
+    /// client; all sessions of a process share one share.
     case clientJoined(ClientID, Incarnation, process: Int32? = nil)
-    /// A client wants an image: the request as the configuration made it, and on what terms.
+    /// A client requests an image; the request and its terms are already resolved.
     case load(ClientID, LoadRequest, LoadTerms)
-    /// A client wants an image of bytes that it brought along. They lie in a block that the
-    /// coordinator made (`WorkerID.coordinator`), and the URL is the name of their digest. The
-    /// format is what the first bytes look like.
+    /// A client requests an image from uploaded bytes. They are in a block of the coordinator
+    /// (`WorkerID.coordinator`), and the URL contains their digest. The format is detected from the
+    /// first bytes.
     case loadUpload(ClientID, LoadRequest, LoadTerms, BlockReference, ImageFormat? = nil)
-    /// An operator puts bytes that came along under the key that the request names as its base key.
+    /// An operator puts uploaded bytes under the key given as the base key of the request.
     case put(ClientID, LoadRequest, LoadTerms, BlockReference, ImageFormat? = nil)
-    /// A client no longer wants one image, or one batch.
+    /// A client cancels an image or a batch.
     case cancel(ClientID, Token)
-    /// A client no longer wants any image of a group.
+    /// A client cancels all images of a group.
     case cancelGroup(ClientID, GroupID)
-    /// A client wants one image, or one batch, more or less badly than it said.
+    /// A client changes the class of an image or a batch.
     case reprioritise(ClientID, Token, Priority)
-    /// A client wants all images of a group more or less badly than it said.
+    /// A client changes the class of all images of a group.
     case reprioritiseGroup(ClientID, GroupID, Priority)
-    /// A client will want images: a batch of URLs, or a further part of one. The terms are those of
-    /// the template: what they refuse refuses the batch. URLs are resolved when they are begun.
+    /// A client prefetches images: a part of a batch of URLs. The terms are those of the template,
+    /// and their refusal refuses the batch. URLs are resolved when they are started.
     case prefetch(ClientID, PrefetchRequest, LoadTerms)
-    /// A part of a prefetch could not be read, and its client was told so: the batch is over.
+    /// A part of a prefetch was invalid, and its client was notified: the batch ends.
     case prefetchRefused(ClientID, Token)
-    /// A client wants something else in a slot, which will be admitted later.
+    /// A client replaces the image of a slot with one that will be admitted later.
     case leaveSlot(ClientID, slot: String)
-    /// An operator ends a request or a batch of any client.
+    /// An operator cancels a request or batch of any client.
     case cancelAny(Token)
-    /// An operator ends all requests of a group, of any client.
+    /// An operator cancels all requests of a group, of any client.
     case cancelGroupOfAny(GroupID)
-    /// An operator asks for, or changes, what is not tried.
+    /// An operator lists or changes the failure cache and the quarantine.
     case blacklist(ClientID, BlacklistCommand)
-    /// An operator asks about, or removes, an entry of the cache.
+    /// An operator queries or removes cache entries.
     case cache(ClientID, CacheCommand)
-    /// An operator suspends transfers, or lets them go on.
+    /// An operator suspends or resumes transfers.
     case downloads(DownloadCommand)
-    /// The configuration says how many transfers there may be at a time; `nil`: as many as workers
-    /// take.
+    /// The configured limit on concurrent transfers; `nil` means as many as workers accept.
     case transfersMax(Int?)
-    /// The configuration says which names of caches stand for several.
+    /// The configured composite and external caches.
     case caches(CacheLayout)
-    /// A client answered loads by vouchers.
+    /// A client answered loads with vouchers.
     case used(UsedVouchers)
-    /// A client no longer reads these large blocks of `results/`.
+    /// A client released these large blocks of `results/`.
     case clientReleased(ClientID, [BlockID])
     /// A client's connection ended.
     case clientLeft(ClientID)
 
-    /// A worker was welcomed. Where no pool is named, it belongs to the own pool of its kind.
+    /// A worker was welcomed. If no pool is named, it joins the built-in pool of its kind.
     case workerJoined(
         WorkerID, kind: WorkerKind, incarnation: Incarnation, credit: UInt32, pool: PoolID? = nil,
         capabilities: WorkerCapabilities = .all)
-    /// A worker takes that many more jobs.
+    /// A worker accepts this many more jobs.
     case credit(WorkerID, UInt32)
-    /// A worker made segments.
+    /// A worker created segments.
     case segmentsOpened(WorkerID, [SegmentAnnouncement])
     /// A worker unlinked segments.
     case segmentsClosed(WorkerID, [SegmentAnnouncement])
-    /// How far a job is.
+    /// A worker reports the progress of a job.
     case progress(WorkerID, JobProgress)
-    /// A job ended.
+    /// A worker reports the outcome of a job.
     case outcome(WorkerID, JobOutcome)
-    /// The cache answers a key from memory from now on.
+    /// The cache can now answer a key from memory.
     case stored(WorkerID, StoredNotice)
-    /// Blocks of `results/` hold their keys no longer.
+    /// Blocks of `results/` no longer contain their keys.
     case evicted(WorkerID, [BlockID])
-    /// A worker takes nothing new.
+    /// A worker accepts no more jobs.
     case workerDraining(WorkerID)
-    /// A worker's connection ended. The record is what it left, where it crashed.
+    /// A worker's connection ended. The crash record is present if the worker left one.
     case workerLeft(WorkerID, CrashRecord?)
 
     /// Deadlines may have passed.
     case tick
-    /// Admit nothing new; `drained` follows when all admitted requests have ended.
+    /// Stop admitting requests; `drained` follows when all admitted requests have ended.
     case drain
 }
 
-/// What the runtime is to do, in order.
+/// An action for the runtime, to be performed in order.
 public indirect enum SchedulerAction: Hashable, Sendable {
-    /// Give a job to a worker.
+    /// Assigns a job to a worker.
     case assign(WorkerID, Job)
-    /// Tell a worker that nobody wants a job any more.
+    /// Cancels a job that is no longer wanted.
     case cancelJob(WorkerID, JobID)
-    /// Tell a worker the new deadline or class of a job.
+    /// Changes the deadline or class of a job.
     case adjust(WorkerID, JobAdjustment)
-    /// Tell a producer that blocks are free; at once, or together with what it is told next.
+    /// Releases blocks to their producer, either at once or together with the next message.
     case release(WorkerID, [BlockID], isPrompt: Bool)
-    /// Tell the cache what was used.
+    /// Reports used blocks to the cache.
     case touched(WorkerID, [BlockID])
-    /// End a session: its worker broke the protocol.
+    /// Ends the session of a worker that violated the protocol.
     case expel(WorkerID, ImageError)
-    /// Answer a request for good.
+    /// Sends the reply to a request.
     case reply(ClientID, Reply)
-    /// Say in the log how a request ended; its reply comes before.
+    /// Logs how a request ended, after its reply.
     case record(RequestRecord)
-    /// Tell a client how far a request is.
+    /// Sends the progress of a request to its client.
     case progress(ClientID, RequestProgress)
-    /// Tell a client how far a batch is; a final report is the last word about it.
+    /// Sends the progress of a batch to its client; a final report is the last one.
     case prefetched(ClientID, PrefetchReport)
-    /// Tell a client that a batch is not done, as the last word about it.
+    /// Notifies a client that a batch was refused; no report follows.
     case refused(ClientID, ImageError, Token)
-    /// Answer an operator.
+    /// Answers an operator's failure cache command.
     case blacklist(ClientID, BlacklistReport)
-    /// Answer an operator about an entry.
+    /// Answers an operator's cache command.
     case cache(ClientID, CacheReport)
-    /// Everything admitted has ended after `drain`.
+    /// Reports that all admitted requests have ended after `drain`.
     case drained
 }
 
-/// Every limit of the scheduler; nothing in it grows beyond what is written here.
+/// Limits of the scheduler; they bound all of its data structures.
 public struct SchedulerLimits: Hashable, Sendable {
-    /// Of jobs and workers.
+    /// Limits of jobs and workers.
     public var dispatch = DispatchLimits()
-    /// Of what is made.
+    /// Limits on produced images and intermediate data.
     public var derivation = DerivationLimits()
 
-    /// Requests without a terminal reply, all clients together; one more is `busy`.
+    /// The largest number of live requests of all clients; further ones are refused as `busy`.
     public var liveRequestsMax = 65_536
-    /// Requests without a terminal reply of one client; one more is `busy`.
+    /// The largest number of live requests per client; further ones are refused as `busy`.
     public var requestsPerClientMax = MessageLimits.windowMax
-    /// Prefetches of one client that have not ended; one more is `busy`.
+    /// The largest number of unfinished prefetches per client; further ones are refused as `busy`.
     public var batchesPerClientMax = 64
-    /// URLs that wait in all prefetches of one client, and their bytes, `prefetchOverheadBytes`
-    /// more for each; more is `busy`.
+    /// The largest number of waiting prefetch URLs per client, and their size in bytes including
+    /// `prefetchOverheadBytes` each; beyond it, prefetches are refused as `busy`.
     public var prefetchesPerClientMax = 2 * RequestLimits.prefetchMax
     /// See `prefetchesPerClientMax`.
     public var prefetchBytesPerClientMax = 64 << 20
-    /// The same bytes of all clients together; more is `busy`.
+    /// The same size limit for all clients together; beyond it, prefetches are refused as `busy`.
     public var prefetchBytesMax = 256 << 20
-    /// Bytes that a URL which waits costs besides its text: all that is kept of it is that text.
+    /// The overhead in bytes of a waiting URL in addition to its text, which is all that is kept of
+    /// it.
     public static let prefetchOverheadBytes = 64
-    /// URLs of prefetches that are begun in one event.
+    /// The largest number of prefetch URLs started in one event.
     public var prefetchesBegunMax = 64
-    /// Requests that one event deals with where it concerns many, such as replies of one result or
-    /// the ends of a session. The rest follows in the next events. As many alarms ring in one
-    /// event.
+    /// The largest number of requests that one event processes in batch operations, such as replies
+    /// of one result or the end of a session, and of timers that one event fires. The rest follows
+    /// in subsequent events.
     public var bulkStepsMax = 64
-    /// The same where a request only goes on to other work and nobody is told, which takes a
-    /// sixteenth as long. The sooner all of them have joined, the fewer begin the same work a
-    /// second time.
+    /// The same limit for requests that only continue with other work without a message, which
+    /// takes a sixteenth of the time. The sooner all of them have joined, the fewer start the same
+    /// work again.
     public var bulkMovesMax = 1_024
-    /// Entries of the memory tier that the coordinator answers by itself; the oldest makes room.
+    /// The largest number of memory tier entries that the coordinator can answer; beyond it, the
+    /// oldest is dropped.
     public var hitsMax = 100_000
-    /// Answers that clients may repeat by themselves at a time; one more withdraws the oldest. 0:
-    /// each is asked for.
+    /// The largest number of valid vouchers; one more invalidates the oldest. 0 disables vouchers.
     public var vouchersMax = 131_072
-    /// Requests whose keys are remembered, so that a hit does not derive them again.
+    /// The number of requests whose derived keys are cached, so that hits don't derive them again.
     public var namesMax = 4_096
 
-    /// Bytes of large results that clients have not released, all of them together and each. Beyond
-    /// that a client is told to copy.
+    /// The largest number of bytes in large results that clients have not released, in total and
+    /// per client. Beyond it, clients must copy.
     public var unreleasedBytesMax: UInt64 = 256 << 20
     /// See `unreleasedBytesMax`.
     public var unreleasedBytesPerClientMax: UInt64 = 64 << 20
 
-    /// Sources that failed for good and are remembered, and for how long; 0 milliseconds: for ever.
+    /// The largest number of sources in the failure cache, and their lifetime in milliseconds; 0
+    /// means unlimited.
     public var blacklistMax = 10_000
     /// See `blacklistMax`.
     public var blacklistMilliseconds = 600_000
 
-    /// Used blocks that are collected for one `Touched`: as many as fit one. The load that fills it
-    /// is admitted the whole way.
+    /// The number of used blocks reported in one `Touched`: as many as fit. The load that reaches
+    /// it is processed without a ticket.
     public var touchedMax = MessageLimits.idsMax
-    /// Milliseconds for which they are collected.
+    /// The longest time in milliseconds before used blocks are reported.
     public var touchedMilliseconds = 100
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
 }
 
-/// Whether nothing new is admitted, and whether it was said that all has ended.
+/// Whether the scheduler is draining, and whether the end of the drain was reported.
 struct Drain: Sendable {
     var isBegun = false
     var isTold = false

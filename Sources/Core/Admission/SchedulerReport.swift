@@ -4,162 +4,164 @@ public import ImageModel
 public import Messages
 import Tables
 
-/// What the scheduler has done and has now, for status.
+/// Metrics and current state of the scheduler, for status reports.
 public struct SchedulerReport: Hashable, Sendable {
-    /// Since the start.
+    /// Counters since the start.
     public var counters: SchedulerCounters
-    /// Requests without a terminal reply, those of prefetches included.
+    /// Requests without a terminal reply, including those of prefetches.
     public var liveRequests: Int
-    /// Prefetches that have not ended, and their URLs that were not begun.
+    /// Unfinished prefetches, and their URLs that haven't been started.
     public var prefetches: Int
     /// See `prefetches`.
     public var waitingPrefetches: Int
-    /// Jobs that wait, run, or have been cancelled and not answered yet.
+    /// Jobs that wait, run, or were cancelled but not answered yet.
     public var liveJobs: Int
-    /// What waits for a worker, for space or for another attempt, by stage; stages where nothing
-    /// does are left out.
+    /// Jobs waiting for a worker, for space or for a retry, by stage; stages without any are
+    /// omitted.
     public var queued: [JobStage: Queue]
-    /// What the workers of each kind can do at a time, and how much of it they do.
+    /// Capacity and load of the workers of each kind.
     public var credits: [WorkerKind: Credit]
-    /// All stages: what waits and runs now, and how long it took since the start.
+    /// All stages: waiting and running jobs, and latencies since the start.
     public var stages: [StatusReport.StageStatus]
-    /// How long requests took from admission to reply; those that the hit index answered took no
-    /// time and are not in it.
+    /// Latencies of requests from admission to reply, excluding those answered from the hit index,
+    /// which take no time.
     public var requests: LatencyHistogram
-    /// Blocks of stage arenas that somebody reads or keeps.
+    /// Stage blocks with holds.
     public var liveBlocks: Int
     /// Entries of the memory tier that can be answered without asking the cache.
     public var hits: Int
-    /// Content that is not tried for a while.
+    /// The number of quarantined suspects.
     public var quarantined: Int
-    /// Sources that are refused for a while.
+    /// The number of entries in the failure cache.
     public var blacklisted: Int
-    /// Whether no transfer may begin.
+    /// Whether transfers are suspended.
     public var hasSuspendedDownloads: Bool
-    /// Bytes in use of what each kind of worker made.
+    /// Bytes in use by the kind of worker that produced them.
     public var liveBytes: [WorkerKind: UInt64]
-    /// How long cancelled jobs kept their workers, by stage.
+    /// How long cancelled jobs kept their workers busy, by stage.
     public var cancellations: [StatusReport.Cancellations]
-    /// All workers, the oldest session first.
+    /// All workers, oldest session first.
     public var workers: [Worker]
-    /// All pools of workers.
+    /// All worker pools.
     public var pools: [StatusReport.PoolStatus]
-    /// How long the phases of transfers took.
+    /// Latencies of transfer phases.
     public var transferTimes: [StatusReport.TransferTimes]
-    /// What became of what caches of others were asked, as counters of the status.
+    /// Metrics of external caches, as status counters.
     public var foreignCaches: [StatusReport.Counter]
 
-    /// What waits in one stage.
+    /// The queue of one stage.
     public struct Queue: Hashable, Sendable {
-        /// Jobs.
+        /// The number of jobs.
         public var jobs: Int
-        /// What they cost together: a fetch or query 1, cache work by 4 KiB, a decode by bytes
-        /// of the source, a transform by pixels times the class of its encoder.
+        /// Their total cost: 1 per fetch or query, 1 per 4 KiB of a store, the source bytes of a
+        /// decode, the pixels of a transform times the class of its encoder.
         public var cost: UInt64
-        /// How fast that cost shrinks, measured while jobs waited; `nil` before it was measured.
+        /// The drain rate in cost per second, measured while jobs waited; `nil` before the first
+        /// measurement.
         public var costPerSecond: Double?
     }
 
-    /// The workers of one kind that take jobs.
+    /// The workers of one kind that accept jobs.
     public struct Credit: Hashable, Sendable {
-        /// Jobs that they take at a time.
+        /// The number of jobs they can hold.
         public var window = 0
-        /// Jobs that they hold, cancelled ones included.
+        /// The number of jobs they hold, including cancelled ones.
         public var held = 0
-        /// Those among them of class low.
+        /// Of these, jobs of class low.
         public var heldLow = 0
     }
 
     /// One worker.
     public struct Worker: Hashable, Sendable {
-        /// Its session.
+        /// The worker's session.
         public var id: WorkerID
-        /// Its kind.
+        /// The worker's kind.
         public var kind: WorkerKind
-        /// Jobs that it holds, cancelled ones included.
+        /// The number of jobs that it holds, including cancelled ones.
         public var jobs: Int
-        /// Jobs that it takes at a time.
+        /// The number of jobs that it can hold.
         public var window: Int
-        /// Whether it takes no more.
+        /// Whether it accepts no more jobs.
         public var isDraining: Bool
     }
 }
 
 /// Counters since the start.
 public struct SchedulerCounters: Hashable, Sendable {
-    /// Loads that came, refused ones included; resent ones are not counted again.
+    /// Received loads, including refused ones; resends are not counted again.
     public var requests: UInt64 = 0
     /// Requests answered from memory, by the coordinator or by the cache.
     public var memoryHits: UInt64 = 0
-    /// Those among them that clients answered by vouchers, as far as they have told.
+    /// Of these, requests answered by clients with vouchers, as far as reported.
     public var voucherHits: UInt64 = 0
     /// Requests answered from disk.
     public var diskHits: UInt64 = 0
-    /// Originals that the cache had.
+    /// Originals found in the cache.
     public var originalHits: UInt64 = 0
-    /// Images that were made of what had arrived so far.
+    /// Partial images produced.
     public var partials: UInt64 = 0
-    /// Requests answered with what was made of a cached original.
+    /// Requests answered with an image made from a cached original.
     public var originalUses: UInt64 = 0
-    /// Requests for which no cache had anything, whether they were loaded then or not.
+    /// Requests that missed in every cache, whether or not they were then loaded.
     public var misses: UInt64 = 0
-    /// Transfers given to a worker, repeated attempts included; so with the next three.
+    /// Transfers assigned to a worker, including repeated attempts.
     public var fetches: UInt64 = 0
-    /// Decodes.
+    /// Decodes assigned to a worker, including repeated attempts.
     public var decodes: UInt64 = 0
-    /// Transforms.
+    /// Transforms assigned to a worker, including repeated attempts.
     public var transforms: UInt64 = 0
-    /// Stores and deliveries.
+    /// Stores and deliveries assigned to a worker, including repeated attempts.
     public var stores: UInt64 = 0
     /// Requests that were cancelled, or whose client left.
     public var cancelled: UInt64 = 0
     /// Requests that ended with another error.
     public var failed: UInt64 = 0
-    /// The same by the code of the error.
+    /// The same by error code.
     public var failures: [ErrorCode: UInt64] = [:]
-    /// What joined work that was under way.
+    /// Requests and work that joined work in flight.
     public var coalesced = Coalesced()
-    /// Jobs and requests that began again, since a worker was lost or there was no space;
-    /// and transfers that were tried again.
+    /// Jobs and requests restarted because a worker was lost or space was missing, and retried
+    /// transfers.
     public var requeued: UInt64 = 0
-    /// Transfers that were tried again after a failure of their origin.
+    /// Transfers retried after a failure of the origin.
     public var retries: UInt64 = 0
-    /// What workers said of the transfers that brought a body.
+    /// Metrics of transfers that delivered a body, as reported by workers.
     public var transfers = Transfers()
-    /// Requests refused since their source failed before; those without a fallback count as
-    /// failed, too.
+    /// Requests refused because of the failure cache; those without a fallback also count as
+    /// failed.
     public var blacklistRefusals: UInt64 = 0
-    /// Requests answered with a fallback instead of their image.
+    /// Requests answered with a fallback.
     public var fallbacks: UInt64 = 0
-    /// Workers that crashed with a job and said so.
+    /// Workers that crashed with a job and left a crash record.
     public var crashes: UInt64 = 0
-    /// URLs of prefetches that ended by themselves, well or not; they count as requests, too.
+    /// Prefetch URLs that finished without being cancelled, successfully or not; they also count as
+    /// requests.
     public var prefetched: UInt64 = 0
-    /// Requests refused since something was full; they count as failed, too.
+    /// Requests refused because a limit was reached; they also count as failed.
     public var refusedBusy: UInt64 = 0
-    /// Those among them that were refused since too much waits in a stage, by stage.
+    /// Of these, requests refused because a stage had too much queued work, by stage.
     public var refused: [JobStage: UInt64] = [:]
-    /// Requests whose deadline passed while no worker had what they waited for; they count as
-    /// failed, too.
+    /// Requests whose deadline passed while no worker had the job they waited for; they also count
+    /// as failed.
     public var expired: UInt64 = 0
 
-    /// All zero.
+    /// Creates zeroed counters.
     public init() {}
 
-    /// Transfers that brought a body.
+    /// Transfers that delivered a body.
     public struct Transfers: Hashable, Sendable {
-        /// How many, by version of HTTP.
+        /// Number of transfers by HTTP version.
         public var versions: [String: UInt64] = [:]
-        /// Those over a connection that was there before.
+        /// Transfers over a reused connection.
         public var reused: UInt64 = 0
-        /// Bytes that came, content codings not undone.
+        /// Bytes received, before content decoding.
         public var bytes: UInt64 = 0
-        /// Redirects that were followed.
+        /// Redirects followed.
         public var redirects: UInt64 = 0
-        /// How often a body broke off and went on.
+        /// Interrupted bodies that were resumed.
         public var continuations: UInt64 = 0
 
-        /// All zero.
+        /// Creates zeroed counters.
         public init() {}
 
         init(_ figures: TransferFigures) {
@@ -171,7 +173,7 @@ public struct SchedulerCounters: Hashable, Sendable {
         }
     }
 
-    /// What was counted of jobs.
+    /// Adds the metrics of jobs.
     mutating func add(_ figures: DispatchFigures) {
         fetches += figures.assigned(.fetch)
         decodes += figures.assigned(.decode)
@@ -184,7 +186,7 @@ public struct SchedulerCounters: Hashable, Sendable {
         refused.merge(figures.refused) { $0 + $1 }
     }
 
-    /// What was joined, and found in the cache.
+    /// Adds the metrics of coalescing and cache lookups.
     mutating func add(_ figures: DerivationFigures) {
         coalesced.lookups += figures.joinedLookups
         coalesced.results += figures.joinedResults
@@ -205,43 +207,43 @@ public struct SchedulerCounters: Hashable, Sendable {
     }
 }
 
-/// How often work was joined that was under way, by level (SEMANTICS §3.1).
+/// How often work in flight was joined, by level (SEMANTICS §3.1).
 public struct Coalesced: Hashable, Sendable {
     /// Requests that joined a query of their result's key.
     public var lookups: UInt64 = 0
-    /// Requests that joined a result which was being made.
+    /// Requests that joined a result in production.
     public var results: UInt64 = 0
     /// Results that joined a decode.
     public var decodes: UInt64 = 0
     /// Decodes that joined a transfer, or a query of the original.
     public var sources: UInt64 = 0
 
-    /// None.
+    /// Creates zeroed counters.
     public init() {}
 
-    /// Requests that joined anything.
+    /// Requests that joined any work.
     public var requests: UInt64 { lookups + results }
 }
 
-/// What happened to requests since the start.
+/// Request metrics since the start.
 struct RequestFigures: Sendable {
     var counters = SchedulerCounters()
-    /// How long requests took.
+    /// Latencies of requests.
     var times = LatencyHistogram()
 }
 
 /// How a request ended, for the log of the coordinator.
 public struct RequestRecord: Hashable, Sendable {
-    /// As the client wrote it, secrets included: only `SourceURL.forLogs` of it is for people.
+    /// The URL as written by the client, including secrets; log only `SourceURL.forLogs`.
     public let url: String
-    /// How often it was begun: more than once where what was made for it was lost.
+    /// The number of attempts; more than one if a product was lost.
     public let attempts: Int
-    /// What logs say of it besides.
+    /// Further context for the log.
     public let logContext: LogContext
-    /// Its terminal reply.
+    /// The terminal reply.
     public let reply: Reply
 
-    /// Describes the end of a load that is answered with `reply`.
+    /// Creates the record of a load that is answered with `reply`.
     public init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
         self.init(url: load.image.url, attempts: attempts, load.logContext, reply)
     }
@@ -255,7 +257,7 @@ public struct RequestRecord: Hashable, Sendable {
 }
 
 extension Scheduler {
-    /// What was done so far, and what there is now.
+    /// The current report.
     public var report: SchedulerReport {
         SchedulerReport(
             counters: allCounters, liveRequests: requests.count,
@@ -294,10 +296,10 @@ extension Scheduler {
         }
     }
 
-    /// Jobs that workers have, or that wait for them.
+    /// The number of jobs that workers have or that wait for them.
     public var liveJobs: Int { deriver.dispatcher.jobCount }
 
-    /// What was counted of requests and of jobs.
+    /// The counters of requests and jobs.
     private var allCounters: SchedulerCounters {
         var counters = figures.counters
         counters.add(deriver.dispatcher.figures)
@@ -339,7 +341,7 @@ extension Scheduler {
             })
     }
 
-    /// Whether nothing is left of any request: no node, no job, no block, no list that grew.
+    /// Whether nothing is left of any request: no nodes, jobs, blocks, or list entries.
     public var isIdle: Bool {
         requests.count == 0 && tokens.isEmpty && agenda.isEmpty && prefetching.isEmpty
             && deriver.isIdle

@@ -1,62 +1,63 @@
 public import ImageModel
 public import Messages
 
-/// What the operator says about requests: sources, names, and for each profile what holds for
-/// requests that do not say it themselves (SEMANTICS §13.1). Values only; `resolve` says what
-/// they make of one request.
+/// The operator's configuration file: allowed sources, named definitions, and per profile the
+/// values that apply to requests that don't set them (SEMANTICS §13.1). Pure values; `resolve`
+/// applies them to a request.
 public struct Configuration: Hashable, Sendable {
-    /// URLs that may be asked; `nil`: every one that the address policy permits.
+    /// URLs that may be requested; `nil` allows every URL that the address policy permits.
     public var sources: [URLPattern]? {
         didSet { sourceTexts = sources?.map(\.text) ?? [] }
     }
-    /// The patterns of `sources` as they were written, for the terms of every request; none where
-    /// there are no sources.
+    /// The text of each pattern in `sources`, for the terms of every request; empty if `sources` is
+    /// `nil`.
     public private(set) var sourceTexts: [String] = []
-    /// Named caches besides the default one, those that stand for several included.
+    /// Named caches besides the default cache, including composite caches.
     public var caches: Set<String> = []
-    /// What those stand for, by name.
+    /// Composite caches by name.
     public var composites: [String: CompositeCache] = [:]
-    /// Those that workers of somebody else's hold, by name.
+    /// External caches, which plug-in workers implement, by name.
     public var foreignCaches: [String: ForeignCache] = [:]
-    /// What is set of caches, by name; that of `defaultName` is of all that say nothing themselves.
+    /// Settings by cache name; the settings under `defaultName` apply to every cache without its
+    /// own.
     public var cacheSettings: [String: CacheSettings] = [:]
-    /// Directories in which caches look for what they do not have themselves, by the name of the
-    /// cache; `defaultName` is here the default one alone.
+    /// Read-only directories that a cache searches after a miss in its own storage, by cache name.
+    /// Here `defaultName` means the default cache only.
     public var readOnly: [String: [String]] = [:]
-    /// What is set of downloads, in the place of options of `serve`.
+    /// Download settings, which override the options of `serve`.
     public var downloads = DownloadSettings()
-    /// Steps and output by name.
+    /// Named presets: steps and output options.
     public var presets: [String: Preset] = [:]
-    /// What makes keys of URLs, by name.
+    /// Named filters that derive cache keys from URLs.
     public var keyFilters: [String: KeyFilter] = [:]
-    /// What is written under keys, by name; none of them is a name itself.
+    /// Named serializers, which produce the stored form of an image. No value is itself a name.
     public var serializers: [String: Serializer] = [:]
-    /// Pools of workers besides those that every stack has, and what is said of these; in the order
-    /// of the file. They are as they were when the stack was started.
+    /// Worker pools besides the built-in ones, and settings for the built-in ones, in file order.
+    /// Fixed when the stack starts.
     public var pools: [WorkerPool] = []
-    /// Who obtains bytes, besides the built-in loader of http and https; in the order of the file.
-    /// The last one that takes a URL is asked.
+    /// Loaders besides the built-in one for http and https, in file order. The last loader that
+    /// accepts a URL loads it.
     public var loaders: [Loader] = []
-    /// Listeners of the HTTP gateway besides that of `serve --gateway`.
+    /// Listeners of the HTTP gateway besides the one of `serve --gateway`.
     public var gateways: [GatewayListenerSettings] = []
-    /// What becomes of damaged images where neither request nor profile nor rule says it; `nil`:
-    /// they are refused.
+    /// How to handle damaged images if neither the request, its profile nor a rule specifies it;
+    /// `nil` rejects them.
     public var damaged: DamagedImages?
-    /// Managers by name; `defaultProfile` is for requests that name none.
+    /// Profiles (SDWebImage: managers) by name; requests that name no profile use `defaultName`.
     public var profiles: [String: Profile] = [:]
-    /// Contents of the secret files that the rules name, by path: for those who read files to fill
-    /// in.
+    /// Contents of the secret files that rules reference, by path. Filled in by the code that reads
+    /// the files.
     public var secrets: [String: String] = [:]
-    /// Why those that have no content cannot be read, by path.
+    /// Why a secret file without contents could not be read, by path.
     public var secretFaults: [String: String] = [:]
 
-    /// The profile of requests that name none; the cache of those that name none.
+    /// The name of the default profile and of the default cache.
     public static let defaultName = "default"
 
-    /// Says nothing.
+    /// Creates an empty configuration.
     public init() {}
 
-    /// Paths of all secret files, in order.
+    /// Sorted paths of all secret files.
     public var secretFiles: [String] {
         let rules = profiles.values.flatMap(\.rules)
         let headers = rules.flatMap(\.headers).compactMap { header in
@@ -66,11 +67,11 @@ public struct Configuration: Hashable, Sendable {
             .union(credentialsFiles).sorted()
     }
 
-    /// Paths of those that have credentials of S3, and no line.
+    /// Paths of the secret files that hold S3 credentials instead of a single line.
     public var credentialsFiles: Set<String> { Set(loaders.compactMap(\.credentialsFile)) }
 
-    /// Whether something may be called so in a configuration: letters, digits, `.`, `_`, `-`, at
-    /// most `RequestLimits.nameBytesMax`.
+    /// Whether `text` is a valid name in a configuration: letters, digits, `.`, `_` and `-`, at
+    /// most `RequestLimits.nameBytesMax` bytes.
     public static func isName(_ text: String) -> Bool {
         RequestContext.isName(text)
             && text.utf8.allSatisfy { byte in
@@ -83,13 +84,13 @@ public struct Configuration: Hashable, Sendable {
 }
 
 extension Configuration {
-    /// Hosts whose certificates rules leave unverified, sorted.
+    /// Hosts for which rules disable certificate verification, sorted.
     public var unverifiedHosts: [String] {
         let rules = profiles.values.flatMap(\.rules).filter { $0.transfer.verifiesTLS == false }
         return Set(rules.compactMap(\.pattern.secureHost)).sorted()
     }
 
-    /// How many there are of each, in words; no names and no values.
+    /// A summary such as "2 profiles, 1 rule": counts only, without names or values.
     public var summary: String {
         let counts = [
             (sources?.count ?? 0, "source"), (caches.count, "cache"), (presets.count, "preset"),
@@ -97,7 +98,7 @@ extension Configuration {
             (profiles.count, "profile"), (ruleCount, "rule"), (loaders.count, "loader"),
             (pools.count, "pool"),
         ]
-        // Most stacks have no further pool and no further loader.
+        // Omitted when zero because most stacks have no additional pools or loaders.
         return counts.filter { !["pool", "loader"].contains($0.1) || $0.0 > 0 }.map {
             "\($0) \($1)\($0 == 1 ? "" : "s")"
         }.joined(separator: ", ")
@@ -105,10 +106,11 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// Rules of all profiles.
+    /// The number of rules in all profiles.
     public var ruleCount: Int { profiles.values.reduce(0) { $0 + $1.rules.count } }
 
-    /// What differs from an earlier configuration, in words of the file; names, never values.
+    /// A description of the changes since an earlier configuration, in the terms of the file. It
+    /// contains names but never values.
     public func differences(from old: Configuration) -> String {
         var parts: [String] = []
         if sources != old.sources { parts.append("sources") }

@@ -1,54 +1,55 @@
 public import ImageModel
 package import Messages
 
-/// Who obtains the bytes of some URLs: SDWebImage's loader.
+/// A loader: obtains the bytes of the URLs it accepts (SDWebImage's image loader).
 public struct Loader: Hashable, Sendable {
-    /// What a request or a profile calls it.
+    /// The name by which requests and profiles select the loader.
     public let name: String
-    /// URLs that it takes, of its schemes; `nil`: all of them.
+    /// Patterns of accepted URLs, restricted to `schemes`; `nil` accepts every URL with one of
+    /// these schemes.
     public var patterns: [URLPattern]?
-    /// Schemes of these URLs.
+    /// URL schemes that the loader accepts.
     public var schemes: Set<String>
-    /// What it does; of S3 without credentials.
+    /// How the loader obtains bytes. An S3 location has no credentials here.
     public var means: FetchLoader
-    /// The file with the credentials of S3.
+    /// Path of the file with the S3 credentials.
     public var credentialsFile: String?
 
-    /// Loaders of one configuration.
+    /// The largest number of loaders in a configuration.
     public static let countMax = 64
-    /// Patterns of one loader.
+    /// The largest number of patterns per loader.
     public static let patternsMax = 64
 
-    /// Describes a loader that takes all URLs of its schemes.
+    /// Creates a loader that accepts all URLs of its schemes.
     public init(name: String, means: FetchLoader) {
         self.name = name
         self.means = means
-        // Only who names gs:// in a pattern, or local files by name, means these.
+        // Patterns with gs:// and named local files opt in to these schemes explicitly.
         schemes = means.kind.schemes.subtracting(["gs", FileRoot.watermarkScheme])
     }
 
-    /// Whether a URL is one of its own.
+    /// Whether the loader accepts a URL.
     func takes(_ url: SourceURL, _ target: URLTarget) -> Bool {
         schemes.contains(url.scheme)
             && patterns.map { URLPattern.permits(target, $0) } ?? true
     }
 
-    /// Whether it depends on how the origin reads the path whether a URL is one of its own.
+    /// Whether acceptance depends on how the origin interprets the path of the URL.
     func isInDoubt(_ url: SourceURL, _ target: URLTarget) -> Bool {
         schemes.contains(url.scheme) && patterns?.contains { $0.isInDoubt(target) } ?? false
     }
 
-    /// The loader of every stack, which is asked last.
+    /// The built-in HTTP loader, which is tried last.
     public static let builtIn = Loader(name: "http", means: .http)
 }
 
 extension Configuration {
-    /// Names that a request and a profile may say.
+    /// The loader names that requests and profiles may use.
     public var loaderNames: Set<String> { Set((loaders + [Loader.builtIn]).map(\.name)) }
 
-    /// Who obtains the bytes of a URL: the loader of this name, else the last of the file that
-    /// takes the URL, else the built-in one; or what is wrong with the URL. Throws where there is
-    /// no loader of that name, and where its credentials cannot be read.
+    /// Returns the loader for a URL: the named one, else the last loader in the file that accepts
+    /// the URL, else the built-in one. Returns a failure if the URL is invalid or not accepted.
+    /// Throws if no loader has that name or its credentials can't be read.
     func loader(
         _ name: String?, for url: SourceURL
     ) throws(ImageError) -> Result<FetchLoader, ImageError> {
@@ -103,20 +104,20 @@ extension Configuration {
     }
 }
 
-// Loaders that are workers of somebody else's.
+// Loaders backed by external workers.
 extension Configuration {
-    /// Pools that a loader may name.
+    /// Pools that a loader may use.
     package var loaderPools: [WorkerPool] {
         pools.filter { $0.kind == .download && $0.trust == .foreign }
     }
 
-    /// Pools that a cache may name.
+    /// Pools that a cache may use.
     package var cachePools: [WorkerPool] {
         pools.filter { $0.kind == .cache && $0.trust == .foreign }
     }
 
-    /// Loaders that name a pool take the schemes that it is granted, and the pool is theirs: what
-    /// the file says of one in two places.
+    /// Copies each pool's granted schemes to the loader that uses it, and marks the pool as a
+    /// loader, because the file configures loaders and pools in separate sections.
     package mutating func grantSchemes() {
         for index in loaders.indices {
             guard case .pool(let name) = loaders[index].means else { continue }
@@ -130,12 +131,12 @@ extension Configuration {
 }
 
 extension LoadTerms {
-    /// Throws `invalidDownloadOperation` where rules say of a transfer what the workers of somebody
-    /// else's that make it are not told: it would silently not be done, and has secrets of others.
+    /// Throws `invalidDownloadOperation` if rules set transfer options that external workers do not
+    /// receive. The options would silently be ignored, and they may contain other parties' secrets.
     func checkTransferOfPool() throws(ImageError) {
         guard loader.kind == .pool else { return }
         var told = transfer
-        // The coordinator itself takes these out.
+        // The coordinator removes these headers itself.
         told.removedHeaders = []
         guard !told.isEmpty else { return }
         throw ImageError(
@@ -146,16 +147,15 @@ extension LoadTerms {
     }
 }
 
-// Coders: pools of decoders by name.
+// Coders: decoder pools by name.
 extension Configuration {
-    /// Those that a request or a profile may name: what every stack has, and the others.
+    /// Names of coders that requests and profiles may use: the built-in and the configured ones.
     package var coderNames: Set<String> {
         let ofEveryStack = [WorkerKind.decode.name, PoolName.vector.text]
         return Set(ofEveryStack + pools.filter { $0.kind == .decode }.map(\.name.text))
     }
 
-    /// The same names, where there are such. Throws for one that there is not, with those that
-    /// there are.
+    /// Returns `names` if all of them exist. Otherwise throws an error that lists the known names.
     func coders(_ names: [String]) throws(ImageError) -> [String] {
         let known = names.isEmpty ? [] : coderNames
         guard names.allSatisfy(known.contains) else { throw Self.unknown("coder", known) }

@@ -1,165 +1,170 @@
 public import ImageModel
 public import Messages
 
-/// What holds for requests of one profile: SDWebImage's manager. Each has a blacklist of its own.
+/// A profile: defaults and rules for its requests (SDWebImage's manager). Each profile has its own
+/// failure cache.
 public struct Profile: Hashable, Sendable {
-    /// The cache of results; `nil`: the default one.
+    /// The cache for results; `nil` selects the default cache.
     public var cache: String?
-    /// The cache of originals; `nil`: that of the result.
+    /// The cache for originals; `nil` selects the cache of the result.
     public var originalCache: String?
-    /// Who obtains the bytes; `nil`: the last loader that takes the URL.
+    /// The loader; `nil` selects the last loader that accepts the URL.
     public var loader: String?
-    /// Pools of decoders, which are asked in this order and no others; empty: all that there are,
-    /// in the order of the file.
+    /// Decoder pools to try, in this order and exclusively. If empty, all pools are tried in file
+    /// order.
     public var coders: [String] = []
-    /// The preset of requests without steps.
+    /// The preset for requests without steps.
     public var transformer: String?
-    /// The filter that makes the key.
+    /// The key filter that derives cache keys.
     public var keyFilter: String?
-    /// What is written under the keys.
+    /// The serializer that produces the stored form.
     public var serializer: Serializer?
-    /// What is delivered where the load fails.
+    /// The fallback to deliver if the load fails.
     public var fallback: Fallback?
-    /// What becomes of damaged images.
+    /// How to handle damaged images.
     public var damaged: DamagedImages?
-    /// How long what is stale may be served at most.
+    /// Upper bounds on how long stale entries may be served.
     public var staleLimits = StaleLimits()
-    /// Tags of what is stored, besides those of the request (SEMANTICS §5.20).
+    /// Tags for stored entries, in addition to the tags of the request (SEMANTICS §5.20).
     public var tags: [String] = []
-    /// Whether what origins say of tags counts as well.
+    /// Whether tags in origin responses are also applied.
     public var takesOriginTags: Bool?
-    /// Limits narrower than those of the process.
+    /// Resource limits, which can only be tighter than those of the process.
     public var limits = LimitSettings()
-    /// What the options processor and the delegate say; all that match hold, later ones win.
+    /// Rules, corresponding to SDWebImage's options processor and delegate. All matching rules
+    /// apply; later ones override earlier ones.
     public var rules: [Rule] = []
-    /// What front ends for strangers may ask for, whose loads have the profile `web`.
+    /// Permissions of front ends that serve untrusted clients. Their loads use the profile `web`.
     public var front = FrontPermission()
 
-    /// Says nothing.
+    /// Creates a profile without any settings.
     public init() {}
 }
 
-/// What holds for the URLs of one pattern (SEMANTICS §13.2); it replaces what the request
-/// and its profile say.
+/// Overrides for the URLs that match a pattern (SEMANTICS §13.2). They take precedence over the
+/// request and its profile.
 public struct Rule: Hashable, Sendable {
-    /// Of which URLs.
+    /// The pattern of matching URLs.
     public var pattern: URLPattern
-    /// Option bits that are set.
+    /// Request options to set.
     public var sets: RequestOptions = []
-    /// Option bits that are cleared.
+    /// Request options to clear.
     public var clears: RequestOptions = []
-    /// Context options.
+    /// Context options to apply.
     public var context: [ContextSetting] = []
-    /// The filter that makes the key.
+    /// The key filter that derives cache keys.
     public var keyFilter: NameOrNone?
-    /// What is written under the keys.
+    /// The serializer that produces the stored form.
     public var serializer: Serializer?
-    /// What is delivered where the load fails.
+    /// The fallback to deliver if the load fails.
     public var fallback: Fallback?
-    /// What becomes of damaged images.
+    /// How to handle damaged images.
     public var damaged: DamagedImages?
-    /// The preset in place of the request's steps and output.
+    /// The preset that replaces the steps and output of the request.
     public var transformer: NameOrNone?
-    /// Whether the loader may be asked.
+    /// Whether downloads are allowed.
     public var download: Bool?
-    /// Whether what the origin says of keeping its answer (`Cache-Control`) is not looked at.
+    /// Whether the origin's storage directives (`Cache-Control`) are ignored.
     public var ignoresCacheControl: Bool?
-    /// Whether what the origin says of freshness counts (SEMANTICS §6.5).
+    /// Whether the origin's freshness information is respected (SEMANTICS §6.5).
     public var respectsCacheControl: Bool?
-    /// How long what is stale may be served at most, in place of what the profile says.
+    /// Upper bounds on how long stale entries may be served. They override those of the profile.
     public var staleLimits = StaleLimits()
-    /// Tags of what is stored, besides those of the request and of other rules.
+    /// Tags for stored entries, in addition to the tags of the request and of other rules.
     public var tags: [String] = []
-    /// Whether what the origin says of tags counts as well.
+    /// Whether tags in origin responses are also applied.
     public var takesOriginTags: Bool?
-    /// Limits narrower than those of the process, in place of the profile's.
+    /// Resource limits, tighter than those of the process. They override those of the profile.
     public var limits = LimitSettings()
-    /// Which failures blacklist.
+    /// Which failures are recorded in the failure cache.
     public var blocks: [BlockCause: Bool] = [:]
-    /// Headers for the origin; those of the same name are replaced.
+    /// Headers to send to the origin. They replace headers of the same name.
     public var headers: [RuleHeader] = []
-    /// What is said of the transfer besides its headers.
+    /// Transfer settings besides headers.
     public var transfer = TransferRule()
-    /// Stands in keys for the secrets of the rules; credentials of clients count beside it.
+    /// Stands for the rules' secrets in cache keys. Client credentials are added to the keys
+    /// separately.
     public var identity: String?
 
-    /// Says nothing about those URLs.
+    /// Creates a rule without any overrides.
     public init(_ pattern: URLPattern) { self.pattern = pattern }
 }
 
-/// A name, or the word that there is to be none.
+/// A name, or an explicit "none".
 public enum NameOrNone: Hashable, Sendable {
-    /// None.
+    /// Explicitly none.
     case none
-    /// This one.
+    /// The given name.
     case name(String)
 }
 
 /// A header that a rule adds.
 public struct RuleHeader: Hashable, Sendable {
-    /// Where the value is.
+    /// The source of a header value.
     public enum Value: Hashable, Sendable {
-        /// Here.
+        /// A literal value.
         case text(String)
-        /// In a file: a secret, in no log, no error and no status, and in keys as a digest.
+        /// The path of a secret file. The secret never appears in logs, errors or statuses, and
+        /// cache keys contain only a digest of it.
         case file(String)
     }
 
-    /// The name.
+    /// The header name.
     public var name: String
-    /// The value.
+    /// The header value.
     public var value: Value
 
-    /// A header.
+    /// Creates a header.
     public init(name: String, value: Value) {
         self.name = name
         self.value = value
     }
 }
 
-/// Steps and output under one name.
+/// A named combination of steps and output options.
 public struct Preset: Hashable, Sendable {
-    /// Reduce while decoding.
+    /// Size to reduce the image to while decoding.
     public var thumbnail: Thumbnail?
-    /// Steps in order.
+    /// The steps, in order.
     public var steps: [TransformStep] = []
-    /// How the result is encoded.
+    /// Output encoding options.
     public var output = OutputOptions()
 
-    /// Does nothing.
+    /// Creates an empty preset.
     public init() {}
 
-    /// Gives a request what it does not say itself.
+    /// Fills in values that a request doesn't set.
     func complete(_ request: inout ImageRequest) {
         if request.thumbnail == nil { request.thumbnail = thumbnail }
         if request.steps.isEmpty { request.steps = steps }
         if request.output.isDefault { request.output = output }
     }
 
-    /// Takes the place of what a request says.
+    /// Replaces the corresponding values of a request.
     func replace(_ request: inout ImageRequest) {
         (request.thumbnail, request.steps, request.output) = (thumbnail, steps, output)
     }
 }
 
-/// Makes the text of a key of a URL, in this order (SEMANTICS §4.2, cacheKeyFilter).
+/// Derives the text of a cache key from a URL by applying these changes in order (SEMANTICS §4.2,
+/// cacheKeyFilter).
 public struct KeyFilter: Hashable, Sendable {
-    /// Parameters of the query that are left out; `*` in a name stands for any text.
+    /// Query parameters to remove; `*` in a name matches any text.
     public var dropQuery: [String] = [] { didSet { dropped = dropQuery.map { Glob($0) } } }
-    /// What stands in place of host and port.
+    /// Replacement for host and port.
     public var replaceHost: String?
-    /// What comes before the text.
+    /// Text to prepend.
     public var prefix = ""
-    /// What comes behind it.
+    /// Text to append.
     public var suffix = ""
 
-    /// The names of `dropQuery`, ready to be compared with those of every URL.
+    /// The patterns of `dropQuery`, compiled once for matching against every URL.
     private var dropped: [Glob] = []
 
-    /// Leaves URLs as they are.
+    /// Creates a filter that leaves URLs unchanged.
     public init() {}
 
-    /// The text for a URL without user info.
+    /// Returns the key text for a URL, without its user info.
     func apply(to url: SourceURL) -> String {
         let text = url.withoutUserInfo
         guard let mark = text.firstRange(of: "://") else { return prefix + text + suffix }
@@ -185,24 +190,24 @@ public struct KeyFilter: Hashable, Sendable {
     }
 }
 
-/// What front ends that speak for strangers may ask for besides images by URL (SEMANTICS §14.11).
+/// Permissions of front ends that serve untrusted clients, beyond loading images by URL (SEMANTICS
+/// §14.11).
 public struct FrontPermission: Hashable, Sendable {
-    /// Names of header fields, in lower case, that loads may bring for the origin.
+    /// Lowercase names of header fields that loads may send to the origin.
     public var headers: [String] = []
-    /// Bytes that a load may bring along, such as those of a fallback.
+    /// The largest upload in bytes that may accompany a load, such as a fallback image.
     public var uploadBytesMax = 1 << 20
-    /// What tags have to begin with that loads give to what is stored; `nil`: they give none.
+    /// The prefix that tags of stored entries must have; `nil` forbids tags.
     public var tagPrefix: String?
-    /// Whether loads may have the origin asked about an image that is fresh.
+    /// Whether loads may force revalidation of fresh images.
     public var refreshes = false
-    /// Whether entries may be removed from the caches by URL, by the beginning of their keys or by
-    /// tag.
+    /// Whether cache entries may be removed by URL, key prefix or tag.
     public var removes = false
 
-    /// What the file does not say.
+    /// Creates the default permissions.
     public init() {}
 
-    /// The same with what a gateway of this stack needs.
+    /// Returns these permissions extended by those that a gateway of this stack needs.
     public func adding(_ grant: GatewayGrant) -> FrontPermission {
         var permission = self
         permission.refreshes = refreshes || grant.refreshes
@@ -212,23 +217,24 @@ public struct FrontPermission: Hashable, Sendable {
     }
 }
 
-/// What the settings of a gateway of the stack let all front ends for strangers ask for
-/// (SEMANTICS §14.11): the operator who sets them need not say it twice.
+/// Permissions that follow from the settings of the stack's own gateways. They apply to all front
+/// ends for untrusted clients (SEMANTICS §14.11), so that operators don't have to configure them
+/// twice.
 public struct GatewayGrant: Hashable, Sendable {
-    /// With tokens of operators: loads may have the origin asked about what is fresh.
+    /// With operator tokens: loads may force revalidation of fresh images.
     public var refreshes: Bool
-    /// With a listener for removals: entries may be removed.
+    /// With a listener for removals: cache entries may be removed.
     public var removes: Bool
-    /// Names of header fields, in lower case, that loads may bring for the origin.
+    /// Lowercase names of header fields that loads may send to the origin.
     public var headers: [String]
 
-    /// As said, names with commas between; nothing unless told otherwise.
+    /// Creates a grant; `headers` is a comma-separated list of names. The default grants nothing.
     public init(refreshes: Bool = false, removes: Bool = false, headers: String = "") {
         (self.refreshes, self.removes) = (refreshes, removes)
         self.headers = headers.split { $0 == "," || $0 == " " }.map { $0.lowercased() }
     }
 
-    /// What one gateway needs.
+    /// Derives the permissions that a gateway with these settings needs.
     public init(of settings: [GatewaySetting: String]) {
         let refreshes = settings[.operatorTokens] != nil
         self.init(

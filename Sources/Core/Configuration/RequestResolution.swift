@@ -2,24 +2,25 @@ public import ImageModel
 public import Messages
 
 extension Configuration {
-    /// What a request becomes: what it does not say its profile says, then all rules that match its
-    /// URL replace what they name, in order, and at last names become what they stand for.
+    /// Resolves a request: the profile fills in values that the request doesn't set, all rules that
+    /// match the URL override values in order, and finally names are replaced by their definitions.
     ///
-    /// `isUpload`: the image came along, and the URL is the name of its digest. What is wrong
-    /// with the URL, or with asking for it, is the refusal of the terms: there may be a fallback.
-    /// Throws for a name that is not there.
+    /// `isUpload` means that the image was sent along and the URL is derived from its digest. An
+    /// invalid or forbidden URL doesn't throw; it becomes the `refusal` of the terms, because there
+    /// may be a fallback. Throws for unknown names.
     public func resolve(
         _ request: ImageRequest, isUpload: Bool = false
     ) throws(ImageError) -> Resolution {
         try resolve(request, isUpload: isUpload, as: .image)
     }
 
-    /// What a request is loaded for.
+    /// The role in which a request is loaded.
     private enum Part {
         case image, fallback, overlay
     }
 
-    /// The same of the fallback of another request (`PreparedFallback`): one that has none itself.
+    /// Resolves the fallback of another request (`PreparedFallback`). A fallback has no fallback
+    /// itself.
     public func resolve(fallback request: ImageRequest) throws(ImageError) -> Resolution {
         try resolve(request, isUpload: false, as: .fallback)
     }
@@ -44,7 +45,7 @@ extension Configuration {
         case .overlay: draft.leaveImage()
         }
         var resolution = try finish(draft, url, isUpload: isUpload, as: part)
-        // The operator's own watermark needs no permission of his.
+        // The operator's own watermark is exempt from the allow-list of sources.
         let isOwn = part == .overlay && url.scheme == FileRoot.watermarkScheme
         if !isUpload, !isOwn, let target, let sources, !URLPattern.permits(target, sources) {
             resolution.terms.refusal = ImageError(
@@ -59,7 +60,7 @@ extension Configuration {
         return resolution
     }
 
-    /// What is no URL is resolved like any, so that its fallback is known.
+    /// An invalid URL is replaced by a placeholder so that the fallback can still be resolved.
     private static func url(of request: ImageRequest) -> (SourceURL, refusal: ImageError?) {
         do throws(ImageError) {
             return (try SourceURL(request.url), nil)
@@ -73,7 +74,7 @@ extension Configuration {
         return url
     }()
 
-    /// Throws what is wrong with a request whatever its URL is: names that are not there.
+    /// Throws for errors that don't depend on the URL, such as unknown names.
     public func check(_ request: ImageRequest) throws(ImageError) {
         var request = request
         request.url = "http://host/"
@@ -138,8 +139,9 @@ extension Configuration {
         }
     }
 
-    /// The output that words for the encoder do not change: that of a rule's preset, which took the
-    /// place of the request's, else the request's own. What a preset only completes is a default.
+    /// Returns the output options that take precedence over encoder options in the context: those
+    /// of a preset that a rule substituted, else the request's own. Values that a preset merely
+    /// filled in are defaults and don't take precedence.
     private func own(_ draft: ResolutionDraft, _ request: ImageRequest) -> OutputOptions {
         if case .name = draft.transformer { request.output } else { draft.request.output }
     }
@@ -173,8 +175,8 @@ extension Configuration {
         return terms
     }
 
-    /// A fallback is a request of its own, by the same rules and without a fallback itself; the
-    /// steps are those of the image.
+    /// A URL fallback is a separate request under the same rules, with the steps of the image and
+    /// without a fallback of its own.
     private static func prepared(
         _ fallback: Fallback?, of request: ImageRequest
     ) -> PreparedFallback {
@@ -184,7 +186,8 @@ extension Configuration {
         return .load(following(request.loading(fallback: url)))
     }
 
-    /// A load that follows from another one: as its image, but for what was said of that alone.
+    /// Returns a derived request that keeps the settings of the image except for those that apply
+    /// to it alone.
     private static func following(_ request: ImageRequest) -> ImageRequest {
         var image = request
         image.context.loader = nil
@@ -193,7 +196,7 @@ extension Configuration {
         return image
     }
 
-    /// The load of what is laid over an image; what is wrong with it is the refusal of its terms.
+    /// Returns the resolved load of an overlay. An error becomes the refusal of its terms.
     private func overlay(_ overlay: Overlay, of request: ImageRequest) -> Resolution {
         let image = Self.following(request.loading(overlay: overlay))
         do throws(ImageError) {
@@ -205,8 +208,8 @@ extension Configuration {
         }
     }
 
-    /// What a cache is called in stored texts (`CacheKey.stored`): empty for the default one.
-    /// Throws where there is no cache of that name.
+    /// Returns the name of a cache in stored texts (`CacheKey.stored`), which is empty for the
+    /// default cache. Throws if no cache has that name.
     public func cacheText(of name: String?) throws(ImageError) -> String {
         guard let name, name != Self.defaultName else { return "" }
         guard caches.contains(name) else {
@@ -215,7 +218,7 @@ extension Configuration {
         return name
     }
 
-    /// Which names of caches stand for several, as stored texts call them.
+    /// The composite and external caches, under their names in stored texts.
     public var cacheLayout: CacheLayout {
         CacheLayout(
             composites.mapValues { composite in
@@ -251,18 +254,18 @@ extension Configuration {
         return ImageError(.invalidRequest, "the configuration has no \(what) of that name; \(list)")
     }
 
-    /// So that the sentence stays within what a message carries.
+    /// Keeps the message within the size limit of error messages.
     private static let namesToldMax = 6
 
     // MARK: - Headers
 
-    /// The content of a secret file.
+    /// Returns the contents of a secret file.
     func secret(_ path: String) throws(ImageError) -> String {
         guard let secret = secrets[path] else { throw missingSecret(path) }
         return secret
     }
 
-    /// Without it the transfer cannot be made.
+    /// Returns the error for a transfer that requires an unavailable secret.
     func missingSecret(_ path: String) -> ImageError {
         let reason = secretFaults[path] ?? "it was not read"
         return ImageError(
@@ -290,17 +293,17 @@ extension Configuration {
     }
 }
 
-/// A request on its way to a resolution: names are still names.
+/// A partially resolved request, in which names are not yet replaced by definitions.
 struct ResolutionDraft {
-    /// What the request says, then what its profile says, then what rules say.
+    /// The request, overridden by its profile and then by rules.
     private(set) var request: ImageRequest
-    /// The preset of the profile, for a request without steps.
+    /// The preset of the profile, which applies to requests without steps.
     private(set) var defaultTransformer: String?
-    /// What a rule puts in place of the steps.
+    /// A rule's replacement for the steps.
     private(set) var transformer: NameOrNone?
     private(set) var mayDownload = true
     private(set) var ignoresCacheControl = false
-    /// Tags of the request, of its profile, and of rules.
+    /// The combined tags of the request, its profile and rules.
     private(set) var tags: [String]
     private(set) var takesOriginTags: Bool
     private(set) var staleLimits: StaleLimits
@@ -308,15 +311,15 @@ struct ResolutionDraft {
     private(set) var blocks: [BlockCause: Bool] = [:]
     private(set) var headers: [RuleHeader] = []
     private(set) var identity: String?
-    /// Who decodes where the context names nobody.
+    /// Decoder pools to use if the context doesn't name a coder.
     let coders: [String]
-    /// What rules say of the transfer; `nil`: nothing.
+    /// Transfer settings from rules; `nil` if no rule has any.
     private(set) var transfer: TransferRule?
-    /// What is left of the context: what the reply needs, and what is refused by name.
+    /// The part of the context that is still needed: values for the reply, and options that are
+    /// rejected by name.
     private(set) var remainder = RequestContext()
 
-    /// The manager's values, each only where the context of the request has none
-    /// (SEMANTICS §13.1).
+    /// Applies the profile's values that the request's context doesn't set (SEMANTICS §13.1).
     init(_ request: ImageRequest, _ profile: Profile, damaged: DamagedImages?) {
         self.request = request
         (limits, staleLimits) = (profile.limits, profile.staleLimits)
@@ -337,7 +340,7 @@ struct ResolutionDraft {
         if !hasOwn, !request.infoOnly { defaultTransformer = profile.transformer }
     }
 
-    /// What the options processor and the delegate say (SEMANTICS §13.2).
+    /// Applies a rule (SDWebImage: options processor and delegate, SEMANTICS §13.2).
     mutating func obey(_ rule: Rule) {
         request.options = request.options.union(rule.sets).subtracting(rule.clears)
         apply(rule.context)
@@ -368,15 +371,15 @@ struct ResolutionDraft {
         if let identity = rule.identity { self.identity = identity }
     }
 
-    /// What is a fallback itself has none, and is not wished for as its image is, whatever rules
-    /// say.
+    /// Removes settings that a fallback can't have, whatever rules say: a fallback of its own and
+    /// options that apply to the image only.
     mutating func leaveFallback() {
         request.context.fallback = nil
         request.options.subtract(.ofImageOnly)
     }
 
-    /// What is laid over an image is the original of its URL, undamaged, whatever rules say, and is
-    /// loaded anew where the image is.
+    /// Resets settings that an overlay can't have, whatever rules say. An overlay is the undamaged
+    /// original of its URL, and is reloaded together with the image.
     mutating func leaveImage() {
         (request.context.fallback, request.context.damaged) = (nil, nil)
         request.options.subtract([.refreshCached, .respectCacheControl])
@@ -393,12 +396,12 @@ struct ResolutionDraft {
         }
     }
 
-    /// Where `Cache-Control` is not looked at, nothing of it counts.
+    /// Without `Cache-Control`, freshness information is not respected either.
     mutating func leaveFreshness() {
         if ignoresCacheControl { request.options.remove(.respectCacheControl) }
     }
 
-    /// Facts are those of the source: no steps.
+    /// Requests for image properties describe the source and therefore have no steps.
     private mutating func set(_ transformer: NameOrNone) {
         defaultTransformer = nil
         if !request.infoOnly { self.transformer = transformer }

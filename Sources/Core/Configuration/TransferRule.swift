@@ -1,34 +1,34 @@
 public import ImageModel
 
-/// What a rule says of transfers (SEMANTICS §10.13 to §10.16); secrets are paths of files. Each
-/// part that a later rule says takes the place of the same part of an earlier one.
+/// Transfer settings of a rule (SEMANTICS §10.13 to §10.16). Secrets are given as file paths. Each
+/// setting of a later rule replaces the same setting of an earlier rule.
 public struct TransferRule: Hashable, Sendable {
-    /// What takes the place of parts of the URL.
+    /// How to rewrite the URL.
     public var rewrite: URLRewrite?
-    /// Names of headers that are not sent.
+    /// Names of headers to remove from the request.
     public var removedHeaders: [String]?
-    /// Names of headers without which nothing is asked.
+    /// Names of headers without which no request is sent.
     public var requiredHeaders: [String]?
-    /// What is changed in answers.
+    /// Changes to responses.
     public var response: ResponseChange?
-    /// What is undone of bodies.
+    /// Transformations to reverse on bodies, such as encryption.
     public var decryptors: [RuleDecryptor]?
-    /// Who asks.
+    /// Credentials for the origin.
     public var credential: RuleCredential?
-    /// What is shown to origins behind TLS.
+    /// The TLS client certificate.
     public var certificate: ClientCertificate?
-    /// The cookie jar.
+    /// The name of the cookie jar.
     public var cookieJar: String?
-    /// Whether the certificate of the origin is verified; `nil`: it is.
+    /// Whether to verify the origin's certificate; `nil` means yes.
     public var verifiesTLS: Bool?
 
-    /// Says nothing.
+    /// Creates a rule without any settings.
     public init() {}
 
-    /// Whether it says who asks.
+    /// Whether the rule sends credentials of any kind.
     public var hasCredentials: Bool { credential != nil || certificate != nil || cookieJar != nil }
 
-    /// Files of which values are needed.
+    /// Paths of the secret files whose contents are needed.
     var secretFiles: [String] {
         let keys = (decryptors ?? []).compactMap { decryptor in
             if case .aes256GCM(let path) = decryptor { path } else { nil }
@@ -36,7 +36,7 @@ public struct TransferRule: Hashable, Sendable {
         return keys + (credential.map { [$0.path] } ?? [])
     }
 
-    /// What a later rule says wins.
+    /// Merges a later rule, whose settings take precedence.
     public mutating func merge(_ later: TransferRule) {
         rewrite = later.rewrite ?? rewrite
         removedHeaders = later.removedHeaders ?? removedHeaders
@@ -50,24 +50,24 @@ public struct TransferRule: Hashable, Sendable {
     }
 }
 
-/// A decryptor whose key is in a file.
+/// A decryptor whose key is stored in a file.
 public enum RuleDecryptor: Hashable, Sendable {
-    /// The key is 64 digits in hex, in this file.
+    /// AES-256-GCM; the file contains the key as 64 hexadecimal digits.
     case aes256GCM(keyFile: String)
-    /// Without a key.
+    /// Gzip; needs no key.
     case gzip
-    /// Without a key.
+    /// Base64; needs no key.
     case base64
 }
 
-/// Who asks, with the secret in a file.
+/// Credentials whose secret is stored in a file.
 public enum RuleCredential: Hashable, Sendable {
-    /// A name, and a file with the password.
+    /// A user name and the file that contains the password.
     case password(TransferCredential.Method, user: String, file: String)
-    /// A file with a token (RFC 6750).
+    /// The file that contains a bearer token (RFC 6750).
     case bearer(file: String)
 
-    /// The file.
+    /// The path of the secret file.
     var path: String {
         switch self {
         case .password(_, _, let path), .bearer(let path): path
@@ -75,10 +75,11 @@ public enum RuleCredential: Hashable, Sendable {
     }
 }
 
-// What rules say of transfers, with the secrets filled in.
+// Transfer settings of rules, with secrets filled in.
 extension Configuration {
-    /// Throws `invalidRequest` for a rewrite that makes no URL, `sourceForbidden` for one that
-    /// leads out of the sources, and `invalidDownloadOperation` where a secret is missing.
+    /// Applies the transfer settings of rules to a resolution. Throws `invalidRequest` if a rewrite
+    /// results in an invalid URL, `sourceForbidden` if it leads outside the allowed sources, and
+    /// `invalidDownloadOperation` if a secret is missing.
     func addTransfer(
         _ rule: TransferRule, _ url: SourceURL, to resolution: inout Resolution
     ) throws(ImageError) {
@@ -105,14 +106,14 @@ extension Configuration {
         resolution.secretHeaders.subtract(removed)
     }
 
-    /// Whether a rewritten URL is still of the host that the rule names.
+    /// Whether a rewritten URL still has the origin that the rule matches.
     private static func isSameOrigin(_ asked: String?, _ url: String) -> Bool {
         guard let asked else { return true }
         guard let (new, old) = try? (SourceURL(asked), SourceURL(url)) else { return false }
         return new.hasSameOrigin(as: old)
     }
 
-    /// Throws `invalidDownloadOperation` where credentials would be sent to an origin whose
+    /// Throws `invalidDownloadOperation` if credentials would be sent to an origin whose
     /// certificate is not verified: anyone on the network path could read them.
     func checkUnverified(_ resolution: borrowing Resolution) throws(ImageError) {
         let transfer = resolution.terms.transfer
@@ -136,9 +137,9 @@ extension Configuration {
         }
     }
 
-    /// Says which headers have secrets of rules as values, whatever their names are. Those that are
-    /// credentials by their names are known without it. Throws `invalidDownloadOperation` where
-    /// rules say too much.
+    /// Marks the headers whose values are secrets from rules, whatever their names are. Headers
+    /// with well-known credential names are recognized without it. Throws
+    /// `invalidDownloadOperation` if the transfer settings exceed their size limit.
     func addSecretHeaders(to resolution: inout Resolution) throws(ImageError) {
         guard !resolution.secretHeaders.isEmpty || !resolution.terms.transfer.isEmpty else {
             return
@@ -154,7 +155,7 @@ extension Configuration {
         }
     }
 
-    /// The rewritten URL has to be one of the sources, as a redirect has.
+    /// A rewritten URL must be an allowed source, like the target of a redirect.
     private func rewritten(
         _ url: SourceURL, _ asked: String, by rewrite: URLRewrite
     ) throws(ImageError) -> String {
@@ -187,7 +188,8 @@ extension Configuration {
         }
     }
 
-    /// It takes the place of the user info, and of what the request says of who asks.
+    /// Adds a rule's credentials. They replace the user info of the URL and the request's own
+    /// `Authorization` header.
     private func add(
         _ rule: RuleCredential?, _ url: SourceURL, _ transfer: inout TransferTerms,
         to resolution: inout Resolution

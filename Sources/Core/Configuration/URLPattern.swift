@@ -1,25 +1,27 @@
 public import ImageModel
 
-/// Which URLs: `https://*.example.com/avatars/*`.
+/// A URL pattern such as `https://*.example.com/avatars/*`.
 ///
-/// `*` stands for any text within the part where it is: scheme, host with port, or what follows, so
-/// that no path passes for a host. Scheme and host have no case, the rest has. A port that is the
-/// scheme's own may be left out on either side. Paths are compared without `.` and `..`, in every
-/// way in which an origin may read them (`PathReading`): a pattern means a URL only if it means all
-/// of its readings. Without a path a pattern means all of them; `*` alone means every URL.
+/// `*` matches any text within one component: the scheme, the host with port, or the rest. A path
+/// can therefore never match as a host. Scheme and host are case-insensitive, the rest is
+/// case-sensitive. The scheme's default port is optional on both sides. Paths are compared after
+/// removing `.` and `..`, in every way in which an origin may interpret them (`PathReading`); a
+/// pattern matches a URL only if it matches all of these readings. A pattern without a path matches
+/// every path; `*` alone matches every URL.
 public struct URLPattern: Hashable, Sendable {
-    /// As it was written.
+    /// The text from which the pattern was created.
     public let text: String
     private let scheme: Glob
     private let authority: Glob
-    /// Path and query, one for each form of `PathReading`.
+    /// The pattern of path and query for each form of `PathReading`.
     private let rests: [PathReading.Form: Glob]
 
-    /// Bytes of a pattern.
+    /// The largest length of a pattern in bytes.
     public static let bytesMax = 1_024
 
-    /// `nil` for what is no pattern: too long, with spaces, user info or a fragment, or without a
-    /// scheme or host, which `file:///photos/*` has none of. `data:*` means all that have no parts.
+    /// Creates a pattern. Returns `nil` if the text is too long, contains spaces, user info or a
+    /// fragment, or lacks a scheme or host. `file:` and `local:` patterns such as
+    /// `file:///photos/*` need no host. `data:*` matches all data URLs, which have no components.
     public init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= Self.bytesMax,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
@@ -54,18 +56,17 @@ public struct URLPattern: Hashable, Sendable {
             })
     }
 
-    /// Whether an allow-list of patterns has a URL.
+    /// Whether a URL matches a pattern of an allow-list.
     public static func permits(_ url: SourceURL, _ patterns: [URLPattern]) -> Bool {
         permits(URLTarget(url), patterns)
     }
 
-    /// The same of a URL that was taken apart before.
+    /// Whether a parsed URL matches a pattern of an allow-list.
     static func permits(_ target: URLTarget, _ patterns: [URLPattern]) -> Bool {
         target.isPlain && patterns.contains { $0.matches(target) }
     }
 
-    /// The host with its port, where the pattern is of one https host; `nil`: of several, or of
-    /// other schemes.
+    /// The host with its port if the pattern matches exactly one https host; otherwise `nil`.
     public var secureHost: String? {
         let scheme = "https://"
         guard text.lowercased().hasPrefix(scheme) else { return nil }
@@ -73,12 +74,12 @@ public struct URLPattern: Hashable, Sendable {
         return host.isEmpty || host.contains("*") ? nil : host
     }
 
-    /// Whether a URL is meant.
+    /// Whether the pattern matches a URL in all readings of its path.
     func matches(_ target: URLTarget) -> Bool {
         isOfPlace(target) && target.rests.allSatisfy(matches)
     }
 
-    /// Whether it depends on how the origin reads the path whether a URL is meant.
+    /// Whether the match depends on how the origin interprets the path.
     func isInDoubt(_ target: URLTarget) -> Bool {
         target.rests.count > 1 && isOfPlace(target) && target.rests.contains(where: matches)
             && !target.rests.allSatisfy(matches)
@@ -93,19 +94,18 @@ public struct URLPattern: Hashable, Sendable {
     }
 }
 
-/// A URL in the parts that patterns are compared with.
+/// A URL, split into the components that patterns are matched against.
 struct URLTarget {
-    /// Lower case.
+    /// The scheme in lowercase.
     let scheme: String
-    /// Host and port in lower case, without user info and without the scheme's own port.
+    /// Host and port in lowercase, without user info and without the scheme's default port.
     let authority: String
-    /// Path and query, in each way in which an origin may read the path.
+    /// Path and query, one per way in which an origin may interpret the path.
     let rests: [Rest]
-    /// Whether the host is written as hosts are, and the path as paths are; such a URL may be let
-    /// through, others may not.
+    /// Whether host and path have a regular spelling. Only such URLs can match an allow-list.
     let isPlain: Bool
 
-    /// One reading of the path, and the query.
+    /// One reading of the path, with the query.
     struct Rest {
         let text: String
         let form: PathReading.Form
@@ -115,7 +115,7 @@ struct URLTarget {
         scheme = url.scheme
         let text = url.withoutUserInfo
         guard text.utf8.dropFirst(scheme.utf8.count).starts(with: "://".utf8) else {
-            // Without an authority it has no parts that could be compared.
+            // A URL without an authority has no components to compare.
             (authority, rests, isPlain) = ("", [Rest(text: "/", form: .written)], true)
             return
         }
@@ -147,19 +147,19 @@ struct URLTarget {
 }
 
 extension ImageError {
-    /// A rule or a loader holds for one reading of the path and not for another.
+    /// A rule or a loader matches one reading of the path but not another.
     static let ambiguousPath = ImageError(
         .invalidURL,
         "origins may read the path of this URL in several ways, and the configuration holds for "
             + "some of them: write it without encoded slashes, '//', backslashes and '..;'")
 }
 
-/// A text in which `*` stands for any bytes, none included. Matching takes time in proportion to
-/// the text and the pattern, whatever they are.
+/// A text in which `*` matches any sequence of bytes, including the empty one. Matching takes time
+/// linear in the lengths of text and pattern.
 struct Glob: Hashable, Sendable {
     private let pieces: [Piece]
 
-    /// What stands between two `*`, with the table of Knuth, Morris and Pratt.
+    /// The bytes between two `*`, with the failure table of Knuth, Morris and Pratt.
     private struct Piece: Hashable, Sendable {
         let bytes: [UInt8]
         let borders: [Int]
@@ -176,7 +176,7 @@ struct Glob: Hashable, Sendable {
             self.borders = borders
         }
 
-        /// The end of the first place of the piece in `text`.
+        /// Returns the end index of the first occurrence in `text`.
         func firstEnd(in text: ArraySlice<UInt8>) -> Int? {
             if bytes.isEmpty { return text.startIndex }
             var length = 0

@@ -3,21 +3,21 @@ package import ImageModel
 import Messages
 import Tables
 
-/// One query of a result's key, for all waiters that ask the same tiers for it.
+/// One query for a result's key, shared by all subscribers that query the same tiers.
 struct LookupNode: Node {
     typealias Provider = LookupNode
     static var table: WritableKeyPath<Deriver, NodeTable<LookupNode>> { \.lookups }
 
-    /// What is asked; equal queries are one.
+    /// The query; equal queries are coalesced.
     let query: QueryWork
     var consumers = WaiterList<Waiter>()
     private(set) var job: JobID?
-    /// Of the request that began it.
+    /// Log context of the request that started the query.
     let logContext: LogContext
     var key: String { query.key }
-    /// The key was stored while the question was under way: a miss means nothing then.
+    /// Whether the key was stored while the query was in flight, which makes a miss meaningless.
     private(set) var isOvertaken = false
-    /// What was stored replaced another result: a hit may be the old one.
+    /// Whether that store replaced another result, so that a hit may be the old one.
     private(set) var isOutdated = false
 
     init(query: QueryWork, _ logContext: LogContext) {
@@ -25,13 +25,13 @@ struct LookupNode: Node {
         self.logContext = logContext
     }
 
-    /// Its key was stored by somebody.
+    /// Records a store under the key.
     mutating func overtake() { isOvertaken = true }
 
-    /// What its key had was replaced.
+    /// Records that the entry under the key was replaced.
     mutating func outdate() { isOutdated = true }
 
-    /// It is asked, or asked again.
+    /// Records that the query was submitted, possibly again.
     mutating func asked(_ job: JobID) {
         self.job = job
         isOvertaken = false
@@ -41,9 +41,9 @@ struct LookupNode: Node {
     var remains: Remains { .nothing }
 }
 
-// A query of the result's key, from joining to its outcome.
+// Cache lookups of results, from joining to the outcome.
 extension Deriver {
-    /// Joins the query that is under way, or begins one; throws why none can be begun.
+    /// Joins the query in flight or starts one. Throws if none can be started.
     package mutating func lookUp(_ waiter: Waiter, _ urgency: Urgency) throws(ImageError) -> Place {
         let order = waiter.order
         let query = QueryWork(
@@ -62,7 +62,7 @@ extension Deriver {
         return Place(.lookup(Need(node: node, seat: seat)))
     }
 
-    /// The cache has the result: everybody is answered.
+    /// Handles a hit: completes the lookup for all subscribers.
     mutating func lookup(
         _ node: LookupNode.ID, found hit: CacheHit, _ job: Completion.Ended
     ) {
@@ -81,7 +81,7 @@ extension Deriver {
         return timings
     }
 
-    /// The cache does not have it, or cannot say: everybody goes on to the next way, unless the
+    /// Handles a miss or a failed query: all subscribers continue with the next stage, unless the
     /// key was stored in the meantime.
     mutating func lookupMissed(_ node: LookupNode.ID, _ job: Completion.Ended) {
         guard !lookups[node].isOvertaken else { return ask(node) }
@@ -99,30 +99,30 @@ extension Deriver {
     }
 }
 
-/// One question to external caches: what they know of the freshness of an image that is stale here.
+/// One query to external caches for the freshness of an image that is stale here.
 struct ValidityNode: Node {
     typealias Provider = ValidityNode
     static var table: WritableKeyPath<Deriver, NodeTable<ValidityNode>> { \.validities }
 
-    /// The image that waiters have.
+    /// Identifies the image that the subscribers have.
     struct Key: Hashable, Sendable {
-        /// The text of the result.
+        /// The text of the result's key.
         let text: String
-        /// What identifies the bytes of its original.
+        /// Identifies the bytes of the original.
         let mark: BodyMark
     }
 
     let key: Key
-    /// Texts that were not asked for yet, under which caches may know the original.
+    /// Texts not queried yet under which external caches may know the original.
     private var texts: ArraySlice<String>
-    /// When what is known here of caching was said, in milliseconds since 1970.
+    /// The time of the locally known caching information, in milliseconds since 1970.
     let bornMilliseconds: Int64
     var consumers = WaiterList<Waiter>()
     private(set) var job: JobID?
     var timings = StageTimings()
-    /// Of the request that began it.
+    /// Log context of the request that started the query.
     let logContext: LogContext
-    /// An operator removed entries meanwhile: an answer means nothing then.
+    /// Whether an operator removed entries meanwhile, which makes an answer meaningless.
     private(set) var isOutdated = false
 
     init(_ key: Key, _ texts: [String], bornMilliseconds: Int64, _ logContext: LogContext) {
@@ -132,14 +132,14 @@ struct ValidityNode: Node {
         self.logContext = logContext
     }
 
-    /// The text to be asked for next.
+    /// Removes and returns the next text to query.
     mutating func nextText() -> String? { texts.popFirst() }
 
     mutating func asked(_ job: JobID) { self.job = job }
 
     mutating func outdate() { isOutdated = true }
 
-    /// Whether that is news about the same bytes.
+    /// Whether the answer concerns the same bytes and is newer than what is known.
     func isNews(_ validity: Validity) -> Bool {
         guard !isOutdated, BodyMark(validity).names(key.mark), let caching = validity.caching
         else { return false }
@@ -149,16 +149,16 @@ struct ValidityNode: Node {
     var remains: Remains { .nothing }
 }
 
-// What external caches know of the freshness of an image that is stale here: another machine may
-// have asked its origin since (SEMANTICS §6.7).
+// Freshness information from external caches for an image that is stale here: another machine may
+// have revalidated it since (SEMANTICS §6.7).
 extension Deriver {
-    /// Whether an external cache may know more of the image of an order.
+    /// Whether an external cache may know more about the freshness of the image.
     package func mayBeConfirmedElsewhere(_ order: Order) -> Bool {
         layout.hasForeign && !sharedTexts(of: order.names).isEmpty
     }
 
-    /// Joins the question that is under way, or asks it; `nil` if too much waits. `caching`: what
-    /// is known here.
+    /// Joins the query in flight or starts one; returns `nil` if the queue is full. `caching` is
+    /// the locally known information.
     package mutating func askValidity(
         _ waiter: Waiter, of mark: BodyMark, _ caching: OriginCaching?, _ urgency: Urgency
     ) -> Place? {
@@ -198,7 +198,8 @@ extension Deriver {
         answer(node, nil)
     }
 
-    /// An external cache has answered; `nil`: it does not know the image, or failed.
+    /// Handles the answer of an external cache; `nil` means that it doesn't know the image or
+    /// failed.
     mutating func validityKnown(
         _ node: ValidityNode.ID, _ validity: Validity?, _ job: Completion.Ended
     ) {

@@ -3,71 +3,73 @@ package import ImageModel
 public import Messages
 package import Tables
 
-/// Makes images for waiters, each piece of work once for all that need it.
+/// The work graph: produces images for subscribers and shares each unit of work among all that need
+/// it.
 ///
-/// A waiter waits at a node, which does one piece of work:
+/// A subscriber (`Waiter`) waits at a node, which performs one unit of work:
 ///
-///     waiters ──► LookupNode                               a query of the result's key
-///     waiters ──► ValidityNode                             what external caches know of its
-///                                                          freshness
-///     waiters ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
-///     waiters, results ────────► DecodeNode ──► SourceNode what is laid over it
-///                 TranscodeNode                            what a serializer makes, under way
-///                                                          to the disk
-///                 PartialNode                              an image of what has arrived so far
+///     subscribers ──► LookupNode                               a query of the result's key
+///     subscribers ──► ValidityNode                             freshness known to external
+///                                                              caches
+///     subscribers ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
+///     subscribers, results ────────► DecodeNode ──► SourceNode overlays
+///                     TranscodeNode                            a serialization on its way to
+///                                                              disk
+///                     PartialNode                              a partial image
 ///
-/// A waiter is opaque: an id, and what is wanted. Calls change the state at once; what became of
-/// waiters collects in a queue (`DerivationEvent`), which is taken after each call. Jobs and
-/// workers are the dispatcher's: nodes submit work, and hear what came of it.
+/// A subscriber is opaque: an ID and the requested image. Calls change the state at once; outcomes
+/// for subscribers are queued as `DerivationEvent` values, which the caller drains after each call.
+/// The dispatcher owns jobs and workers: nodes submit work to it and receive completions.
 ///
-/// A job holds the blocks that it reads while it is there; a node holds what it keeps. What is lost
-/// with a worker tears down the nodes that need it, and their waiters begin again.
+/// A job holds the blocks that it reads for its lifetime; a node holds the blocks that it keeps.
+/// The loss of a worker tears down the nodes that need its output, and their subscribers start
+/// again.
 package struct Deriver: Sendable {
     private let passing = PassedByAddress()
     let limits: DerivationLimits
-    /// Names header values in cache keys without telling them.
+    /// Computes a digest of header values for cache keys that doesn't reveal the values.
     let variantDigest: @Sendable ([HTTPHeader]) -> String
 
-    // What is being done, by what it is.
+    // Active nodes by kind.
     var lookups = NodeTable<LookupNode>()
     var validities = NodeTable<ValidityNode>()
     var results = NodeTable<ResultNode>()
     var decodes = NodeTable<DecodeNode>()
     var sources = NodeTable<SourceNode>()
-    /// Other encodings of what was made, for the disk.
+    /// Serializations of results for the disk.
     var transcodes = SlotTable<TranscodeNode>()
-    /// Images of what has arrived so far.
+    /// Partial images from the data received so far.
     var partials = SlotTable<PartialNode>()
-    /// What waiters have laid over their images.
+    /// The overlays of subscribers.
     var gatherings: [Waiter.ID: Gathering] = [:]
-    /// Bytes of overlays' pixels. They do not count as output of decoders: a request that holds
-    /// overlays may wait for space there.
+    /// Bytes of overlay pixels. They don't count as decoder output because a request that holds
+    /// overlays may itself wait for decoder space.
     var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
 
-    /// Which names of caches stand for several.
+    /// The composite and external caches.
     package var layout = CacheLayout() { didSet { changes.restart() } }
 
-    /// Jobs of the cache in which caches of others have a part.
+    /// Composite cache jobs: those that involve external caches.
     var errands = CacheErrands()
-    /// Stores and removals, as far as hits of caches of others may be older; kept while there are
-    /// such caches.
+    /// Recent stores and removals, used to detect stale hits of external caches; maintained only
+    /// while there are such caches.
     var changes = EntryChangeLog()
 
-    /// Texts of entries that the cache is being told of, that their origins have confirmed them.
+    /// Texts of entries whose revalidation is being reported to the cache.
     var renewing: Set<String> = []
 
-    /// Gives the work to workers.
+    /// Assigns the work to workers.
     package internal(set) var dispatcher: Dispatcher
-    /// What the outcome of each job is for. Jobs that nobody wants any more are not in it.
+    /// The purpose of each job, until its work is abandoned.
     var purposes: [JobID: JobPurpose] = [:]
 
     package internal(set) var figures = DerivationFigures()
     package private(set) var events = Fifo<DerivationEvent>()
 
-    /// A deriver without waiters and workers.
+    /// Creates a deriver without subscribers and workers.
     ///
-    /// `variantDigest` is of the values on which an origin's answer depends: short, fit for a key,
-    /// and such that nobody can compute the digest of a guess.
+    /// `variantDigest` must return a short digest of the headers that a response varies on, usable
+    /// in a key and not computable from guessed values.
     package init(
         limits: DerivationLimits, dispatch: DispatchLimits,
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
@@ -78,158 +80,160 @@ package struct Deriver: Sendable {
         dispatcher = Dispatcher(limits: dispatch)
     }
 
-    /// Whether there is something to take, or to go on with. Looked at several times an event.
+    /// Whether there are events, completions or actions to process. Called several times per event.
     package var hasNews: Bool {
         events.count > 0 || dispatcher.completions.count > 0 || !dispatcher.actions.isEmpty
     }
 
-    /// The next event, the earliest first. Each is told once.
+    /// Returns the oldest event, exactly once.
     package mutating func nextEvent() -> DerivationEvent? {
         events.count == 0 ? nil : events.popFirst()
     }
 
-    /// Whoever knows the waiters is to be told.
+    /// Queues an event for the owner of the subscribers.
     mutating func tell(_ event: DerivationEvent) { events.append(event) }
 
-    /// The same of waiters, if there are any.
+    /// Queues an event for subscribers unless there are none.
     mutating func tell(
         _ waiters: [Waiter], _ event: (_ waiters: [Waiter.ID]) -> DerivationEvent
     ) {
         if !waiters.isEmpty { tell(event(waiters.map(\.id))) }
     }
 
-    /// Whether all events were taken.
+    /// Whether all events have been processed.
     var isSilent: Bool { events.count == 0 }
 }
 
-/// What became of waiters, and what else other rooms have to know. A waiter that an event names
-/// waits nowhere any more, unless the event says where.
+/// Outcomes for subscribers and other information for the modules above. A subscriber named in an
+/// event no longer waits anywhere unless the event says otherwise.
 package indirect enum DerivationEvent: Sendable {
-    // Waiters.
+    // Subscribers.
 
-    /// The cache has the waiters' result, in that block.
+    /// The cache has the subscribers' result in the given block.
     case found(CacheHit, BlockHandle, StageTimings, [Waiter.ID])
-    /// The cache does not have the result under that text, in those tiers.
+    /// The cache doesn't have the result under this text in these tiers.
     case missed(String, CacheTypes, StageTimings, [Waiter.ID])
-    /// What external caches know of the freshness of the waiters' images, after questions that took
-    /// so long; `nil`: nothing new.
+    /// The answer of external caches about the freshness of the subscribers' images, with the time
+    /// that the queries took; `nil` if there is nothing new.
     case validity(Validity?, StageTimings, [Waiter.ID])
-    /// What is laid over their images is there.
+    /// The overlays of the subscribers are available.
     case gathered([Waiter.ID])
-    /// An overlay cannot be had; `nil`: no way to it is left.
+    /// An overlay failed; `nil` if its stages are exhausted.
     case ungathered(Waiter.ID, ImageError?)
-    /// Their image is there; facts have no block.
+    /// The subscribers' image is available; if they asked for image properties only, there is no
+    /// block.
     case made(Made, BlockHandle?, [Waiter.ID])
-    /// The same for a waiter that is answered after a store, and where it waits for that, if it
-    /// still has to.
+    /// The image of a subscriber whose reply waits for a store, and the pending store, if any.
     case kept(Made, BlockHandle?, Waiter.ID, Place?)
-    /// A waiter waits for another store now.
+    /// A subscriber now waits for another store.
     case moved(Waiter.ID, Place)
-    /// The waiters' stores have ended, and their images are in those tiers.
+    /// The subscribers' stores have finished, and their images are in these tiers.
     case stored([Stored])
-    /// The waiters' images were lost with the cache.
+    /// The subscribers' images were lost with the cache.
     case lost([Waiter.ID])
-    /// A waiter waits on, after work that took so long and was in vain.
+    /// A subscriber keeps waiting after an unsuccessful attempt that took this time.
     case tried(StageTimings, Waiter.ID)
-    /// The cache does not have the waiters' original, as it said after so long. They wait on while
-    /// it is fetched.
+    /// The cache lookup of the subscribers' original missed after this time. They keep waiting
+    /// while it is fetched.
     case fetching(StageTimings, [Waiter.ID])
-    /// What they waited for was torn down.
+    /// The work of the subscribers was torn down.
     case disposed(Disposition, [Waiter.ID])
-    /// How far the waiters' transfer is, and what its header says, if that is known. They wait on.
+    /// Progress of the subscribers' transfer, with the image header if it is known. They keep
+    /// waiting.
     case progressed(Transfer, JobProgress, ImageInfo?, [Waiter.ID])
-    /// A partial image of so many bytes, in that block. The waiters wait on.
+    /// A partial image in the given block, made from this many bytes. The subscribers keep waiting.
     case partial(Transfer, DeliveredImage, BlockHandle, UInt64, [Waiter.ID])
 
     // Sources.
 
-    /// What those orders do with a source failed.
+    /// An operation of these requests on a source failed.
     case failedSource(SourceKey, SourceOperation, ImageError, [Order])
-    /// The source is an image after all, with which that can be done for those orders.
+    /// The source turned out to be an image on which these requests' operation is possible.
     case provenSource(SourceKey, SourceOperation, [Order])
-    /// The header fields on which the original under that plain text depends.
+    /// The header fields on which the original under this plain text depends.
     case varies(String, [String]?)
-    /// The origin has confirmed what is kept with that mark under that plain text.
+    /// The origin revalidated the entry with this mark under this plain text.
     case confirmed(String, BodyMark, Confirmation)
 
     // The cache.
 
-    /// Something was stored under that text.
+    /// An entry was stored under this text.
     case overtaken(String)
-    /// The cache named a block of `results/`.
+    /// The cache referred to a block in `results/`.
     case noticed(BlockReference, WorkerID)
-    /// The cache is gone, and all that it had in memory.
+    /// The cache and its memory tier are gone.
     case cacheGone(WorkerID)
-    /// What the cache says to an inquiry.
+    /// The cache answered an operator's request.
     case answered(JobID, CacheReport.Outcome)
 }
 
-/// Every limit of what is made, besides those of jobs.
+/// Limits on produced images and intermediate data; job limits are separate.
 public struct DerivationLimits: Hashable, Sendable {
-    /// Images that serializers encode anew at a time; one more is not written to the disk.
+    /// The largest number of concurrent serializations; further ones are not written to disk.
     public var transcodesMax = 64
-    /// Bytes of pixels that are kept to be laid over others, beside the budget of decodes. A
-    /// request that needs more is `busy`. So is one whose owner would hold more than three times
-    /// what is left.
+    /// The budget for overlay pixels in bytes, in addition to the decoders' budget. A request that
+    /// exceeds it is `busy`, as is one whose owner would hold more than three times the remaining
+    /// budget.
     public var overlayBytesMax: UInt64 = 256 << 20
-    /// Pixels of one of them, as many as an image of 3840 × 2160 has: four of that size with
-    /// transparency, which one request may hold for as long as its image is on its way, are about
-    /// half of `overlayBytesMax`, so that others find room beside it.
+    /// The largest number of pixels per overlay: 3840 × 2160. Four such overlays with alpha, which
+    /// one request may hold while its image is produced, use about half of `overlayBytesMax` and
+    /// leave space for others.
     public var overlayPixelsMax = 8_294_400
-    /// Bytes of a fetched body.
+    /// The largest size of a fetched body in bytes.
     public var bodyBytesMax: UInt64 = 64 << 20
-    /// Pixels of a result times how slow its encoder is (`JobWork.cost`): 25 megapixels of WebP
-    /// without loss, which takes about a second for each of them; others reach `image` first.
+    /// The largest encoding cost of a result: pixels times the slowness of the encoder
+    /// (`JobWork.cost`). The default is 25 megapixels of lossless WebP, which takes about a second
+    /// per megapixel; other formats reach `image` first.
     public var encodingCostMax: UInt64 = 1_000_000_000
-    /// Frames of an image that a decoder may hand over; results are made of the first, and the
-    /// others are kept for as long.
+    /// The largest number of frames that a decoder may return. Results use the first frame; the
+    /// others are kept equally long.
     public var framesMax = 1
-    /// Limits of an image, at admission for what the request itself says, and in every job.
+    /// Image limits, applied at admission to the request itself and in every job.
     public var image = ImageLimits()
 
-    /// Limits of an image that is laid over another one.
+    /// The limits for an overlay.
     var overlay: ImageLimits {
         var limits = image
         limits.pixelsMax = min(limits.pixelsMax, overlayPixelsMax)
         return limits
     }
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
 }
 
-/// How often work was joined that was under way, and what the cache had of it, since the start.
+/// Coalescing and cache metrics since the start.
 package struct DerivationFigures: Sendable {
-    /// Waiters that joined a query of their result's key.
+    /// Subscribers that joined a lookup of their result's key.
     package internal(set) var joinedLookups: UInt64 = 0
-    /// Waiters that joined a result which was being made.
+    /// Subscribers that joined a result in production.
     package internal(set) var joinedResults: UInt64 = 0
-    /// Results and waiters that joined a decode.
+    /// Results and subscribers that joined a decode.
     package internal(set) var joinedDecodes: UInt64 = 0
-    /// Decodes that joined a transfer, or a query of the original.
+    /// Decodes that joined a transfer or a lookup of the original.
     package internal(set) var joinedSources: UInt64 = 0
-    /// Originals that the cache had.
+    /// Originals found in the cache.
     package internal(set) var originalHits: UInt64 = 0
-    /// Images of what had arrived so far that were made.
+    /// Partial images produced.
     package internal(set) var partials: UInt64 = 0
 }
 
-// What is said to the dispatcher by whoever hears of workers, blocks and the time.
+// Events about workers, blocks and time, forwarded to the dispatcher.
 extension Deriver {
-    /// The time of the event that is being handled.
+    /// The time of the current event.
     package var now: Instant {
         get { dispatcher.now }
         set { dispatcher.now = newValue }
     }
 
-    /// What workers are to be told, in order; whoever handles the event takes it.
+    /// Passes the pending worker actions to `take` in order and removes them.
     package mutating func takeActions(_ take: (DispatchAction) -> Void) {
         guard !dispatcher.actions.isEmpty else { return }
         for action in dispatcher.actions { take(action) }
         dispatcher.actions.removeAll(keepingCapacity: true)
     }
 
-    /// Gives out what waits for as long as somebody has credit.
+    /// Assigns waiting jobs while workers have credit.
     package mutating func dispatch() { dispatcher.dispatch() }
 
     // MARK: - Workers
@@ -298,10 +302,10 @@ extension Deriver {
 
     package mutating func retryParked() { dispatcher.retryParked() }
 
-    /// When something that waits for time is due; `nil` where nothing does.
+    /// The time at which the next timer is due; `nil` if there is none.
     package var nextDeadline: Instant? { dispatcher.nextDeadline.orEarlier(errands.nextAlarm) }
 
-    /// When the next alarm rings.
+    /// The time of the next timer.
     package var nextAlarm: Instant? { dispatcher.nextAlarm.orEarlier(errands.nextAlarm) }
 
     package mutating func ringFirstAlarm() -> Bool {
@@ -316,9 +320,9 @@ extension Deriver {
         errands.forgetAlarms()
     }
 
-    // MARK: - What is not tried
+    // MARK: - Failure lists
 
-    /// The last number that an entry was given of any list of what is not tried.
+    /// The last entry number issued for any failure list.
     package var lastDenial: UInt64 {
         get { dispatcher.lastDenial }
         set { dispatcher.lastDenial = newValue }
@@ -326,9 +330,9 @@ extension Deriver {
 
     package mutating func forgive(_ url: String?) -> Int { dispatcher.forgive(url) }
 
-    // MARK: - What is at hand
+    // MARK: - State
 
-    /// Whether nothing is left of anything: no node, no job, no block, no list that grew.
+    /// Whether nothing is left: no nodes, jobs, blocks, or list entries.
     package var isIdle: Bool {
         lookups.isEmpty && validities.isEmpty && results.isEmpty && decodes.isEmpty
             && sources.isEmpty && transcodes.count == 0 && partials.count == 0 && gatherings.isEmpty
@@ -338,7 +342,7 @@ extension Deriver {
 }
 
 extension Deriver {
-    /// How many transfers may run from now on; what waits begins with the next event.
+    /// Changes the transfer limits; waiting transfers start with the next event.
     package mutating func limitTransfers(_ change: (inout TransferGate) -> Void) {
         change(&dispatcher.transfers)
     }

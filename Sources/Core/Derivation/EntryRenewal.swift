@@ -3,28 +3,28 @@ package import ImageModel
 package import Messages
 import Tables
 
-/// What tells a body from others: what its origin says of it, or a mark of ours where the origin
-/// says nothing. An original and the results that are made of it are stored with the same mark, so
-/// that a result is never taken for one of bytes that replaced its original.
+/// Identifies a body: by the origin's validators, or by an internal mark if the origin sends none.
+/// An original and the results made from it are stored with the same mark, so that a result is
+/// never attributed to bytes that replaced its original.
 package struct BodyMark: Hashable, Sendable {
-    /// The origin's entity tag, or our mark, which is none.
+    /// The origin's entity tag, or an internal mark, which isn't a valid entity tag.
     let etag: String?
     let lastModified: String?
 
-    /// Of bytes that nobody will ask about again.
+    /// The mark of bytes that are never revalidated.
     package static let none = BodyMark(etag: nil, lastModified: nil)
 
-    /// Of what the cache has.
+    /// The mark of a cache entry.
     package init(_ metadata: StoredMetadata) {
         self.init(etag: metadata.etag, lastModified: metadata.lastModified)
     }
 
-    /// Of an image that memory answers.
+    /// The mark of an image served from memory.
     package init(_ validity: Validity) {
         self.init(etag: validity.etag, lastModified: validity.lastModified)
     }
 
-    /// Of what a worker brought; no two blocks of one life of a process have the same id.
+    /// The mark of a fetched body. Block IDs are unique within one incarnation of a process.
     init(_ body: FetchedBody) {
         guard body.etag == nil, body.lastModified == nil,
             let incarnation = body.reference.producer?.incarnation
@@ -42,17 +42,17 @@ package struct BodyMark: Hashable, Sendable {
         self.lastModified = lastModified
     }
 
-    /// What the origin is asked with; `nil` where it gave nothing to ask with.
+    /// The validators for a conditional request; `nil` if the origin sent none.
     package var validators: Validators? {
         Validators(
             etag: etag.flatMap { Self.isEntityTag($0) ? $0 : nil }, lastModified: lastModified)
     }
 
-    /// Whether bytes with this mark are those with the other one. Bytes without a mark equal no
-    /// others.
+    /// Whether bytes with this mark are the same as those with the other one. Bytes without a mark
+    /// are never considered the same.
     func names(_ other: BodyMark) -> Bool { self == other && self != .none }
 
-    /// By bytes, as origins compare.
+    /// Compares bytewise, as origins do.
     package static func == (left: BodyMark, right: BodyMark) -> Bool {
         areSame(left.etag, right.etag) && areSame(left.lastModified, right.lastModified)
     }
@@ -71,28 +71,28 @@ package struct BodyMark: Hashable, Sendable {
     }
 }
 
-/// What an origin said as it confirmed that what is kept is still the same.
+/// Caching information from an origin that confirmed a stored entry as still current.
 package struct Confirmation: Hashable, Sendable {
-    /// What it says of caching.
+    /// The origin's caching information.
     var caching: OriginCaching
-    /// Whether it sent all it had to say, with the same bytes. A 304 leaves what it does not say
-    /// (RFC 9111 §3.2).
+    /// Whether the information is complete because it came with the same bytes. A 304 leaves fields
+    /// that it doesn't mention unchanged (RFC 9111 §3.2).
     let isWhole: Bool
 
     init(caching: OriginCaching, isWhole: Bool) {
         (self.caching, self.isWhole) = (caching, isWhole)
     }
 
-    /// What an external cache knows: all that holds by now.
+    /// Creates a confirmation from an external cache, which knows the complete information.
     package init(told caching: OriginCaching) { self.init(caching: caching, isWhole: true) }
 
-    /// What holds from now on of what was kept with these words.
+    /// Returns the caching information that now applies to an entry stored with `kept`.
     package func renewed(_ kept: OriginCaching?) -> OriginCaching {
         guard let kept, !isWhole else { return caching }
         return kept.renewed(by: caching)
     }
 
-    /// The same after an earlier one, whose words count where this one has none.
+    /// Combines this confirmation with an earlier one, whose fields are kept if this one has none.
     package func after(_ earlier: Confirmation) -> Confirmation {
         guard !isWhole, caching.cacheControl.field == nil else { return self }
         var both = self
@@ -101,9 +101,9 @@ package struct Confirmation: Hashable, Sendable {
     }
 }
 
-// What origins say of caching as they confirm what is kept (SEMANTICS §6.7).
+// Caching information in confirmations of stored entries (SEMANTICS §6.7).
 extension Deriver {
-    /// The origin has nothing new. What is kept with the marks of the source's waiters lives anew.
+    /// Reports a 304 response: the entries with the marks of the source's subscribers are renewed.
     mutating func tellConfirmed(_ node: SourceNode.ID, _ answer: ImageError) {
         guard let caching = answer.confirmedCaching else { return }
         let said = Confirmation(caching: caching, isWhole: false)
@@ -111,16 +111,16 @@ extension Deriver {
         for mark in Set(marks) { tell(said, of: mark, at: node) }
     }
 
-    /// The origin sent the bytes with that mark once more.
+    /// Reports that the origin sent the bytes with this mark again.
     mutating func tellSame(_ node: SourceNode.ID, as mark: BodyMark) {
         guard let caching = sources[node].kept?.fetched?.caching else { return }
         tell(Confirmation(caching: caching, isWhole: true), of: mark, at: node)
     }
 
-    /// Has the cache keep what the origin says now with the entries of these texts, as far as they
-    /// are of the same bytes, so that nobody asks again after a restart. Nobody waits for it; where
-    /// the cache has no room for another job, a later question costs as much. `fromOrigin`: whether
-    /// the origin has just said so; then external caches are told as well.
+    /// Stores the new caching information with the entries of these texts, as far as they have the
+    /// same bytes, so that no revalidation is needed after a restart. Nothing waits for it; if the
+    /// cache's queue is full, it is skipped at the cost of a later revalidation. `fromOrigin` means
+    /// that the information was just received from the origin, and is also sent to external caches.
     package mutating func renew(
         _ texts: Set<String>, _ mark: BodyMark, _ caching: OriginCaching, fromOrigin: Bool
     ) {
@@ -145,13 +145,13 @@ extension Deriver {
     }
 }
 
-// Removal of entries that a refresh found outdated and that nothing replaces.
+// Removal of entries that a refresh found outdated and that are not replaced.
 extension Deriver {
-    /// Removes an outdated entry from all tiers but these, where a store replaces it: nobody is to
-    /// be served it later. A store for the disk alone removes the entry in memory by itself, so
-    /// that all tiers agree about the key.
+    /// Removes an outdated entry from all tiers except those where a store replaces it, so that it
+    /// is never served again. A disk-only store removes the memory entry itself, so that all tiers
+    /// agree.
     ///
-    /// Of several caches under one name, those that the store does not reach lose it altogether.
+    /// In a composite cache, member caches that the store doesn't reach lose the entry entirely.
     mutating func removeOutdated(_ text: String, exceptIn tiers: CacheTypes) {
         if layout.composite(ofStored: text) != nil {
             for work in layout.removals(ofOutdated: text, exceptIn: tiers) {
@@ -162,25 +162,25 @@ extension Deriver {
         guard !tiers.contains(.disk) || layout.isForeign(text) else { return }
         let rest = layout.isForeign(text) ? CacheTypes.all : CacheTypes.all.subtracting(tiers)
         let work = EntryWork(action: .remove, key: text, tiers: rest)
-        // The removal comes before the stores of this event: an entry that is removed while it is
-        // stored is not kept.
+        // The removal precedes the stores of this event: removing an entry while it is being stored
+        // cancels the store.
         remove(work, isRepeated: false)
     }
 
-    /// A cache that could not remove an outdated entry is asked once more. Where it fails again, it
-    /// knows the key, and answers nobody from it.
+    /// Retries a failed removal of an outdated entry once. If it fails again, the cache knows the
+    /// key and doesn't serve it.
     mutating func removeAgain(_ work: EntryWork) { remove(work, isRepeated: true) }
 
     private mutating func remove(_ work: EntryWork, isRepeated: Bool) {
-        // What is on its way to caches of others under the same texts is older.
+        // Stores to external caches in flight under the same texts are older.
         let texts = [work.key] + work.caches.map { CacheKey.moved(work.key, to: $0) }
         endTails { text, _ in texts.contains(text) }
         let purpose = JobPurpose.removal(work, isRepeated: isRepeated)
         _ = submit(.entry(work), for: purpose, reading: nil, .unbounded(.high))
     }
 
-    /// The new bytes are an image. Under texts for which nobody has them stored, the older original
-    /// is removed.
+    /// Removes older originals, after the new bytes have proven to be an image, under texts for
+    /// which no subscriber has them stored.
     mutating func removeUnreplacedOriginals(of node: SourceNode.ID, under text: String? = nil) {
         for (plain, tiers) in sources[node].storing.originals.wanted where text ?? plain == plain {
             removeOutdated(
@@ -189,8 +189,8 @@ extension Deriver {
         }
     }
 
-    /// Removes the outdated entries that no store of this result replaces. A serializer that is at
-    /// work does so itself.
+    /// Removes the outdated entries that no store of this result replaces. An active serialization
+    /// does so itself.
     mutating func removeOutdatedResult(of node: ResultNode.ID) {
         let result = results[node]
         guard result.name.origin.isRevalidation, !result.provenance.isOutdated else { return }
@@ -202,10 +202,10 @@ extension Deriver {
     }
 }
 
-// Queries that are under way while something is stored or replaced under their key.
+// Queries in flight while an entry is stored or replaced under their key.
 extension Deriver {
-    /// A key was stored. Queries of it that are under way may have come too early: their miss must
-    /// not lead to a second transfer.
+    /// Handles a store under a key. Queries of it in flight may have been evaluated earlier; their
+    /// miss must not cause a second transfer.
     mutating func overtakeQueries(of text: String, _ source: SourceKey) {
         guard !layout.isEmpty else { return overtake(text, source) }
         for related in layout.related(toStored: text) { overtake(related, source) }
@@ -219,7 +219,7 @@ extension Deriver {
         }
     }
 
-    /// A result was replaced: queries of it that are under way may bring the old one.
+    /// Handles the replacement of a result: queries in flight may return the old one.
     mutating func outdateQueries(of text: String) {
         guard !layout.isEmpty else { return outdateLookups(of: text) }
         for related in layout.related(toStored: text) { outdateLookups(of: related) }

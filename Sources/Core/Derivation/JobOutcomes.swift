@@ -3,9 +3,10 @@ import ImageModel
 import Messages
 import Tables
 
-// collect: what came of it? (PROTOCOL §8.4)
+// Processing of completions (PROTOCOL §8.4).
 extension Deriver {
-    /// Goes on with what became of one job, or of one worker; `false` where nothing did.
+    /// Processes one completion of a job or departure of a worker. Returns `false` if there was
+    /// none.
     package mutating func goOn() -> Bool {
         guard dispatcher.completions.count > 0, let completion = dispatcher.nextCompletion() else {
             return false
@@ -35,7 +36,8 @@ extension Deriver {
         }
     }
 
-    /// Nobody wants the result any more, because of something else in the same event.
+    /// Handles a result that is no longer wanted because of an earlier completion of the same
+    /// event.
     private mutating func abandoned(
         _ result: JobResult, _ blocks: ShortList<BlockHandle>, at worker: WorkerID?
     ) {
@@ -73,7 +75,7 @@ extension Deriver {
         case (.partial(let node), _): continuePartial(node, job, result, blocks)
         case (.inquiry, .entry(let tiers)): tell(.answered(job.id, .tiers(tiers)))
         case (.inquiry, .entries(let page)): tell(.answered(job.id, .page(page)))
-        // What was read before the removal may have come from there.
+        // Data read before the removal may come from the removed entry.
         case (.removal(let work, _), .entry): outdateQueries(of: work.key)
         case (.renewal(let text), .entry): renewing.remove(text)
         case (.delivery(let node), .stored(let report)):
@@ -103,7 +105,7 @@ extension Deriver {
 
     // MARK: - Failure
 
-    /// The job is over without a result.
+    /// Handles the failure of a job.
     private mutating func failed(
         _ purpose: JobPurpose, _ job: Completion.Ended, _ error: ImageError
     ) {
@@ -132,9 +134,9 @@ extension Deriver {
     }
 
     private mutating func decodeFailed(_ node: DecodeNode.ID, _ error: ImageError) {
-        // A cached original that is no image is as good as none (SEMANTICS §5.2). What a cache of
-        // others has may be made to kill decoders: it goes from there, and is not asked for again.
-        // So does what our own may have from there.
+        // A cached original that isn't an image counts as a miss (SEMANTICS §5.2). Bytes from an
+        // external cache may be crafted to crash decoders: they are removed and not queried again.
+        // The same applies to entries of the built-in cache that may have been promoted from there.
         if case .cache(let query) = decodes[node].name.origin {
             let isForeign =
                 layout.mayHavePromoted(query.key)
@@ -145,7 +147,7 @@ extension Deriver {
                 return tearDown(node, .onward(decodes[node].timings, missed: nil))
             }
         }
-        // An image that is too large for an overlay may still be a good image by itself.
+        // An image that is too large for an overlay may still be valid by itself.
         let isOurs = decodes[node].name.key.isOverlay && error.code == .limitExceeded
         if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs,
             error.code != .poisoned
@@ -155,15 +157,14 @@ extension Deriver {
         tearDown(node, .fail(error))
     }
 
-    /// Whether bytes of others are not to be tried again.
+    /// Whether bytes from an external cache must not be tried again after this error.
     private static func meansNoGood(_ error: ImageError) -> Bool {
         [.badImageData, .poisoned, .workerLost].contains(error.code)
     }
 
     // MARK: - Progress
 
-    /// Tells waiters that asked for progress how far their transfer is, and looks at what has
-    /// arrived.
+    /// Reports transfer progress to interested subscribers, and examines the data received so far.
     private mutating func progressed(_ progress: JobProgress, _ block: BlockHandle?) {
         if case .source(let node) = purposes[progress.id], sources[node].hasListeners {
             tellProgress(progress, of: node)
@@ -173,12 +174,11 @@ extension Deriver {
     }
 }
 
-// The cache does not have an original. Where all waiters would ask its origin next, on the same
-// terms, their nodes stay as they are and go on with the fetch. Nothing is torn down to be built
-// again.
+// Cache misses of originals. If all subscribers would next fetch from the origin with the same
+// terms, the nodes are kept and continue with the fetch instead of being torn down and rebuilt.
 extension Deriver {
-    /// The cache does not have the original, or cannot say: everybody goes on to the next way,
-    /// unless it was stored in the meantime.
+    /// Handles a miss or a failed query: all subscribers continue with the next stage, unless the
+    /// original was stored in the meantime.
     mutating func sourceMissed(_ node: SourceNode.ID) {
         if sources[node].freshness.isOvertaken {
             return obtain(node, sources[node].consumers.urgency)
@@ -187,8 +187,8 @@ extension Deriver {
         tearDown(node, .onward(sources[node].timings, missed: sources[node].queriedText))
     }
 
-    /// `false` where a waiter goes another way, would join work that is under way, or would be
-    /// refused.
+    /// Continues the same nodes with a fetch. Returns `false` if a subscriber must take another
+    /// stage, would join other work, or would be refused.
     private mutating func fetchInstead(_ node: SourceNode.ID) -> Bool {
         guard case .cache = sources[node].name.origin, let order = firstOrder(of: node),
             order.plan.includes(.fetch), mayBegin(order, instead: node)
@@ -213,7 +213,7 @@ extension Deriver {
             .flatMap { results[$0].consumers.members.first?.order }
     }
 
-    /// Whether the source may be fetched by such an order, for all its waiters.
+    /// Whether the source may be fetched with this request's terms for all of its subscribers.
     private func mayBegin(_ order: Order, instead node: SourceNode.ID) -> Bool {
         let origin = order.network
         let isRoom =
@@ -242,7 +242,7 @@ extension Deriver {
         }
     }
 
-    /// Waiters that join later do not ask the same tiers again.
+    /// Records the missed tiers so that subscribers that join later don't query them again.
     private mutating func noteMissing(_ node: SourceNode.ID) {
         for waiter in waiters(of: node) {
             sources[node].storing.originals.noteMissing(
@@ -251,11 +251,11 @@ extension Deriver {
     }
 }
 
-// What is lost with a worker (SEMANTICS §7.4).
+// Effects of a lost worker (SEMANTICS §7.4).
 extension Deriver {
-    /// A worker is gone. Another one does the jobs that it held. What it had made is lost. Work
-    /// that needs that is given up, queued or running, and its waiters begin again. They find what
-    /// was stored meanwhile, so that no more is repeated than must be.
+    /// Handles the departure of a worker. Its jobs go to other workers and its output is lost.
+    /// Queued or running work that needs that output is torn down, and its subscribers start again.
+    /// They find what has been stored meanwhile, so that no more is repeated than necessary.
     mutating func workerGone(_ departure: Departure) {
         let worker = departure.worker
         if departure.pool == PoolID(.cache) { cacheGone(worker) }
@@ -265,7 +265,7 @@ extension Deriver {
         where results.contains(node) && results[node].producer == worker {
             tearDown(node, .again)
         }
-        // A result that ends takes the decodes of its overlays with it.
+        // A result that ends also ends the decodes of its overlays.
         for node in decodes.ids
         where decodes.contains(node) && decodes[node].pixels?.block.worker == worker {
             tearDown(node, .again)
@@ -279,7 +279,7 @@ extension Deriver {
         dispatcher.redistribute(after: departure)
     }
 
-    /// The bytes were lost with their producer: stores and decodes of them are of no use.
+    /// Handles the loss of a source's bytes: its stores and decodes are useless.
     private mutating func lose(_ node: SourceNode.ID) {
         endStores(of: node)
         endTranscodes { $0.keepsSource && $0.material.source == node }
@@ -288,8 +288,8 @@ extension Deriver {
         tidy(node)
     }
 
-    /// The cache is gone, and with it everything that it had in memory. Queries and deliveries
-    /// wait for its return; images whose reply has not gone out yet are made again.
+    /// Handles the loss of the cache with its memory tier. Queries and deliveries wait for its
+    /// return; images whose reply is still pending are produced again.
     private mutating func cacheGone(_ worker: WorkerID) {
         tell(.cacheGone(worker))
         var lost: [Waiter.ID] = []
@@ -302,7 +302,8 @@ extension Deriver {
         if !lost.isEmpty { tell(.lost(lost)) }
     }
 
-    /// Takes out the watchers whose image was in that cache: they wait for no store any more.
+    /// Removes and returns the watchers whose image was in that cache; they no longer wait for a
+    /// store.
     private static func takeLost(
         _ watchers: inout WatcherList, with cache: WorkerID
     ) -> [Waiter.ID] {

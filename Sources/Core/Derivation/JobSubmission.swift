@@ -3,9 +3,9 @@ import ImageModel
 package import Messages
 import Tables
 
-// Work that is given to the dispatcher, and taken back.
+// Submitting and abandoning jobs.
 extension Deriver {
-    /// A new job, at the end of its queue. It holds the blocks that it reads.
+    /// Submits a new job at the end of its queue. The job holds the blocks that it reads.
     mutating func submit(
         _ work: JobWork, for purpose: JobPurpose, reading input: BlockHandle?,
         beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil,
@@ -17,7 +17,7 @@ extension Deriver {
             suspect: suspect, maker: maker)
     }
 
-    /// The same again.
+    /// Submits a job with an existing specification.
     mutating func submit(
         _ spec: JobSpec, for purpose: JobPurpose, reading input: BlockHandle?,
         beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil,
@@ -32,7 +32,7 @@ extension Deriver {
         submission.logContext = logContext(of: purpose)
         submission.waitsForSpace = purpose.waitsForSpace
         switch purpose {
-        // It is begun again for those who listened and looked.
+        // A restarted transfer keeps the interests of its subscribers.
         case .source(let node):
             submission.wantsProgress = sources[node].hasListeners
             submission.wantsArrived = sources[node].early.isWanted
@@ -58,7 +58,7 @@ extension Deriver {
         return beginErrand(submission, parts)
     }
 
-    /// What logs say of the waiter that began the work.
+    /// Returns the log context of the subscriber that started the work.
     private func logContext(of purpose: JobPurpose) -> LogContext {
         switch purpose {
         case .lookup(let node): lookups[node].logContext
@@ -73,7 +73,7 @@ extension Deriver {
         }
     }
 
-    /// Nobody wants the outcome any more.
+    /// Abandons a job whose outcome is no longer wanted.
     mutating func abandon(_ id: JobID) {
         purposes[id] = nil
         changes.ended(id)
@@ -81,35 +81,36 @@ extension Deriver {
     }
 }
 
-/// What the outcome of a job is for.
+/// The purpose of a job's outcome.
 enum JobPurpose: Sendable {
     case lookup(LookupNode.ID)
-    /// What external caches know of the freshness of an image.
+    /// A query to external caches for the freshness of an image.
     case validity(ValidityNode.ID)
     case source(SourceNode.ID)
     case original(SourceNode.ID)
-    /// What a serializer makes, and its store.
+    /// A serialization or its store.
     case transcode(TranscodeNode.ID)
     case decode(DecodeNode.ID)
     case transform(ResultNode.ID)
     case delivery(ResultNode.ID)
-    /// An image of what has arrived so far.
+    /// A partial image from the data received so far.
     case partial(PartialNode.ID)
-    /// An operator asks about entries of the cache, or removes some.
+    /// An operator's query or removal of cache entries.
     indirect case inquiry(EntryWork)
-    /// What a refresh found outdated, and no store replaces; for the first or the second time.
+    /// Removal of an entry that a refresh found outdated and no store replaces; first or second
+    /// attempt.
     indirect case removal(EntryWork, isRepeated: Bool)
-    /// The text of an entry that its origin has confirmed, which the cache is told.
+    /// Notification of the cache that the origin revalidated the entry with this text.
     case renewal(String)
-    /// Whether a refreshed body is the stored one.
+    /// Comparison of a refreshed body with the stored one.
     case comparing(SourceNode.ID)
 
-    /// Within one class and kind of worker, what ends a request comes before what begins one, and
-    /// what no reply waits for comes last.
+    /// The rank within a class and worker kind: jobs that complete a request come before those that
+    /// start one, and jobs without a waiting reply come last.
     func rank(_ kind: WorkerKind) -> UInt8 {
         switch self {
         case .delivery, .comparing, .removal: 0
-        // Whoever begins anew because of a removal asks the cache behind it.
+        // Work restarted because of a removal queries the cache after it.
         case .inquiry(let work) where work.action.removes: 0
         case .original, .renewal: 1
         case .transcode: kind == .cache ? 1 : 3
@@ -118,7 +119,7 @@ enum JobPurpose: Sendable {
         }
     }
 
-    /// Whether it waits for space outside, where there is none: what no reply waits for does not.
+    /// Whether the job may wait for space; jobs without a waiting reply don't.
     var waitsForSpace: Bool {
         switch self {
         case .original, .comparing, .transcode, .removal, .renewal, .partial: false
@@ -128,7 +129,7 @@ enum JobPurpose: Sendable {
 }
 
 extension StageTimings {
-    /// Stage by stage; the total is of the request alone.
+    /// Adds timings per stage; the total belongs to the request alone.
     package static func += (left: inout StageTimings, right: StageTimings) {
         left.queue += right.queue
         left.query += right.query
@@ -138,7 +139,7 @@ extension StageTimings {
         left.store += right.store
     }
 
-    /// A job ended.
+    /// Adds the times of a finished job.
     mutating func add(_ job: Completion.Ended) {
         queue += job.waited
         switch job.stage {
@@ -151,9 +152,9 @@ extension StageTimings {
     }
 }
 
-// The job that makes an image of pixels.
+// The transform job of a result.
 extension Deriver {
-    /// What is made of pixels for a result, or a link of that; it may be refused for what it costs.
+    /// Returns the transform of a result or of one of its links. Its cost may exceed the limit.
     func transformWork(
         of node: ResultNode.ID, _ frame: DecodedImage.Frame, _ info: ImageInfo,
         over overlays: [DecodeNode.Pixels], linkOf chain: StepChain? = nil
@@ -162,13 +163,13 @@ extension Deriver {
         let whole = TransformWork(
             frame, info, key.steps, over: overlays, key.output,
             limits.image.narrowed(by: key.decode.limits))
-        // The steps of a link are those that make its size, by which a format is accepted.
+        // A format is accepted by the output size, which depends on the steps of this link.
         return (chain?.link(of: whole) ?? whole).accepting(atMost: limits.encodingCostMax)
     }
 }
 
 extension TransformWork {
-    /// Steps and encode of pixels, with what is laid over them.
+    /// Creates the work for steps and encode, with overlays.
     init(
         _ frame: DecodedImage.Frame, _ info: ImageInfo, _ steps: [TransformStep],
         over overlays: [DecodeNode.Pixels], _ output: OutputOptions, _ limits: ImageLimits
@@ -183,12 +184,11 @@ extension TransformWork {
     }
 }
 
-// A request that would begin work which has to wait too long is refused at once, and told when to
-// come again (SEMANTICS §9.3). Work that is under way is never refused: requests may join it, and
-// it goes on.
+// Requests that would start work in an overloaded stage are refused at once, with a retry time
+// (SEMANTICS §9.3). Requests that join work in flight are never refused.
 extension Deriver {
-    /// Why a result cannot be begun: a stage that it needs is over its bound, or such work killed
-    /// workers.
+    /// Returns the error if a result can't be started because a required stage is over its limit or
+    /// the work is quarantined.
     mutating func refusal(toMake name: ResultName, of order: Order) -> ImageError? {
         if order.plan.includes(.transform), let error = dispatcher.refusal(in: .transform) {
             return error
@@ -202,7 +202,7 @@ extension Deriver {
         return isPoisoned(name) ? Dispatcher.poisoned : nil
     }
 
-    /// The same of pixels.
+    /// Returns the error if a decode can't be started.
     mutating func refusal(toDecode name: Sourced<DecodeKey>, of order: Order) -> ImageError? {
         guard decodes.first(under: name) == nil else { return nil }
         if let error = dispatcher.refusal(in: .decode) { return error }
@@ -212,14 +212,14 @@ extension Deriver {
     }
 }
 
-// Work that is not tried, since it killed workers (SEMANTICS §7.5).
+// Quarantined work (SEMANTICS §7.5).
 extension Deriver {
-    /// Whether making the result would need such work.
+    /// Whether making the result would require quarantined work.
     func isPoisoned(_ name: ResultName) -> Bool {
         isPoisoned(name.decode) || dispatcher.isQuarantined(.transform(name.key))
     }
 
-    /// The same of pixels.
+    /// Whether making the pixels would require quarantined work.
     func isPoisoned(_ name: Sourced<DecodeKey>) -> Bool {
         let source = name.key.source
         if dispatcher.isQuarantined(.decode(source)) { return true }
@@ -227,13 +227,13 @@ extension Deriver {
         return name.origin.isFetched && dispatcher.isQuarantined(.fetch(source))
     }
 
-    /// Whether a partial image is left, since such work on the bytes or for the result has killed a
-    /// worker: the whole image is enough to find out whether it does so again.
+    /// Whether a partial image is skipped because such work has crashed a worker: the whole image
+    /// suffices to find out whether it does so again.
     func isSuspected(_ suspect: Suspect, for name: ResultName) -> Bool {
         dispatcher.isSuspected(suspect) || dispatcher.isSuspected(.transform(name.key))
     }
 
-    /// What is suspected where a decode of a source's bytes kills workers.
+    /// Returns the suspect for a decode of a source's bytes.
     func suspect(
         _ node: SourceNode.ID, _ need: DecodeNeed, in block: BlockHandle
     ) -> Suspect {
@@ -246,7 +246,7 @@ extension Deriver {
         return suspect(name.key, need, in: block)
     }
 
-    /// The same of bytes that are the source's own.
+    /// Returns the suspect for a decode of the source's own bytes.
     func suspect(
         _ source: SourceKey, _ need: DecodeNeed, in block: BlockHandle
     ) -> Suspect {

@@ -2,25 +2,25 @@ package import Dispatching
 package import ImageModel
 package import Messages
 
-/// What was ordered, as it was admitted: fixed from then on, and one object for the request and
-/// all work that is done for it, so that passing it on costs nothing.
+/// An admitted request. It is immutable and shared by reference between the request and all work
+/// for it, so that passing it on is free.
 package final class Order: Sendable {
     package let image: ImageRequest
     package let terms: LoadTerms
     package let names: RequestNames
     package let key: ResultKey
     package let plan: JobPlan
-    /// What logs say of the request, and of the work that it begins.
+    /// Log context of the request and the work that it starts.
     package let logContext: LogContext
-    /// Where its source lies, if it came along with the request.
+    /// The uploaded source, if any.
     package let upload: Upload?
-    /// What is painted instead of loading anything.
+    /// The solid color to paint instead of loading a source.
     package let canvas: Canvas?
-    /// The copy in memory turned out stale (SEMANTICS §5.11).
+    /// Whether the copy in memory has proven stale (SEMANTICS §5.11).
     package let distrustsMemory: Bool
-    /// What is written under its keys; no name of one.
+    /// The resolved serializer for entries under its keys.
     package var serializer: Serializer { terms.serializer }
-    /// Whether it is answered only once everything is stored.
+    /// Whether the reply waits for all stores.
     package var waitsForStores: Bool { image.options.contains(.waitStoreCache) }
 
     package init(
@@ -42,13 +42,13 @@ package final class Order: Sendable {
     }
 }
 
-// The sources that its bytes may come from.
+// The possible sources of the request's bytes.
 extension Order {
-    /// Its URL, on its terms.
+    /// The URL, with the request's terms.
     package var network: ByteSource { .network(FetchTerms(terms)) }
 
-    /// The cache's copy of the original, staged for a decoder. A hit enters the memory tier only
-    /// where originals are to be kept there.
+    /// The original in the cache, staged for a decoder. A hit is promoted to the memory tier only
+    /// if originals are to be kept there.
     package var cachedOriginal: ByteSource {
         .cache(
             QueryWork(
@@ -56,35 +56,35 @@ extension Order {
                 promotes: image.originalStoreCacheTypes.contains(.memory)))
     }
 
-    /// Its URL, for a request that has an image already. The mark of the image does not say whether
-    /// an overlay has changed.
+    /// The URL, for a request that already has an image. If there are overlays, the mark is omitted
+    /// because it doesn't cover changes to them.
     package func refresh(of mark: BodyMark) -> ByteSource {
         .revalidation(terms.overlays.isEmpty ? mark : .none, FetchTerms(terms))
     }
 
-    /// The result that is made of such bytes.
+    /// The result made from these bytes.
     func result(of origin: ByteSource) -> ResultName {
         ResultName(key: key, text: names.result, origin: origin)
     }
 }
 
-/// The texts under which a request's result and original are cached. That they exist proves that
-/// the image may be asked for.
+/// The texts under which the result and the original of a request are cached. Their existence
+/// proves that the image may be requested.
 package struct RequestNames: Hashable, Sendable {
-    /// The text of the result for the cache process (`CacheKey.stored`).
+    /// The text of the result in the cache process (`CacheKey.stored`).
     package let result: String
-    /// The text of the source's bytes for the cache process.
+    /// The text of the source's bytes in the cache process.
     package let original: String
-    /// The same whatever the origin's answer depends on.
+    /// The texts without a variant.
     let plainResult: String
     package let plainOriginal: String
-    /// The key of the result, as replies show it.
+    /// The key of the result as shown in replies.
     package let resultKey: String
-    /// Points per pixel where the request does not say.
+    /// The scale factor (pixels per point) to use if the request has none.
     package let scaleFactor: Double
-    /// Where its transfer goes.
+    /// The host of the transfer.
     package let host: HostName?
-    /// What is fetched.
+    /// The source to fetch.
     package let source: SourceKey
 
     package init(
@@ -100,12 +100,12 @@ package struct RequestNames: Hashable, Sendable {
         source = SourceKey(request)
     }
 
-    /// The host that is asked: that of the URL, unless a rule says another one.
+    /// The host to contact: that of the URL, or of a rule's substitute URL.
     private static func asked(_ url: SourceURL, _ terms: LoadTerms) -> SourceURL {
         terms.askedURL.flatMap { try? SourceURL($0) } ?? url
     }
 
-    /// What an operator puts under a key, or reads, as replies show that.
+    /// Names for an operator's put or read under a key, given as replies show it.
     package init(putting key: String, in cache: String, _ request: ImageRequest) {
         plainResult = CacheKey.stored(shown: key, in: cache)
         resultKey = CacheKey.key(inStored: plainResult)
@@ -124,19 +124,19 @@ package struct RequestNames: Hashable, Sendable {
         (scaleFactor, host, source) = (plain.scaleFactor, plain.host, plain.source)
     }
 
-    /// Those of a variant, `nil`: of an answer that depends on nothing.
+    /// Returns the names of a variant; `nil` means a response that doesn't vary.
     package func varied(by variant: String?) -> RequestNames { RequestNames(self, variant) }
 }
 
-/// What a load goes through, in order, and what of it this request skips (SEMANTICS §2.2).
+/// The stages of a load in order, without those that the request skips (SEMANTICS §2.2).
 package struct JobPlan: Hashable, Sendable {
-    /// The stages of a load. The first three are ways to the image, tried one after another until
-    /// one has it; the others follow once it was found.
+    /// The stages of a load. The first three are alternative sources of the image, tried in order
+    /// until one succeeds; the others follow.
     package enum Stage: UInt8, Hashable, Sendable {
         case queryResult, queryOriginal, fetch
         case decode, transform, storeOriginal, deliver
 
-        /// The word for it in explanations.
+        /// The name of the stage in explanations.
         var name: String {
             switch self {
             case .queryResult: "query-result"
@@ -150,26 +150,26 @@ package struct JobPlan: Hashable, Sendable {
         }
     }
 
-    /// What makes a request skip stages.
+    /// Request properties that cause stages to be skipped.
     fileprivate struct Trait: OptionSet, Hashable, Sendable {
         let rawValue: UInt16
 
         static let fromLoaderOnly = Trait(rawValue: 1 << 0)
         static let fromCacheOnly = Trait(rawValue: 1 << 1)
-        /// No tier may be asked for the result, or for the original.
+        /// No tier may be queried for the result, or for the original.
         static let asksNoTier = Trait(rawValue: 1 << 2)
         static let asksNoOriginalTier = Trait(rawValue: 1 << 3)
-        /// The result is the original: the same bytes.
+        /// The result consists of the original's bytes.
         static let wantsOriginal = Trait(rawValue: 1 << 4)
-        /// The original is the result, and lies in the same cache.
+        /// The original and the result are the same cache entry.
         static let isOneEntry = Trait(rawValue: 1 << 8)
-        /// Only facts are wanted, no bytes.
+        /// Only image properties are requested, no bytes.
         static let infoOnly = Trait(rawValue: 1 << 5)
-        /// Facts are wanted that are in no entry: a decoder reads the bytes.
+        /// Image properties are requested that no entry contains: a decoder must read the bytes.
         static let wantsFacts = Trait(rawValue: 1 << 9)
-        /// The original is kept nowhere; for a result that is the original, `deliver` keeps it.
+        /// The original isn't stored; if the result is the original, `deliver` stores it.
         static let keepsNoOriginal = Trait(rawValue: 1 << 6)
-        /// The loader may not be asked for this URL.
+        /// The loader must not be used for this URL.
         static let mayNotDownload = Trait(rawValue: 1 << 7)
     }
 
@@ -183,11 +183,11 @@ package struct JobPlan: Hashable, Sendable {
         (.deliver, [.infoOnly]),
     ]
 
-    /// The ways that are left to try.
+    /// The source stages that remain to be tried.
     package struct Ways: Hashable, Sendable {
         fileprivate var bits: UInt8
 
-        /// The next way, which is no longer left then.
+        /// Removes and returns the next source stage.
         package mutating func next() -> Stage? {
             guard bits != 0 else { return nil }
             let stage = Stage(rawValue: UInt8(bits.trailingZeroBitCount))
@@ -195,34 +195,34 @@ package struct JobPlan: Hashable, Sendable {
             return stage
         }
 
-        /// Skips all ways up to and including this one.
+        /// Removes all source stages up to and including this one.
         package mutating func skip(past stage: Stage) { bits &= ~((2 << stage.rawValue) - 1) }
     }
 
     private let bits: UInt8
     private let isRefreshing: Bool
     private let heedsFreshness: Bool
-    /// Whether more is wanted than the index of the memory tier has, or the image is looked at
-    /// before it is delivered.
+    /// Whether the request needs more than the index of the memory tier provides, or checks the
+    /// image before delivery.
     private let asksMore: Bool
-    /// Tiers that are asked for the result.
+    /// Tiers to query for the result.
     package let queryTiers: CacheTypes
-    /// Tiers that are asked for the original.
+    /// Tiers to query for the original.
     package let originalQueryTiers: CacheTypes
-    /// Tiers that `deliver` keeps the result in.
+    /// Tiers in which `deliver` stores the result.
     let storeTiers: CacheTypes
-    /// Tiers that `storeOriginal` keeps the original in.
+    /// Tiers in which `storeOriginal` stores the original.
     let originalStoreTiers: CacheTypes
 
-    /// `keepsOriginalApart`: a result that is the original is another entry than the original, such
-    /// as in another cache. `distrustsMemory`: the copy in memory turned out stale
-    /// (SEMANTICS §5.11).
+    /// `keepsOriginalApart` means that a result consisting of the original's bytes is a separate
+    /// entry, such as in another cache. `distrustsMemory` means that the copy in memory has proven
+    /// stale (SEMANTICS §5.11).
     package init(
         _ request: borrowing ImageRequest, mayDownload: Bool = true,
         keepsOriginalApart: Bool = false, distrustsMemory: Bool
     ) {
         let isOneEntry = request.wantsOriginal && !keepsOriginalApart
-        // One key, one entry: what upstream writes twice under it is written once.
+        // One key is one entry: SDWebImage would write it twice.
         let union = request.storeCacheTypes.union(request.originalStoreCacheTypes)
         queryTiers =
             distrustsMemory
@@ -252,7 +252,7 @@ package struct JobPlan: Hashable, Sendable {
         }
     }
 
-    /// What the request itself says.
+    /// Traits that follow from the request itself.
     private static func traits(of request: ImageRequest) -> Trait {
         var traits: Trait = []
         if request.options.contains(.fromLoaderOnly) { traits.insert(.fromLoaderOnly) }
@@ -265,42 +265,43 @@ package struct JobPlan: Hashable, Sendable {
 
     package func includes(_ stage: Stage) -> Bool { bits & (1 << stage.rawValue) != 0 }
 
-    /// The words for its stages, in order.
+    /// The names of the stages, in order.
     package var stageNames: [String] {
         Self.order.map(\.stage).filter(includes).map(\.name)
     }
 
-    /// All ways to the image, none of them tried.
+    /// All source stages of the plan.
     package var ways: Ways { Ways(bits: bits & ((2 << Stage.fetch.rawValue) - 1)) }
 
-    /// Whether the index of the memory tier may answer: the memory tier is asked for the result,
-    /// and a hit is the end. A refresh needs to know more of its image than the index does.
+    /// Whether the index of the memory tier may answer: the memory tier is queried for the result
+    /// and a hit completes the request. A refresh needs more information about the image than the
+    /// index has.
     package var mayComeFromMemory: Bool {
         includes(.queryResult) && queryTiers.contains(.memory) && !refreshes
             && !asksMore
     }
 
-    /// Whether a cached image is followed by what the origin says of it.
+    /// Whether delivery of a cached image is followed by a revalidation.
     package var refreshes: Bool { isRefreshing && includes(.fetch) }
 
-    /// Whether a cached image is only delivered as long as its origin says (SEMANTICS §6.5).
+    /// Whether a cached image is delivered only while it is fresh (SEMANTICS §6.5).
     package var respectsCacheControl: Bool {
         heedsFreshness && !isRefreshing && includes(.fetch)
     }
 
-    /// The ways of a request that has its cached image.
+    /// The source stages of a request that already has its cached image.
     package var refreshWays: Ways { Ways(bits: 1 << Stage.fetch.rawValue) }
 }
 
 extension JobPlan {
-    /// That of a load under these names.
+    /// Creates the plan of a load.
     package init(
         _ load: borrowing LoadRequest, _ terms: borrowing LoadTerms, _ names: borrowing RequestNames
     ) {
         self.init(load.image, terms, names, distrustsMemory: load.staleRetries > 0)
     }
 
-    /// That of a request under these names.
+    /// Creates the plan of a request.
     package init(
         _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms,
         _ names: borrowing RequestNames, distrustsMemory: Bool
@@ -311,13 +312,13 @@ extension JobPlan {
     }
 }
 
-/// What is wanted of a store. The policies of waiters that share a result are united.
+/// How a result is stored. The policies of subscribers that share a result are merged.
 struct StorePolicy: Hashable, Sendable {
     var tiers: CacheTypes
     var waitsForDisk: Bool
-    /// That of the first waiter that wants the disk. Those of later ones do not count.
+    /// The serializer of the first subscriber that stores to disk; those of later ones are ignored.
     var serializer = Serializer.asIs
-    /// Tags of what is stored, besides those of the bytes that it is made of.
+    /// Tags of the stored entry, in addition to those of its source bytes.
     var tags: [String] = []
 
     mutating func unite(_ other: StorePolicy) {
@@ -327,26 +328,27 @@ struct StorePolicy: Hashable, Sendable {
         CacheTag.unite(&tags, with: other.tags)
     }
 
-    /// How what goes to the disk is encoded; `nil` where it goes as it is, or not at all.
+    /// The encoding for the disk tier; `nil` if the bytes are stored as they are or not on disk.
     var output: OutputOptions? { tiers.contains(.disk) ? serializer.output : nil }
 
-    /// The tiers that take the bytes as they are.
+    /// The tiers that store the bytes as they are.
     var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
 
-    /// Whether a store with this policy does for the other one. The serializers and tags may
-    /// differ, as they may for an entry that is there.
+    /// Whether a store with this policy satisfies the other one. Serializers and tags may differ,
+    /// as they may for an existing entry.
     func covers(_ other: StorePolicy) -> Bool {
         other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
     }
 }
 
-/// Bytes that a client brought along, instead of a URL (PROTOCOL §10.1).
+/// Bytes uploaded by a client instead of a URL (PROTOCOL §10.1).
 package struct Upload: Sendable {
     package let block: BlockHandle
     package let reference: BlockReference
-    /// The key under which an operator puts them; `nil`: they are but the source of a result.
+    /// The key under which an operator puts the bytes; `nil` if they only serve as the source of a
+    /// result.
     package var key: String?
-    /// Bytes of the operator that are kept beside them.
+    /// Operator-supplied data stored alongside.
     package var extendedData: ExtendedData?
 
     package init(block: BlockHandle, reference: BlockReference) {
@@ -355,8 +357,8 @@ package struct Upload: Sendable {
 }
 
 extension LoadTerms {
-    /// What a download worker is told of the transfer: no two identities have a cookie jar of the
-    /// same name. Somebody else's is told nothing (`checkTransferOfPool`).
+    /// The transfer terms sent to a download worker. Cookie jar names include the identity so that
+    /// no two identities share a jar. External workers receive none (`checkTransferOfPool`).
     var transferOfItsOwn: TransferTerms {
         guard loader.kind != .pool else { return TransferTerms() }
         var transfer = transfer

@@ -3,24 +3,25 @@ import ImageModel
 import Messages
 import Tables
 
-/// The stores of a source's bytes that are under way, and the watchers that wait for them.
+/// Stores of a source's bytes in flight, and their watchers.
 struct OriginalStores: Sendable {
-    /// By text of the cache.
+    /// Store state by cache text.
     var originals = Originals()
     private(set) var jobs: [(job: JobID, plain: String)] = []
-    /// Results that are these very bytes and are being delivered, which stores them as well.
+    /// The number of deliveries in progress of results that consist of these bytes and therefore
+    /// store them.
     private(set) var deliveries = 0
-    /// Stores of another encoding of these bytes.
+    /// The number of serializations of these bytes in progress.
     private(set) var transcodes = 0
-    /// The watchers that wait for these stores.
+    /// The watchers of these stores.
     var watchers = WatcherList()
 
-    /// Whether a store of the original is under way.
+    /// Whether a store of the original is in flight.
     var isUnderWay: Bool { !jobs.isEmpty || deliveries > 0 || transcodes > 0 }
 
     mutating func began(_ job: JobID, _ plain: String) { jobs.append((job, plain)) }
 
-    /// A store ended; `tiers` have the original now, under the plain text that comes back.
+    /// Records the end of a store after which `tiers` have the original. Returns its plain text.
     @discardableResult
     mutating func ended(_ job: JobID, tiers: CacheTypes) -> String? {
         guard let ended = jobs.firstIndex(where: { $0.job == job }) else { return nil }
@@ -29,7 +30,8 @@ struct OriginalStores: Sendable {
         return plain
     }
 
-    /// A result under this plain text that is these very bytes is delivered, and stores them.
+    /// Records the delivery of a result that consists of these bytes and stores them under this
+    /// plain text.
     mutating func beganDelivery(storing tiers: CacheTypes, as plain: String) {
         deliveries += 1
         originals.attempt(tiers, plain)
@@ -39,40 +41,41 @@ struct OriginalStores: Sendable {
 
     mutating func beganTranscode() { transcodes += 1 }
 
-    /// A store of another encoding ended; `tiers` have the original now, under this plain text.
+    /// Records the end of a serialization after which `tiers` have the original under this plain
+    /// text.
     mutating func endedTranscode(tiers: CacheTypes, as plain: String) {
         transcodes -= 1
         originals.ended(tiers, plain)
     }
 }
 
-/// What is wanted and known of a source's bytes under each text of the cache: one transfer may be
-/// kept in several caches and under several keys. Nearly always it is one text.
+/// Store state of a source's bytes per cache text: one transfer may be stored in several caches and
+/// under several keys, but nearly always there is one text.
 ///
-/// Texts are plain ones, the same whatever the origin's answer depends on.
+/// The texts are plain, that is, without variants.
 struct Originals: Sendable {
     private struct Original {
         let text: String
-        /// Tiers that somebody wants it in, and whether somebody waits for the disk.
+        /// Tiers in which subscribers want it, and whether any waits for the disk.
         var policy = StorePolicy(tiers: .none, waitsForDisk: false)
-        /// Tiers that were asked for it, in vain.
+        /// Tiers that were queried and missed.
         var missing: CacheTypes = .none
-        /// Tiers for which any store was begun.
+        /// Tiers for which a store was started.
         var attempted: CacheTypes = .none
-        /// Tiers that stored it.
+        /// Tiers that have stored it.
         var stored: CacheTypes = .none
     }
 
     private var entries: [Original] = []
-    /// Where the second text and those after it are.
+    /// The indices of the second and later texts.
     private var places: [String: Int] = [:]
-    /// Texts with policies that may not have been attempted, in the order of the policies.
+    /// Indices of texts whose policies may include tiers without a store, in order of the policies.
     private var wanting: [Int] = []
 
-    /// All texts, the first one first.
+    /// All texts, in insertion order.
     var texts: [String] { entries.map(\.text) }
 
-    /// The tags that somebody wants it to have, under whichever text.
+    /// The combined tags under all texts.
     var tags: [String] {
         entries.reduce(into: []) { CacheTag.unite(&$0, with: $1.policy.tags) }
     }
@@ -89,33 +92,33 @@ struct Originals: Sendable {
         return entries.count - 1
     }
 
-    /// All texts, with the tiers for which a store is wanted or was begun.
+    /// All texts, with the tiers for which a store is wanted or was started.
     var wanted: [(text: String, tiers: CacheTypes)] {
         entries.map { ($0.text, $0.policy.tiers.union($0.attempted)) }
     }
 
-    /// Somebody looks for it under this text; whether nobody did before.
+    /// Adds a text. Returns whether it is new.
     mutating func enter(_ text: String) -> Bool {
         let count = entries.count
         return index(of: text) == count
     }
 
-    /// Tiers that were asked for it under this text, in vain.
+    /// Tiers that were queried for it under this text and missed.
     func missing(_ text: String) -> CacheTypes {
         place(of: text).map { entries[$0].missing } ?? .none
     }
 
-    /// Tiers that stored it under this text.
+    /// Tiers that have stored it under this text.
     func stored(_ text: String) -> CacheTypes {
         place(of: text).map { entries[$0].stored } ?? .none
     }
 
-    /// Those tiers were asked for it, in vain.
+    /// Records that these tiers were queried and missed.
     mutating func noteMissing(_ tiers: CacheTypes, _ text: String) {
         if !tiers.isEmpty { entries[index(of: text)].missing.formUnion(tiers) }
     }
 
-    /// Somebody wants it kept under this text.
+    /// Adds a subscriber's store policy for this text.
     mutating func want(_ policy: StorePolicy, as text: String) {
         let index = index(of: text)
         entries[index].policy.unite(policy)
@@ -125,8 +128,8 @@ struct Originals: Sendable {
         wanting.append(index)
     }
 
-    /// The next text with tiers that are wanted and that no store was begun for; from now on one
-    /// has.
+    /// Returns the next text with wanted tiers for which no store was started, and marks them as
+    /// started.
     mutating func takeUnattempted() -> (text: String, policy: StorePolicy)? {
         while !wanting.isEmpty {
             let index = wanting.removeFirst()
@@ -139,21 +142,20 @@ struct Originals: Sendable {
         return nil
     }
 
-    /// A store for those tiers was begun elsewhere.
+    /// Records a store for those tiers that was started elsewhere.
     mutating func attempt(_ tiers: CacheTypes, _ text: String) {
         entries[index(of: text)].attempted.formUnion(tiers)
     }
 
-    /// Those tiers have it now.
+    /// Records that those tiers have stored it.
     mutating func ended(_ tiers: CacheTypes, _ text: String) {
         entries[index(of: text)].stored.formUnion(tiers)
     }
 }
 
-// What waiters want of a source's bytes beside pixels: that they are stored, and that progress is
-// told.
+// Subscribers' requests to a source other than pixels: stores and progress.
 extension Deriver {
-    /// What a waiter that joined a result wants of its source.
+    /// Registers the requests of a subscriber that joined a result.
     mutating func tellSource(of node: ResultNode.ID, about waiter: Waiter, _ missed: MissedTiers) {
         guard let source = results[node].source, sources.contains(source) else { return }
         if !waiter.wishes.isEmpty { listen(to: source) }
@@ -163,21 +165,21 @@ extension Deriver {
             storing: waiter.originalTiers, missed: missed.original(of: waiter.order))
     }
 
-    /// Somebody wants to know how far its transfer is.
+    /// Requests progress reports for the transfer.
     private mutating func listen(to source: SourceNode.ID) {
         guard !sources[source].hasListeners else { return }
         sources[source].hasListeners = true
         if let job = sources[source].job { dispatcher.listen(to: job) }
     }
 
-    /// Somebody wants to look at what has arrived of its bytes.
+    /// Requests the partial data of the transfer.
     private mutating func look(at source: SourceNode.ID) {
         guard !sources[source].early.isWanted else { return }
         sources[source].early.isWanted = true
         if let job = sources[source].job { dispatcher.look(at: job) }
     }
 
-    /// What an overlay wants of its source: its original is kept like that of an image.
+    /// Registers the requests of an overlay, whose original is stored like that of an image.
     mutating func tellSource(of node: DecodeNode.ID, about layer: Gathering.Layer) {
         guard let source = decodes[node].source, sources.contains(source) else { return }
         want(
@@ -208,9 +210,9 @@ extension Deriver {
 
     // MARK: - Stores
 
-    /// Stores a fetched source that decodes, in the tiers that are wanted and were not tried yet.
-    /// With the cache's queue full it is not stored, which costs a miss at worst. Bytes that
-    /// replace others are always stored.
+    /// Stores a fetched and decoded source in the wanted tiers without a store. If the cache's
+    /// queue is full, it isn't stored, which at worst causes a miss later. Bytes that replace
+    /// others are always stored.
     mutating func storeOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body, body.isOriginal,
             sources[node].keeping != .nowhere, !sources[node].freshness.isOutdated,
@@ -219,7 +221,7 @@ extension Deriver {
         else { return }
         let urgency = sources[node].consumers.urgency.unbounded
         while let wanted = sources[node].storing.originals.takeUnattempted() {
-            // Where a serializer encodes the original anew, no tier takes the bytes as they are.
+            // If a serializer encodes the original, no tier stores the bytes as they are.
             let isOthers = isTranscoding(node, as: wanted.text)
             let tiers = isOthers ? .none : wanted.policy.plainTiers
             if transcodeOriginal(node, wanted.policy, as: wanted.text) || tiers.isEmpty { continue }
@@ -233,7 +235,7 @@ extension Deriver {
         }
     }
 
-    /// The original is not kept, although nothing is wrong with it.
+    /// Abandons the stores of an original that is no longer to be stored.
     mutating func endStores(of node: SourceNode.ID) {
         for job in sources[node].storing.jobs.map(\.job) {
             abandon(job)
@@ -242,9 +244,9 @@ extension Deriver {
     }
 }
 
-// Stores of originals and of what serializers make.
+// Completion of stores of originals and serializations.
 extension Deriver {
-    /// A store ended, well or not: `tiers` have the original now.
+    /// Handles the end of a store, successful or not, after which `tiers` have the original.
     mutating func originalStored(_ node: SourceNode.ID, _ job: JobID, tiers: CacheTypes) {
         let plain = sources[node].storing.ended(job, tiers: tiers)
         if let plain, !tiers.isEmpty {
@@ -254,7 +256,7 @@ extension Deriver {
         tidy(node)
     }
 
-    /// One of the jobs of a serializer is done; the block that came of it is held for the next one.
+    /// Handles a finished job of a serialization; the next job holds the resulting block.
     mutating func transcoded(
         _ id: TranscodeNode.ID, _ result: JobResult, _ blocks: ShortList<BlockHandle>
     ) {
@@ -268,7 +270,7 @@ extension Deriver {
         dispatcher.drop(blocks)
     }
 
-    /// What a serializer made is in those tiers.
+    /// Handles the end of a serialization's store.
     private mutating func transcodeStored(_ id: TranscodeNode.ID, in tiers: CacheTypes) {
         guard let source = endTranscode(id, storing: tiers) else { return }
         if !tiers.isEmpty, sources[source].isReplacing { outdateOthers(of: source) }

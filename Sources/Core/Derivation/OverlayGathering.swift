@@ -3,43 +3,44 @@ package import ImageModel
 import Messages
 import Tables
 
-/// The overlays of a waiter's image. They are fetched and decoded before the image is, and kept
-/// until the image is made.
+/// The overlays of a subscriber's image. They are loaded and decoded before the image, and kept
+/// until the image is finished.
 struct Gathering: Sendable {
     /// One overlay.
     struct Layer: Sendable {
-        /// Its load, as it was admitted.
+        /// The admitted load of the overlay.
         let order: Order
-        /// Where its pixels are, or will be.
+        /// The decode that provides its pixels.
         var decode: Need<DecodeNode>?
-        /// Whether the cache was asked for its original, or is not asked.
+        /// Whether the cache has been queried for its original, or doesn't need to be.
         var hasAskedCache: Bool
-        /// Tiers that were asked for it, in vain.
+        /// Tiers that were queried and missed.
         var missed = CacheTypes.none
     }
 
     var layers: [Layer]
-    /// How badly it is wanted, while somebody waits.
+    /// The urgency while the subscriber waits.
     var urgency: Urgency
-    /// Whether the waiter has an image already.
+    /// Whether the subscriber already has an image.
     let refreshes: Bool
-    /// Whether the waiter waits here. One that has gone on waits for a result, which is a consumer
-    /// of the overlays itself.
+    /// Whether the subscriber is waiting here. A later stage waits for a result, which is itself a
+    /// consumer of the overlays.
     var isAwaited = true
 }
 
-/// A consumer that lays the pixels of a decode over an image.
+/// A consumer that uses the pixels of a decode as an overlay.
 enum OverlayConsumer: Hashable, Sendable {
-    /// A waiter, by the number of the overlay.
+    /// A subscriber, with the index of the overlay.
     case waiter(Waiter.ID, Int)
-    /// A result that is being made.
+    /// A result in production.
     case result(ResultNode.ID)
 }
 
-/// Bytes of pixels that are kept to be laid over others, and the flows that they count for.
+/// The size of overlay pixels in memory, per flow.
 ///
-/// A request that holds overlays may wait for an origin. So no owner may hold more than three times
-/// what would be left then (as with `FairShare`): others find room beside an owner that holds much.
+/// A request that holds overlays may be waiting for an origin. Therefore no owner may hold more
+/// than three times the space left (as in `FairShare`), so that others find space even beside a
+/// heavy user.
 struct OverlayBytes: Sendable {
     private static let heldPerFree: UInt64 = 3
 
@@ -49,10 +50,10 @@ struct OverlayBytes: Sendable {
 
     init(max: UInt64) { self.max = max }
 
-    /// What all flows of the owner of a flow hold.
+    /// The bytes held by all flows of the flow's owner.
     func count(of flow: FlowID) -> UInt64 { held[flow.owner, default: 0] }
 
-    /// Whether the flow may keep so many more.
+    /// Whether the flow may keep this many more bytes.
     func admits(_ bytes: UInt64, for flow: FlowID) -> Bool {
         guard count <= max, bytes <= max - count else { return false }
         return (count(of: flow) + bytes) / Self.heldPerFree <= max - count - bytes
@@ -70,17 +71,16 @@ struct OverlayBytes: Sendable {
     }
 }
 
-// What is laid over an image is loaded like any other: fetched at most once at a time, cached
-// (PROTOCOL §8.8).
+// Overlays are loaded like any image: at most one load at a time, with caching (PROTOCOL §8.8).
 //
-//     the result is not cached ──► gathering ──pixels of all overlays──► the ways to the image
-//                                     └──one cannot be had──► the waiter fails
+//     the result isn't cached ──► gathering ──pixels of all overlays──► source stages of the image
+//                                    └──an overlay fails──► the subscriber fails
 //
-// All overlays are there before work on the image begins. So nothing that holds pixels of an image
-// waits for space. A request that holds overlays may wait for space: overlays have a budget beside
-// that of images. Where that budget is used up a request fails at once, and does not wait.
+// Work on the image begins only when all overlays are available, so nothing that holds pixels of an
+// image waits for space. A request that holds overlays may wait for space, because overlays have a
+// separate budget. If that budget is used up, requests fail at once instead of waiting.
 extension Deriver {
-    /// Whether all that is laid over the image of a waiter is there.
+    /// Whether all overlays of a subscriber are available.
     package func hasGathered(_ id: Waiter.ID) -> Bool {
         guard let gathering = gatherings[id] else { return false }
         return gathering.layers.allSatisfy { layer in
@@ -88,7 +88,7 @@ extension Deriver {
         }
     }
 
-    /// Loads all overlays of a waiter. `refreshing`: it has an image already.
+    /// Loads all overlays of a subscriber. `refreshing` means that it already has an image.
     package mutating func gather(
         _ orders: [Order], for id: Waiter.ID, _ urgency: Urgency, refreshing: Bool
     ) -> Place {
@@ -104,7 +104,7 @@ extension Deriver {
         return Place(.overlays(id))
     }
 
-    /// Why these pixels, which are not on their way, may not be loaded now.
+    /// Returns the error if a new load of these pixels may not start now.
     private mutating func refusal(
         toLay name: Sourced<DecodeKey>, _ order: Order, for flow: FlowID
     ) -> ImageError? {
@@ -115,11 +115,12 @@ extension Deriver {
 
     private func asksCache(_ order: Order, refreshing: Bool) -> Bool {
         let image = order.image
-        // A refresh does not use what is cached, where the overlay may be fetched.
+        // A refresh bypasses the cache if the overlay may be fetched.
         guard !refreshing || !order.plan.includes(.fetch),
             !image.options.contains(.fromLoaderOnly), !image.originalQueryCacheTypes.isEmpty
         else { return false }
-        // It is here already, or is being fetched since the cache does not have it.
+        // Skips the cache if the overlay is available or being fetched because the cache doesn't
+        // have it.
         guard order.plan.includes(.fetch) else { return true }
         let key = DecodeKey(overlay: order.key.decode.source, limits: order.terms.limits)
         if decodes.first(under: Sourced(key: key, origin: order.network)) != nil { return false }
@@ -128,8 +129,8 @@ extension Deriver {
 
     // MARK: - One overlay
 
-    /// Joins the decode of an overlay that is under way, or begins one: of the cached original, or
-    /// else of what its origin has. With no way left the overlay cannot be had.
+    /// Joins the decode of an overlay, or starts one from the cached original or else from the
+    /// origin. Fails if no stage is left.
     mutating func obtainOverlay(_ index: Int, of id: Waiter.ID) {
         guard let gathering = gatherings[id] else { return }
         let layer = gathering.layers[index]
@@ -159,27 +160,27 @@ extension Deriver {
         tellSource(of: node, about: layer)
     }
 
-    /// A waiter will not get all its overlays: the load of one failed, or no way to it is left.
+    /// Fails a subscriber because an overlay failed or no stage is left for it.
     private mutating func giveUp(_ id: Waiter.ID, _ error: ImageError?) {
         leaveOverlays(id)
         tell(.ungathered(id, error))
     }
 
-    /// A refresh asks for an overlay as if it had one with an unknown mark. So it does not join
-    /// older transfers, and what it brings replaces what is cached.
+    /// A refresh loads an overlay as a revalidation with an unknown mark. It therefore doesn't join
+    /// older transfers, and its response replaces the cached entry.
     private func origin(of layer: Gathering.Layer, refreshing: Bool) -> ByteSource {
         guard layer.hasAskedCache else { return layer.order.cachedOriginal }
         guard refreshing else { return layer.order.network }
         return .revalidation(.none, FetchTerms(layer.order.terms))
     }
 
-    /// The pixels of an overlay are there.
+    /// Handles the arrival of an overlay's pixels.
     mutating func cameOverlay(_ node: DecodeNode.ID) {
         guard decodes[node].name.key.isOverlay else { return }
         let waiting = decodes[node].overlays.compactMap { consumer in
             if case .waiter(let id, _) = consumer { id } else { nil }
         }
-        // A waiter that lays the same overlay twice is listed twice.
+        // A subscriber that uses the same overlay twice is listed twice.
         let ready = waiting.filter { hasJustGathered($0) }
         if !ready.isEmpty { tell(.gathered(ready)) }
     }
@@ -188,7 +189,7 @@ extension Deriver {
         if hasJustGathered(id) { tell(.gathered([id])) }
     }
 
-    /// Whether the waiter has all overlays and has not been told so.
+    /// Returns whether the subscriber has all overlays and hasn't been notified yet.
     private mutating func hasJustGathered(_ id: Waiter.ID) -> Bool {
         guard gatherings[id]?.isAwaited == true, hasGathered(id) else { return false }
         gatherings[id]?.isAwaited = false
@@ -199,8 +200,8 @@ extension Deriver {
 }
 
 extension ImageError {
-    /// The error of a request whose overlay cannot be had. An error that only says to ask the stack
-    /// again stays as it is.
+    /// Returns the error of a request whose overlay failed. Errors that only ask for a retry are
+    /// returned unchanged.
     package static func overlay(_ error: ImageError, url text: String) -> ImageError {
         guard error.code.admitsFallback else { return error }
         let url = try? SourceURL(text)

@@ -3,10 +3,10 @@ package import ImageModel
 import Messages
 import Tables
 
-// A result that exists goes to where clients read, and to the tiers that keep it.
+// Delivery of a finished result to where clients read, and to the tiers that store it.
 extension Deriver {
-    /// Has the cache copy the result to where clients read, under its key unless no tier may keep
-    /// it. It is finished even when nobody waits any more.
+    /// Submits the delivery, under the result's key unless no tier may store it. The delivery
+    /// finishes even if no subscriber is left.
     mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         if results[node].isOriginal || results[node].chain != nil {
             transcodeBody(of: node, product)
@@ -24,8 +24,8 @@ extension Deriver {
         results[node].beganDelivery(job, of: product)
     }
 
-    /// The copy is where clients read: waiters are answered. A waiter that joined meanwhile and
-    /// wants the result kept in other tiers waits for another round.
+    /// Answers the subscribers after a delivery. If subscribers that joined meanwhile want other
+    /// tiers, another delivery follows.
     mutating func delivered(
         _ node: ResultNode.ID, _ report: StoreReport, _ job: Completion.Ended
     ) {
@@ -51,8 +51,8 @@ extension Deriver {
         if results[node].consumers.isEmpty { retire(node) } else { deliver(node, product) }
     }
 
-    /// Waiters have their image. Those under `waitStoreCache` begin to wait for stores at once;
-    /// replies follow.
+    /// Completes subscribers. Those with `waitStoreCache` start waiting for the remaining stores
+    /// before they are answered.
     mutating func complete(
         _ waiters: [Waiter], _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
     ) {
@@ -66,38 +66,38 @@ extension Deriver {
         }
     }
 
-    /// A delivery waits for space only as long as somebody waits for it: readers may keep large
-    /// blocks for ever.
+    /// Sets whether the delivery may wait for space. It may only while there are subscribers,
+    /// because readers can retain large blocks indefinitely.
     mutating func waitsForSpace(_ node: ResultNode.ID, _ may: Bool) {
         if let job = results[node].job { mayWaitForSpace(job, may) }
     }
 }
 
-/// A waiter that has its image, and waits for stores before it is answered.
+/// A subscriber that has its image and waits for stores before it is answered.
 struct Watcher: Sendable {
     let id: Waiter.ID
-    /// The cache that has its image, unless it is facts.
+    /// The cache that has the image; `nil` for image properties.
     let cache: WorkerID?
-    /// The source whose store it waits for after that of what a serializer makes.
+    /// The source whose store to wait for after the serialization.
     let source: SourceNode.ID?
-    /// The text of the original where that alone is stored.
+    /// The text of the original if only that is stored.
     let original: String?
-    /// Tiers that stored it so far.
+    /// Tiers that have stored it so far.
     var stored: CacheTypes
 }
 
 typealias WatcherList = SeatList<Watcher>
 
-/// A watcher that waits for no store any more, and the tiers that have its image.
+/// A watcher whose stores have finished, and the tiers that have its image.
 package struct Stored: Sendable {
     package let id: Waiter.ID
     package let tiers: CacheTypes
 }
 
-// Watchers have their image, and wait for stores before they are answered (`waitStoreCache`).
+// Watchers: subscribers that have their image and wait for stores (`waitStoreCache`).
 extension Deriver {
-    /// Makes a waiter with `waitStoreCache` a watcher: of what a serializer makes of its image, and
-    /// of the original.
+    /// Makes a subscriber with `waitStoreCache` a watcher of the serialization of its image and of
+    /// the store of the original.
     mutating func standBy(
         _ waiter: Waiter, _ result: ResultNode, _ image: DeliveredImage, _ block: BlockHandle?
     ) -> Place? {
@@ -111,7 +111,7 @@ extension Deriver {
         return Place(.transcode(transcode, transcodes[transcode].watchers.join(watcher)))
     }
 
-    /// A watcher waits for the store of the original, if there is one.
+    /// Makes a watcher wait for the store of the original, if there is one.
     mutating func awaitOriginal(_ watcher: Watcher) -> Place? {
         guard let source = watcher.source, sources.contains(source),
             sources[source].storing.isUnderWay
@@ -119,7 +119,7 @@ extension Deriver {
         return Place(.original(source, sources[source].storing.watchers.join(watcher)))
     }
 
-    /// Nothing of the original is on its way to a tier any more: nobody waits for that.
+    /// Answers the watchers once no store of the original is in flight.
     mutating func tellStored(_ storing: OriginalStores) {
         guard !storing.watchers.isEmpty else { return }
         tell(

@@ -3,9 +3,9 @@ import ImageModel
 import Messages
 import Tables
 
-// Steps and encode, from the pixels of a result to its bytes.
+// Transform and encode: from the pixels of a result to its bytes.
 extension Deriver {
-    /// An image of one colour needs no pixels, unless somebody else encodes it.
+    /// Paints a solid-color image, which needs no pixels unless an external worker encodes it.
     mutating func paint(_ node: ResultNode.ID, _ canvas: Canvas) {
         var output = results[node].name.key.output
         if dispatcher.encodesElsewhere(output) {
@@ -27,8 +27,8 @@ extension Deriver {
         results[node].beganTransform(job)
     }
 
-    /// The pixels are there: steps and encode follow. Where only facts came, they are the result,
-    /// or the source's bytes are.
+    /// Continues with the transform once the decode has finished. If it returned only image
+    /// properties, they are the result, or the source's bytes are.
     mutating func usePixels(_ node: ResultNode.ID) {
         guard let decode = results[node].decode else {
             preconditionFailure("a result waits at its decode until the pixels are there")
@@ -41,7 +41,8 @@ extension Deriver {
         guard let pixels = decodes[decode].pixels else { return useFacts(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
         let key = results[node].name.key
-        // Workers of somebody else get one image: all frames are encoded by ours.
+        // External workers receive a single image; animations are always encoded by built-in
+        // workers.
         let isElsewhere = dispatcher.encodesElsewhere(key.output)
         results[node].chain = StepChain(
             key.steps, of: pixels.info,
@@ -49,7 +50,7 @@ extension Deriver {
         transform(node, pixels.frame, pixels.info, reading: pixels.block)
     }
 
-    /// Steps and encode of such pixels, or the next link of them.
+    /// Submits the transform of the pixels, or its next link.
     private mutating func transform(
         _ node: ResultNode.ID, _ frame: DecodedImage.Frame, _ info: ImageInfo,
         reading block: BlockHandle
@@ -68,7 +69,7 @@ extension Deriver {
         results[node].beganTransform(job)
     }
 
-    /// A link is done: the next one reads its pixels, which its job holds from then on.
+    /// Continues with the next link of a chain; its job holds the pixels from then on.
     private mutating func goOn(
         _ node: ResultNode.ID, with image: EncodedImage, in block: BlockHandle,
         _ chain: StepChain
@@ -87,7 +88,8 @@ extension Deriver {
         dispatcher.drop(block)
     }
 
-    /// Only the header was needed: the result is the facts, or the source as it came.
+    /// Completes a result that needed only the header: the result consists of the image properties,
+    /// or of the source's bytes.
     private mutating func useFacts(_ node: ResultNode.ID) {
         guard let id = results[node].source, sources.contains(id), let info = sources[id].info,
             let body = sources[id].body
@@ -97,7 +99,7 @@ extension Deriver {
             return completeFacts(node, id, info, facts)
         }
         let metadata = sources[id].metadata(info, tags: results[node].policy.tags)
-        // Before the decode is left: the source stays for this delivery.
+        // Registered before leaving the decode, so that the source stays for this delivery.
         sources[id].storing.beganDelivery(
             storing: results[node].policy.tiers, as: results[node].order.names.plainResult)
         leaveProvider(of: node)
@@ -119,8 +121,8 @@ extension Deriver {
         complete(result.consumers.members, image, nil, result)
     }
 
-    /// The result exists, and no longer needs its pixels. Where the result is lost its waiters
-    /// begin again, and gather overlays anew.
+    /// Handles the transformed result, which no longer needs its pixels. If the result is lost
+    /// later, its subscribers start again and gather overlays again.
     mutating func transformed(
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
@@ -133,14 +135,14 @@ extension Deriver {
         made(node, ResultNode.Product(block, image.reference, metadata))
     }
 
-    /// The file that the decoder handed over is the result.
+    /// Uses the file that the decoder returned as the result.
     private mutating func useFile(_ node: ResultNode.ID, _ file: DecodeNode.File) {
         let metadata = metadata(of: node, file.info)
         dispatcher.hold(file.block)
         made(node, ResultNode.Product(file.block, file.reference, metadata))
     }
 
-    /// What is stored of a result beside its bytes.
+    /// Returns the metadata to store with a result.
     private func metadata(of node: ResultNode.ID, _ info: ImageInfo) -> StoredMetadata {
         let provenance = results[node].provenance
         var metadata = StoredMetadata(
@@ -151,7 +153,7 @@ extension Deriver {
         return metadata
     }
 
-    /// The result exists: what it was made of is no longer needed.
+    /// Delivers the finished result and releases its inputs.
     private mutating func made(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         leaveProvider(of: node)
         leaveOverlays(of: node)
@@ -160,14 +162,16 @@ extension Deriver {
     }
 }
 
-/// A result of which workers of somebody else do a part, steps or the encode: a row of links, each
-/// of which one worker does. Between two links there are pixels as they are, PAM, as shown.
+/// The chain of jobs for a result of which external workers run some steps or the encode. Each link
+/// is one job of one worker. Between links, images are passed as uncompressed PAM, with the
+/// orientation applied.
 ///
-///     ours: the steps before ──► theirs: one step ──► ours: the steps after, and the encode
-///                                                 └──► theirs: the encode
+///     built-in: preceding steps ──► external: one step ──► built-in: remaining steps and encode
+///                                                      └──► external: encode
 ///
-/// Theirs may follow each other. The first link is ours, also where it has no steps: whatever was
-/// decoded becomes PAM. So is the last one, unless a pool of theirs is granted the format.
+/// External links may follow each other. The first link is built-in, even without steps, because it
+/// converts the decoded image to PAM. So is the last one, unless an external pool is granted the
+/// format.
 struct StepChain: Sendable {
     private enum Link: Sendable {
         case ours(Range<Int>)
@@ -183,15 +187,16 @@ struct StepChain: Sendable {
         }
     }
 
-    /// What the pixels of the first link were made of.
+    /// The properties of the image from which the pixels of the first link were decoded.
     let source: ImageInfo
     private let links: [Link]
-    /// The link that is done now.
+    /// The current link.
     private var index = 0
-    /// What the link before made; the job of this one holds it.
+    /// The output of the previous link; the job of the current link holds it.
     private(set) var carried: BlockHandle?
 
-    /// `encodesElsewhere`: somebody else encodes it. `nil` where all of it is ours.
+    /// Returns `nil` if built-in workers run everything. `encodesElsewhere` means that an external
+    /// worker encodes the result.
     init?(_ steps: [TransformStep], of source: ImageInfo, encodesElsewhere: Bool) {
         let customs = steps.indices.filter { steps[$0].isCustom }
         guard encodesElsewhere || !customs.isEmpty else { return nil }
@@ -209,21 +214,21 @@ struct StepChain: Sendable {
         self.source = source
     }
 
-    /// Whether what is made now is the result.
+    /// Whether the current link produces the result.
     var isLast: Bool { index == links.count - 1 }
 
-    /// Whether workers of somebody else do what is done now.
+    /// Whether an external worker runs the current link.
     var isForeign: Bool {
         if case .ours = links[index] { false } else { true }
     }
 
-    /// The link is done; it made that.
+    /// Continues with the next link; `carried` is the output of the finished one.
     mutating func goOn(with carried: BlockHandle) {
         index += 1
         self.carried = carried
     }
 
-    /// What the link lays over its pixels, of what all of these steps do.
+    /// Returns the overlays that the current link applies.
     func own(_ overlays: [DecodeNode.Pixels], of steps: [TransformStep]) -> [DecodeNode.Pixels] {
         guard !overlays.isEmpty else { return [] }
         let isOverlay = { (step: TransformStep) in
@@ -235,7 +240,7 @@ struct StepChain: Sendable {
         return Array(overlays.dropFirst(before).prefix(own))
     }
 
-    /// What the link does of the steps and of the encode of all.
+    /// Returns the part of the steps and encode that the current link runs.
     func link(of whole: TransformWork) -> TransformWork {
         var work = whole
         work.steps = Array(whole.steps[links[index].steps])

@@ -3,15 +3,14 @@ import ImageModel
 import Messages
 import Tables
 
-// refreshCached: the origin is asked whether what is cached is still the same
-// (SEMANTICS §6.1).
+// refreshCached: revalidation of cached entries with the origin (SEMANTICS §6.1).
 //
-//     asked ──304──► not modified
-//       └──body──► compared ──the stored bytes──► not modified
-//                     └──other bytes──► decoded, stored in their place, delivered
+//     requested ──304──► not modified
+//         └──body──► compared ──the stored bytes──► not modified
+//                       └──other bytes──► decoded, stored as a replacement, delivered
 extension Deriver {
-    /// The origin sent a body. It may be the stored one all the same: not every origin gives
-    /// validators or heeds them.
+    /// Compares a received body with the stored one, because not every origin sends or respects
+    /// validators.
     mutating func compare(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         let query = QueryWork(
             key: sources[node].text(of: sources[node].plainText), tiers: .all,
@@ -21,8 +20,8 @@ extension Deriver {
         sources[node].compares(body, job, against: nil)
     }
 
-    /// The cache found the stored original, or compared the body with it. Where it cannot say, the
-    /// body counts as a new one: at worst the same image is delivered twice.
+    /// Handles the stored original or the result of the comparison. If the cache fails, the body
+    /// counts as new; at worst the same image is delivered twice.
     mutating func compared(
         _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
     ) {
@@ -37,7 +36,7 @@ extension Deriver {
         _ node: SourceNode.ID, _ hit: CacheHit, _ block: BlockHandle?
     ) {
         guard let body = sources[node].kept, let block else { Self.nothingToCompare() }
-        // What is outdated is replaced wherever it is.
+        // An outdated entry is replaced in every tier that has it.
         sources[node].storing.originals.want(
             StorePolicy(
                 tiers: hit.tier, waitsForDisk: false, serializer: sources[node].serializer),
@@ -47,7 +46,7 @@ extension Deriver {
             guard let known = decodes[$0].name.origin.mark else { return false }
             return known.names(mark) || known == .none
         }
-        // Only our own cache compares, and only what it has itself.
+        // Only the built-in cache can compare, and only its own entries.
         let isOurs = block.worker == dispatcher.cache
         guard isMeant, isOurs, hit.reference.length == body.reference.length else {
             dispatcher.drop(block)
@@ -62,8 +61,8 @@ extension Deriver {
         sources[node].compares(body, job, against: SourceNode.Staged(block: block, mark: mark))
     }
 
-    /// The body is the stored one. Waiters that have an image of it are done. The body also serves
-    /// waiters for a transfer, and those with no mark that says what their image was made of.
+    /// Handles a body equal to the stored one. Subscribers with an image made from it are done.
+    /// Subscribers of the transfer, and those whose image has no mark, use the body.
     private mutating func foundSame(_ node: SourceNode.ID) {
         guard let staged = sources[node].staged else { Self.nothingToCompare() }
         if sources[node].keeping == .nowhere {
@@ -76,13 +75,13 @@ extension Deriver {
         if sources.contains(node) { use(node) }
     }
 
-    /// Other bytes.
+    /// Handles a body that differs from the stored one.
     mutating func foundChanged(_ node: SourceNode.ID) {
         sources[node].freshness.isChanged = true
         use(node)
     }
 
-    /// The body goes on as every fetched one.
+    /// Continues with the body like with any fetched one.
     private mutating func use(_ node: SourceNode.ID) {
         guard let body = sources[node].kept else { Self.nothingToCompare() }
         let staged = sources[node].staged
@@ -90,7 +89,7 @@ extension Deriver {
         if let staged { dispatcher.drop(staged.block) }
     }
 
-    /// The cache is gone, with the bytes that a body was to be compared with. It is asked again.
+    /// Restarts comparisons after the loss of the cache that held the stored bytes.
     mutating func compareAgain(after cache: WorkerID) {
         for node in sources.ids where sources[node].staged?.block.worker == cache {
             guard let body = sources[node].kept, let job = sources[node].job else { continue }
@@ -104,20 +103,21 @@ extension Deriver {
     }
 }
 
-// Which work belongs to refreshes, and until when it may be joined.
+// Which work belongs to refreshes, and how long it may be joined.
 extension Deriver {
-    /// Whether a waiter of the source has an image already.
+    /// Whether a subscriber of the source already has an image.
     func isRefresh(_ node: SourceNode.ID) -> Bool {
         sources[node].consumers.contains { decodes[$0].name.origin.isRevalidation }
     }
 
-    /// Whether a refresh has a part in the source, or had.
+    /// Whether the source was started by or is shared with a refresh.
     func isRefreshed(_ node: SourceNode.ID) -> Bool {
         sources[node].name.origin.isRevalidation || sources[node].freshness.isChanged
             || isRefresh(node)
     }
 
-    /// A body came. A refresh that begins from now on asks the origin anew.
+    /// Closes refreshes after a body has arrived: refreshes that begin later must contact the
+    /// origin again.
     mutating func closeRefreshes(at node: SourceNode.ID) {
         for decode in sources[node].consumers.members
         where decodes[decode].name.origin.isRevalidation {
@@ -127,11 +127,11 @@ extension Deriver {
     }
 }
 
-// The origin says that the stored bytes are still the newest. Its answer may also say anew who may
-// keep them (RFC 9111 §4.3.4). Where nobody may any more, they are removed as if other bytes had
-// come. The reply is the same.
+// Handling of unchanged content. The response may also change who may store it (RFC 9111 §4.3.4).
+// If storage is no longer permitted, entries are removed as if other bytes had arrived; the reply
+// is the same.
 extension Deriver {
-    /// The origin says that nothing changed, and sent no body.
+    /// Handles a 304 response.
     mutating func notModified(_ node: SourceNode.ID, _ answer: ImageError) {
         let control = answer.confirmedControl
         let role = sources[node].name.origin.terms?.role
@@ -143,8 +143,7 @@ extension Deriver {
         if sources.contains(node) { confirm(node) { _ in true } }
     }
 
-    /// Nothing changed: ends the refreshes of images with such marks. An overlay has to be loaded
-    /// all the same.
+    /// Ends the refreshes of images with matching marks. Overlays must be loaded nevertheless.
     mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
         for decode in sources[node].consumers.members {
             let name = decodes[decode].name
@@ -153,9 +152,9 @@ extension Deriver {
         }
     }
 
-    /// Removes the images of the source's waiters from every tier, and begins again all other work
-    /// on these bytes. The node is gone afterwards, unless others wait for it. An older refresh
-    /// removes nothing.
+    /// Removes the images of the source's subscribers from every tier and restarts all other work
+    /// on these bytes. The node ends unless it has other consumers. An older refresh removes
+    /// nothing.
     mutating func removeKept(of node: SourceNode.ID) {
         guard !sources[node].freshness.isOutdated else { return }
         let texts = keptTexts(of: node)
@@ -163,7 +162,7 @@ extension Deriver {
         for text in texts.sorted() { removeOutdated(text, exceptIn: .none) }
     }
 
-    /// The texts under which the originals and results of the source's waiters are stored.
+    /// The texts under which the originals and results of the source's subscribers are stored.
     private func keptTexts(of node: SourceNode.ID) -> Set<String> {
         var texts = Set(sources[node].storing.originals.texts)
         for decode in sources[node].consumers.members {

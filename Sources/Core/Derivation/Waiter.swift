@@ -3,31 +3,30 @@ package import ImageModel
 package import Messages
 package import Tables
 
-/// A request that waits for an image: as much of it as the work depends on. It does not change
-/// while it waits.
+/// A subscriber: the part of a waiting request on which the work depends. Immutable while it waits.
 package struct Waiter: Sendable {
     package typealias ID = SlotID<Waiter>
 
     package let id: ID
     package let order: Order
-    /// Tiers with an image under the key of the result, which the result is to replace.
+    /// Tiers with an entry under the result's key that the result is to replace.
     let replaced: CacheTypes
-    /// What it is told before its image is whole.
+    /// Notifications wanted before the image is complete.
     let wishes: Wishes
 
-    /// What a waiter is told while bytes arrive.
+    /// Notifications during the transfer.
     package struct Wishes: OptionSet, Sendable {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// How far its transfer is.
+        /// Transfer progress.
         package static let progress = Wishes(rawValue: 1 << 0)
-        /// What the header says, as soon as it is there.
+        /// The image header as soon as it is available.
         package static let info = Wishes(rawValue: 1 << 1)
-        /// Images made of the bytes that have come so far.
+        /// Partial images from the data received so far.
         package static let partials = Wishes(rawValue: 1 << 2)
-        /// For what the bytes are looked at that have come so far.
+        /// Notifications that require examining partial data.
         static let early: Wishes = [.info, .partials]
     }
 
@@ -38,20 +37,20 @@ package struct Waiter: Sendable {
         self.wishes = wishes
     }
 
-    /// What it wants of the store of its result, which replaces what is outdated.
+    /// The store policy for the result, which replaces outdated entries.
     var storePolicy: StorePolicy {
         StorePolicy(
             tiers: order.plan.storeTiers.union(replaced), waitsForDisk: order.waitsForStores,
             serializer: order.serializer, tags: order.terms.tags)
     }
 
-    /// What it wants of the store of its original.
+    /// The tiers in which to store the original.
     var originalTiers: CacheTypes {
         order.plan.includes(.storeOriginal) ? order.plan.originalStoreTiers : .none
     }
 }
 
-/// Tiers that were asked in vain for what somebody wants.
+/// Tiers that were queried and missed.
 package struct MissedTiers: Sendable {
     /// For the result.
     package var result = CacheTypes.none
@@ -60,26 +59,26 @@ package struct MissedTiers: Sendable {
 
     package init() {}
 
-    /// What is known of the original under the texts of an order.
+    /// The missed tiers for the original under the texts of a request.
     func original(of order: Order) -> CacheTypes {
         order.names.plainOriginal == order.names.plainResult ? result : original
     }
 }
 
-/// Where a waiter waits. It holds until an event names the waiter.
+/// The position at which a subscriber waits. Valid until an event names the subscriber.
 package struct Place: Sendable {
     enum Node: Sendable {
         /// For a query of the result's key.
         case lookup(Need<LookupNode>)
-        /// With a stale image, for what external caches know of it.
+        /// With a stale image, for freshness information from external caches.
         case validity(Need<ValidityNode>)
-        /// For what is laid over its image.
+        /// For the overlays of its image.
         case overlays(Waiter.ID)
-        /// For a result that is being made.
+        /// For a result in production.
         case result(Need<ResultNode>)
         /// With its image, for the store of the original (`waitStoreCache`).
         case original(SourceNode.ID, WatcherList.Seat)
-        /// With its image, for what a serializer makes of it (`waitStoreCache`).
+        /// With its image, for the serialization of it (`waitStoreCache`).
         case transcode(TranscodeNode.ID, WatcherList.Seat)
     }
 
@@ -88,26 +87,26 @@ package struct Place: Sendable {
     init(_ node: Node) { self.node = node }
 }
 
-/// Names a transfer whose progress was told.
+/// Identifies a transfer in progress reports.
 package struct Transfer: Hashable, Sendable {
     let source: SourceNode.ID
 }
 
-/// An image that was made for waiters, or its facts.
+/// A finished image, or its properties.
 package struct Made: Sendable {
     package let image: DeliveredImage
     package let timings: StageTimings
-    /// What tells the bytes that it was made of from others.
+    /// Identifies the source bytes.
     package let mark: BodyMark
-    /// What their origin says of caching, as far as that is known.
+    /// The origin's caching information, as far as it is known.
     package let caching: OriginCaching?
-    /// What an operator put beside these.
+    /// Operator-supplied data stored with the source bytes.
     package let extendedData: ExtendedData?
-    /// Whether these came from the cache.
+    /// Whether the source bytes came from the cache.
     package let isOfCachedOriginal: Bool
-    /// Whether these were fetched for the waiters.
+    /// Whether the source bytes were fetched.
     package let isFetched: Bool
-    /// How these came, what was decoded for it, and how it was made of that.
+    /// Accounts of the fetch, the decode and the transform.
     package let fetched: FetchAccount?
     package let decoded: DecodeAccount?
     package let transformed: TransformAccount?
@@ -125,30 +124,30 @@ package struct Made: Sendable {
     }
 }
 
-/// What becomes of waiters whose work was torn down.
+/// What subscribers do after their work was torn down.
 package enum Disposition: Sendable {
     /// They fail.
     case fail(ImageError)
-    /// They go their next way, after work that took so long; the cache was asked for that text in
-    /// vain, if it was asked.
+    /// They continue with the next stage after work that took this time. The cache was queried for
+    /// the given text and missed, if not `nil`.
     case onward(StageTimings, missed: String?)
-    /// They begin again.
+    /// They start again.
     case again
-    /// They begin again through no fault of anybody.
+    /// They start again without counting it as a retry.
     case afresh
-    /// They have the right image already.
+    /// They already have the current image.
     case unmodified
 
-    /// The text that the cache was asked for in vain.
+    /// The text that was queried in the cache and missed.
     package var missedText: String? {
         if case .onward(_, let text) = self { text } else { nil }
     }
 }
 
-// A waiter leaves its place, or wants its image more or less urgently than before.
+// Cancellation and changes of urgency of subscribers.
 extension Deriver {
-    /// A waiter leaves. Work that nobody else wants leaves the tables in the same step in which its
-    /// worker is told, so that a newcomer gets new work.
+    /// Removes a subscriber. Unwanted work is removed from the tables in the same step in which its
+    /// worker is notified, so that new subscribers get new work.
     package mutating func leave(_ place: Place) {
         switch place.node {
         case .lookup(let need): detach(from: need)
@@ -156,7 +155,7 @@ extension Deriver {
         case .overlays(let id): leaveOverlays(id)
         case .result(let need):
             detach(from: need)
-            // Once the result exists, a cancel changes the reply and no longer the store.
+            // Once the result exists, a cancel affects only the reply and not the store.
             if results.contains(need.node), results[need.node].consumers.isEmpty {
                 waitsForSpace(need.node, false)
             }
@@ -165,29 +164,30 @@ extension Deriver {
         }
     }
 
-    /// Work that is shared with others runs in the highest class among them.
+    /// Updates the urgency of a subscriber. Shared work runs in the highest class of its
+    /// subscribers.
     package mutating func reprioritise(_ place: Place, _ urgency: Urgency) {
         switch place.node {
         case .lookup(let need): update(need, urgency)
         case .validity(let need): update(need, urgency)
         case .overlays(let id): reprioritiseOverlays(of: id, urgency)
         case .result(let need): update(need, urgency)
-        // A store goes on in the class that it was begun in; it holds up only this reply.
+        // A store keeps the class with which it was started; it delays only this reply.
         case .original, .transcode: break
         }
     }
 
-    /// Whether no worker has the job that has to end before a waiter gets on from there.
+    /// Whether the subscriber's next job is waiting for a worker.
     package func waitsForWorker(_ place: Place) -> Bool {
         awaitedJob(at: place).map { dispatcher.isWaiting(awaited($0)) } ?? false
     }
 
-    /// The pool that has to do that job, where no worker of it is connected.
+    /// The pool of that job if the pool has no connected workers.
     package func missingWorkers(at place: Place) -> MissingWorkers? {
         awaitedJob(at: place).flatMap { dispatcher.missingWorkers(for: awaited($0)) }
     }
 
-    /// Whether that job is a transfer which does not begin since transfers are suspended.
+    /// Whether that job is a transfer that waits because transfers are suspended.
     package func waitsForResumption(_ place: Place) -> Bool {
         dispatcher.transfers.isSuspended
             && awaitedJob(at: place).map { dispatcher.isWaitingTransfer($0) } ?? false
@@ -212,18 +212,18 @@ extension Deriver {
         return awaitedJob(of: node)
     }
 
-    /// The job that has to end before there are pixels.
+    /// The job that must finish before the pixels are available.
     private func awaitedJob(of decode: DecodeNode.ID) -> JobID? {
         decodes[decode].job ?? decodes[decode].source.flatMap { sources[$0].job }
     }
 
-    /// Whether somebody waits there for what the transfer brings.
+    /// Whether the subscriber waits for the data of the transfer.
     package func isFed(_ place: Place, by transfer: Transfer) -> Bool {
         guard case .result(let need) = place.node else { return false }
         return results[need.node].source == transfer.source
     }
 
-    /// The same, where the result does not exist yet.
+    /// Whether the subscriber waits for the data of the transfer and its result doesn't exist yet.
     package func isFedOnly(_ place: Place, by transfer: Transfer) -> Bool {
         guard isFed(place, by: transfer), case .result(let need) = place.node else { return false }
         return !results[need.node].exists

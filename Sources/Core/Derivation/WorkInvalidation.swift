@@ -3,7 +3,7 @@ package import ImageModel
 package import Messages
 import Tables
 
-// Work that will not be done, and what becomes of its waiters.
+// Teardown of work and notification of its subscribers.
 extension Deriver {
     mutating func tearDown(_ node: SourceNode.ID, _ disposition: Disposition) {
         for decode in sources[node].consumers.members where decodes.contains(decode) {
@@ -20,7 +20,7 @@ extension Deriver {
         }
     }
 
-    /// The node is over. With its last result a decode is over, and with its last decode a source.
+    /// Ends the node. A decode ends with its last result, and a source with its last decode.
     mutating func tearDown(_ node: ResultNode.ID, _ disposition: Disposition) {
         let waiters = results[node].consumers.members
         retire(node)
@@ -29,7 +29,7 @@ extension Deriver {
 
     // MARK: - Overlays
 
-    /// What becomes of the consumers of an overlay whose pixels will not come, or are lost.
+    /// Handles overlay pixels that won't arrive or are lost.
     private mutating func resolve(
         _ disposition: Disposition, _ consumer: OverlayConsumer, of node: DecodeNode.ID
     ) {
@@ -38,7 +38,7 @@ extension Deriver {
         case .waiter(let id, let index):
             guard let gathering = gatherings[id], gathering.layers[index].decode?.node == node
             else { return }
-            // A waiter that has gone on waits for a result, which is among the consumers itself.
+            // A subscriber past this stage waits for a result, which is itself among the consumers.
             guard gathering.isAwaited else { return leaveOverlays(id) }
             resolve(disposition, index, of: id, gathering.layers[index])
         }
@@ -67,12 +67,12 @@ extension Deriver {
     }
 }
 
-// Two refreshes of one image may be under way. What the transfer that began last brings is kept,
-// whichever ends first. The older refresh answers its waiters. It stores, removes and outdates
-// nothing.
+// Concurrent refreshes of one image. The response of the transfer that started last is kept,
+// regardless of which one finishes first. An older refresh answers its subscribers but stores,
+// removes and invalidates nothing.
 extension Deriver {
     /// Removes the entries that older refreshes would have replaced, except those that the newest
-    /// one replaces itself.
+    /// refresh replaces itself.
     mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
         guard let began = sources[newest].freshness.began else { return }
         let older = olderRefreshes(of: key, before: began)
@@ -112,7 +112,7 @@ extension Deriver {
         results.ids.filter { isOutdated(results[$0], of: key, at: older, before: began) }
     }
 
-    /// Whether a result is made, or will be, of what an older refresh brought.
+    /// Whether a result is or will be made from the response of an older refresh.
     private func isOutdated(
         _ result: ResultNode, of key: SourceKey, at older: [SourceNode.ID],
         before began: TransferSerial
@@ -124,8 +124,8 @@ extension Deriver {
             || result.source.map { older.contains($0) } ?? false
     }
 
-    /// A delivery that would also store is begun anew without the store. A result without waiters
-    /// is dropped.
+    /// Marks a result as outdated. A delivery that also stores is restarted without the store; a
+    /// result without subscribers is dropped.
     mutating func outdate(_ node: ResultNode.ID) {
         guard results[node].provenance.began != nil else { return }
         results[node].outdate()
@@ -135,8 +135,8 @@ extension Deriver {
         deliver(node, product)
     }
 
-    /// What serializers make of older bytes is not kept. The entries that it was to replace were
-    /// removed already.
+    /// Ends serializations of older bytes. The entries that they would replace have already been
+    /// removed.
     private mutating func end(_ encodings: [TranscodeNode.ID]) {
         for id in encodings where transcodes.contains(id) {
             transcodes[id].replaces = false
@@ -144,7 +144,8 @@ extension Deriver {
         }
     }
 
-    /// Results of the newest bytes stay, and so does what is being stored of them.
+    /// Removes outdated entries. Results of the newest bytes are kept, including those being
+    /// stored.
     private mutating func removeOutdated(
         by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID],
         _ encodings: [TranscodeNode.ID]
@@ -167,12 +168,12 @@ extension Deriver {
     }
 }
 
-// What a refresh brought takes the place of everything that is older.
+// A refresh supersedes all older work.
 extension Deriver {
-    /// The new bytes are an image, or the cache has them now. All work on older bytes begins again,
-    /// under every text, so that it is not stored after what replaced it. Older refreshes go on:
-    /// were they begun again, refreshes of an image that changes with each answer would restart
-    /// each other for ever.
+    /// Handles that the new bytes have proven to be an image or that the cache has stored them. All
+    /// work on older bytes, under every text, starts again so that it isn't stored after its
+    /// replacement. Older refreshes continue: if they were restarted, refreshes of an image that
+    /// changes with every response would restart each other forever.
     mutating func outdateOthers(of node: SourceNode.ID) {
         let key = sources[node].name.key
         outdateOlderRefreshes(than: node, of: key)
@@ -194,9 +195,9 @@ extension Deriver {
         }
     }
 
-    /// Overlays that are still on their way are loaded anew: otherwise the older bytes would be
-    /// stored when they come. Consumers that have pixels keep them, since no key says which version
-    /// they are of.
+    /// Restarts overlays that are still loading; otherwise the older bytes would be stored when
+    /// they arrive. Consumers that already have pixels keep them, because no key identifies their
+    /// version.
     private mutating func restartOverlays(of key: SourceKey, exceptOf newest: SourceNode.ID) {
         for other in decodes.ids where decodes.contains(other) {
             let decode = decodes[other]
@@ -208,13 +209,14 @@ extension Deriver {
     }
 }
 
-// An operator removes entries. What is under way for the bytes that they hold begins anew, behind
-// the removal, so that the old bytes are not stored after it (SEMANTICS §5.7).
+// Removal of entries by an operator. Work in flight on their bytes starts again after the removal,
+// so that the old bytes aren't stored after it (SEMANTICS §5.7).
 extension Deriver {
-    /// To be called once the removal is queued: what its waiters ask from now on comes behind it.
+    /// Restarts affected work. Must be called once the removal is queued, so that subsequent
+    /// queries run after it.
     mutating func beginAfresh(after work: EntryWork) {
         for id in encodings(concernedBy: work) where transcodes.contains(id) { endTranscode(id) }
-        // Where the disk keeps its entries, nobody said that the bytes are wrong.
+        // If disk entries are kept, the bytes are not being rejected.
         guard work.tiers.contains(.disk) else { return }
         let layout = layout
         endTails { Self.means(work, $0, tags: $1, in: layout) }
@@ -241,14 +243,14 @@ extension Deriver {
         Set(sources.ids.filter { concerns(work, $0) })
     }
 
-    /// Waiters that have an image already go on waiting for what the origin says: its answer is
-    /// delivered, and stored nowhere.
+    /// Subscribers that already have an image keep waiting for the origin; its response is
+    /// delivered but not stored.
     private mutating func beginAfresh(_ node: ResultNode.ID) {
         if results[node].name.origin.isRevalidation { return outdate(node) }
         tearDown(node, .afresh)
     }
 
-    /// Nobody joins the source any more, and its original is not stored.
+    /// Prevents further consumers from joining the source, and its original from being stored.
     private mutating func giveUp(_ node: SourceNode.ID) {
         sources[node].freshness.outdate()
         closeRefreshes(at: node)
@@ -259,8 +261,8 @@ extension Deriver {
         tidy(node)
     }
 
-    /// Overlays that are still on their way are loaded anew. Consumers that have pixels keep them,
-    /// since no key says which version of an overlay they are of.
+    /// Restarts overlays that are still loading. Consumers that already have pixels keep them,
+    /// because no key identifies the version of an overlay.
     private mutating func restartOverlays(of concerned: Set<SourceNode.ID>) {
         for node in decodes.ids where decodes.contains(node) {
             guard decodes[node].name.key.isOverlay,
@@ -274,8 +276,8 @@ extension Deriver {
         }
     }
 
-    /// Whether the bytes of a source may be those of an entry that is removed. A source that the
-    /// cache gives may be of any age.
+    /// Whether a source may have the bytes of a removed entry. A source from the cache may be of
+    /// any age.
     private func concerns(_ work: EntryWork, _ node: SourceNode.ID) -> Bool {
         let source = sources[node]
         let tags = source.knownTags
@@ -288,7 +290,7 @@ extension Deriver {
             }
     }
 
-    /// Whether a result is removed, or made of what is. Its source may be gone by now.
+    /// Whether a result is removed or made from a removed entry. Its source may be gone by now.
     private func concerns(_ work: EntryWork, _ result: ResultNode) -> Bool {
         var isOfAnyAge = false
         if case .cache = result.name.origin { isOfAnyAge = true }
@@ -306,7 +308,7 @@ extension Deriver {
         return transcode.material.source.map { sources.contains($0) && concerns(work, $0) } ?? false
     }
 
-    /// Whether an entry is removed that a text names, in one of its caches.
+    /// Whether the entry with this text is removed in any of its caches.
     private func means(
         _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false
     ) -> Bool {
@@ -325,8 +327,8 @@ extension Deriver {
 }
 
 extension EntryWork {
-    /// Whether the entry of a text is removed. What is stored only now is no old one, unless it is
-    /// made of what was stored before. Tags that are not known yet may be any.
+    /// Whether the entry with this text is removed. An entry being stored is not old unless it is
+    /// made from an older entry. Unknown tags are assumed to match.
     func means(_ text: String, tags: [String]?, ofAnyAge: Bool = false) -> Bool {
         switch action {
         case .remove: text == key || !caches.isEmpty && keys.contains(text)
@@ -339,10 +341,10 @@ extension EntryWork {
     }
 }
 
-// What somebody wants to know of entries of the cache, or to have done to them.
+// Operators' queries and changes of cache entries.
 extension Deriver {
-    /// A job of the cache, in class high: somebody waits at a terminal. What is on its way to an
-    /// entry that is removed begins anew. Its answer is an event.
+    /// Submits a cache job in class high because an operator is waiting. Work in flight toward
+    /// removed entries is restarted. The answer arrives as an event.
     package mutating func inquire(_ work: EntryWork) throws(ImageError) -> JobID {
         guard dispatcher.hasRoom(.cache) else { throw .busy("the cache is busy") }
         let work = layout.expanded(work)
@@ -351,6 +353,6 @@ extension Deriver {
         return job
     }
 
-    /// Nobody waits for the answer any more; what is queued is dropped.
+    /// Drops a request whose answer is no longer wanted, unless it has already started.
     package mutating func dropInquiry(_ job: JobID) { abandon(job) }
 }

@@ -2,12 +2,14 @@ package import ImageModel
 package import Messages
 import Tables
 
-/// Which bytes of which worker are in use, and by how many (SEMANTICS §9.6).
+/// Tracks the blocks of worker memory that are in use, with a hold count per block (SEMANTICS
+/// §9.6).
 ///
-/// A reference is believed only after `check`. A stage block that is taken into use has one hold
-/// for each that reads or keeps it; with the last one it goes back to its producer, once. Blocks
-/// in `results/` are the cache's own and are only checked here. When a producer leaves, all of its
-/// blocks are lost at once: nobody counts on the segments of a process that is gone.
+/// References from workers are trusted only after `check`. A stage block in use has one hold for
+/// each consumer that reads or keeps it; when the last hold is dropped, the block is released to
+/// its producer exactly once. Blocks in `results/` are managed by the cache and only checked here.
+/// When a producer leaves, all of its blocks become invalid at once, because nothing may rely on
+/// the segments of a process that has exited.
 struct BlockLedger: Sendable {
     private struct SegmentHandle: Hashable {
         let worker: WorkerID
@@ -24,7 +26,7 @@ struct BlockLedger: Sendable {
         let segment: SegmentHandle
         let pool: PoolID
         let bytes: UInt64
-        /// What the bytes are said to be.
+        /// The declared format of the bytes.
         let format: ImageFormat?
         var holds: Int
     }
@@ -36,30 +38,31 @@ struct BlockLedger: Sendable {
     }
 
     private let segmentsMax: Int
-    /// A tebibyte: more than any machine has, and no sum of references overflows.
+    /// One tebibyte: more than any machine has, and small enough that sums of references can't
+    /// overflow.
     private static let segmentBytesMax: UInt64 = 1 << 40
     private var accounts: [WorkerID: Account] = [:]
     private var segments: [SegmentHandle: Segment] = [:]
     private var blocks: [BlockHandle: Block] = [:]
-    /// By pool.
+    /// Live bytes, indexed by pool.
     private var bytes: [UInt64]
 
-    /// `segmentsMax` bounds the announcements of one worker; there are so many pools.
+    /// `segmentsMax` limits the announced segments per worker; `pools` is the number of pools.
     init(segmentsMax: Int, pools: Int) {
         self.segmentsMax = segmentsMax
         bytes = Array(repeating: 0, count: pools)
     }
 
-    /// Stage blocks in use.
+    /// The number of stage blocks in use.
     var liveBlocks: Int { blocks.count }
 
-    /// Bytes of stage blocks in use that workers of a pool made.
+    /// Bytes of stage blocks in use that were produced by workers of a pool.
     func liveBytes(of pool: PoolID) -> UInt64 { bytes[pool.index] }
 
-    /// Whether workers of a pool made stage blocks that are in use.
+    /// Whether stage blocks that were produced by workers of a pool are in use.
     func hasLiveBlocks(of pool: PoolID) -> Bool { blocks.values.contains { $0.pool == pool } }
 
-    /// What the bytes of a block in use are said to be.
+    /// The declared format of a block in use.
     func format(of handle: BlockHandle) -> ImageFormat? { blocks[handle]?.format }
 
     // MARK: - Producers
@@ -70,7 +73,7 @@ struct BlockLedger: Sendable {
         accounts[worker] = Account(producer: producer, pool: pool)
     }
 
-    /// All blocks of the producer are lost; later drops of their holds do nothing.
+    /// Invalidates all blocks of the producer; dropping their holds later has no effect.
     mutating func leave(_ worker: WorkerID) {
         accounts[worker] = nil
         segments = segments.filter { $0.key.worker != worker }
@@ -88,7 +91,8 @@ struct BlockLedger: Sendable {
         for segment in announced {
             let handle = SegmentHandle(
                 worker: worker, arena: segment.arena, number: segment.number)
-            // Two hellos are answered with two welcomes, and each is followed by all segments.
+            // If two hellos are answered with two welcomes, each is followed by announcements of
+            // all segments.
             if let known = segments[handle], known.size == segment.size { continue }
             guard let account = accounts[worker], account.segments < segmentsMax,
                 Self.mayWrite(account, segment.arena), segments[handle] == nil,
@@ -115,8 +119,9 @@ struct BlockLedger: Sendable {
 
     // MARK: - References
 
-    /// The reference with its producer, after all that can be known of it without looking at the
-    /// bytes: the segment was announced, the range lies in it, the block is not in use already.
+    /// Returns the reference with its producer filled in, after all checks that don't read the
+    /// bytes: the segment was announced, it contains the range, and the block is not already in
+    /// use.
     func check(_ reference: BlockReference, from worker: WorkerID, in arena: ArenaName)
         throws(ImageError) -> BlockReference
     {
@@ -132,8 +137,8 @@ struct BlockLedger: Sendable {
         return checked
     }
 
-    /// The same of all references of one outcome, each in the arena that it names; besides, none
-    /// of their blocks is named twice.
+    /// Checks all references of one outcome, each in the arena that it names, and rejects duplicate
+    /// blocks.
     func check(_ references: ShortList<BlockReference>, from worker: WorkerID)
         throws(ImageError) -> ShortList<BlockReference>
     {
@@ -152,7 +157,7 @@ struct BlockLedger: Sendable {
 
     // MARK: - Holds
 
-    /// Takes a checked stage block into use; the first hold is the caller's.
+    /// Marks a checked stage block as in use; the caller owns the first hold.
     mutating func take(
         _ reference: BlockReference, from worker: WorkerID, as format: ImageFormat?
     ) -> BlockHandle {
@@ -169,14 +174,14 @@ struct BlockLedger: Sendable {
         return handle
     }
 
-    /// How many read or keep the block.
+    /// The number of holds on the block.
     func holds(of handle: BlockHandle) -> Int { blocks[handle]?.holds ?? 0 }
 
-    /// One more reads or keeps the block.
+    /// Adds a hold to the block.
     mutating func hold(_ handle: BlockHandle) { blocks.change(handle) { $0.holds += 1 } }
 
-    /// One less; its bytes when it was the last, and the producer is to be told. A block that was
-    /// lost with its producer is nobody's any more.
+    /// Drops a hold. Returns the block's size in bytes if it was the last hold and the producer
+    /// must be notified. Does nothing for blocks that were lost with their producer.
     mutating func drop(_ handle: BlockHandle) -> UInt64? {
         guard let block = blocks[handle] else { return nil }
         guard block.holds == 1 else {
@@ -189,7 +194,7 @@ struct BlockLedger: Sendable {
         return block.bytes
     }
 
-    /// Only the cache writes what clients read.
+    /// Only the cache may write the arena that clients read.
     private static func mayWrite(_ account: Account, _ arena: ArenaName) -> Bool {
         arena == .stage || account.pool == PoolID(.cache)
     }
@@ -199,7 +204,8 @@ struct BlockLedger: Sendable {
     }
 }
 
-/// Names a block among all workers: its number counts within the session of its producer.
+/// Identifies a block across all workers. Block numbers are unique only within the session of the
+/// producer.
 package struct BlockHandle: Hashable, Sendable {
     package let worker: WorkerID
     package let block: BlockID
@@ -210,10 +216,10 @@ package struct BlockHandle: Hashable, Sendable {
     }
 }
 
-// Bytes in shared memory: what is in use, what is free (SEMANTICS §9.6).
+// Shared-memory accounting: blocks in use and releases (SEMANTICS §9.6).
 extension Dispatcher {
-    /// Takes the blocks of an accepted result into use, each with one hold. Results of the cache
-    /// lie in `results/` and are its own.
+    /// Takes the stage blocks of an accepted result into use, each with one hold. Results of the
+    /// cache lie in `results/`, which the cache manages itself.
     mutating func take(_ result: JobResult, from worker: WorkerID) -> ShortList<BlockHandle> {
         var blocks = ShortList<BlockHandle>()
         for reference in result.references where reference.arena == .stage {
@@ -222,9 +228,8 @@ extension Dispatcher {
         return blocks
     }
 
-    /// Takes bytes into use that came along with a request and look like that format; the first
-    /// hold is the caller's. Throws *protocolViolation* where they are not in a segment of the
-    /// coordinator's own.
+    /// Takes uploaded bytes that appear to have the given format into use; the caller owns the
+    /// first hold. Throws *protocolViolation* if they are not in a segment of the coordinator.
     package mutating func takeUpload(
         _ reference: BlockReference, as format: ImageFormat?
     ) throws(ImageError) -> (reference: BlockReference, block: BlockHandle) {
@@ -232,8 +237,8 @@ extension Dispatcher {
         return (checked, ledger.take(checked, from: .coordinator, as: format))
     }
 
-    /// The blocks of a result that nobody wants are free at once; one that is in use came with an
-    /// earlier outcome and has its holders. A forged reference ends the session.
+    /// Releases the blocks of an unwanted result at once, except for blocks in use, which arrived
+    /// with an earlier outcome and have holders. A forged reference ends the session.
     mutating func discard(_ result: JobResult, from worker: WorkerID) {
         let unused = result.references.filter {
             !ledger.isLive(BlockHandle(worker: worker, block: $0.block))
@@ -251,8 +256,8 @@ extension Dispatcher {
         }
     }
 
-    /// The reference with its producer, if that worker has the bytes in `results/`; a worker that
-    /// lies loses its session.
+    /// Returns the reference with its producer if the worker has these bytes in `results/`. A
+    /// worker that sends an invalid reference loses its session.
     package mutating func checkResult(_ reference: BlockReference, from worker: WorkerID)
         -> BlockReference?
     {
@@ -265,16 +270,16 @@ extension Dispatcher {
         }
     }
 
-    /// What its bytes are said to be.
+    /// The declared format of a block in use.
     package func format(of handle: BlockHandle) -> ImageFormat? { ledger.format(of: handle) }
 
-    /// One more reads or keeps the block.
+    /// Adds a hold to the block.
     package mutating func hold(_ handle: BlockHandle) { ledger.hold(handle) }
 
-    /// One hold less.
+    /// Drops one hold.
     package mutating func drop(_ handle: BlockHandle) { drop(ShortList(handle)) }
 
-    /// One hold less of each block that came with one outcome.
+    /// Drops one hold of each block of an outcome.
     package mutating func drop(_ handles: ShortList<BlockHandle>) {
         guard let worker = handles.first?.worker else { return }
         var (blocks, bytes) = ([BlockID](), UInt64(0))
@@ -286,13 +291,13 @@ extension Dispatcher {
         release(blocks, of: worker, bytes: bytes)
     }
 
-    /// Tells the cache that a large block of `results/` is free. The caller does so once: no ledger
-    /// knows the block.
+    /// Notifies the cache that a large block in `results/` is free. The caller must do so exactly
+    /// once, because these blocks aren't in the ledger.
     package mutating func release(_ handle: BlockHandle) {
         release([handle.block], of: handle.worker, bytes: limits.promptReleaseBytes)
     }
 
-    /// Tells a producer that blocks are free, and has as many try again that wait for space.
+    /// Notifies a producer of released blocks, and retries as many jobs that wait for space.
     private mutating func release(_ blocks: [BlockID], of worker: WorkerID, bytes: UInt64) {
         guard !blocks.isEmpty, let pool = roster[worker]?.pool else { return }
         actions.append(.release(worker, blocks, isPrompt: bytes >= limits.promptReleaseBytes))
@@ -321,25 +326,28 @@ extension Dispatcher {
     }
 }
 
-// Space for what pools make: while there is none, jobs wait outside (SEMANTICS §9.5).
+// Backpressure on worker output: jobs wait outside the workers while a pool has no space (SEMANTICS
+// §9.5).
 extension Dispatcher {
-    /// Whether what the pool has made and nobody has used up yet leaves room for more. What uses
-    /// it up are later stages, which do not wait for earlier ones: so it becomes less. A further
-    /// pool, which may have no worker, holds a part of it at most (`checkRoom`).
+    /// Whether the pool's unconsumed output leaves room for more. Later stages consume it without
+    /// waiting for earlier ones, so it always shrinks. An additional pool, which may have no
+    /// worker, may hold only part of the budget (`checkRoom`).
     ///
-    /// What is under way counts by what others made. Otherwise all that workers take would begin
-    /// with the first free byte, and who comes then would wait until all of that is used up.
+    /// Jobs in flight count with the average output of their pool. Otherwise every free worker slot
+    /// would be filled at the first free byte, and later jobs would wait until all of that output
+    /// is consumed.
     func hasBudget(_ pool: PoolID) -> Bool {
         guard let budget = limits.outputBytes(of: pool) else { return true }
         let coming = forecast.bytes(ofJobs: roster.credit(of: pool).held, in: pool)
-        // Transfers from an origin that is silent may stay: they keep others from half of it.
+        // Transfers from a stalled origin can last long, so they may block at most half of the
+        // budget.
         return usableBytes(of: pool) + min(coming, budget / 2) < budget
     }
 
-    /// Bytes that the pool has made and that later stages use up. Of several pools of decoders each
-    /// may have made all of the pixels apart: none of them waits for those. Likewise no pool of
-    /// transformers waits for what those of somebody else read: that becomes less only where the
-    /// jobs behind theirs find space, and these are done by the same pools.
+    /// Returns the pool's output bytes that later stages will consume. Pixels set aside are
+    /// excluded because any decoder pool may have produced them, and no pool must wait for them.
+    /// Likewise, transformer pools don't wait for data claimed by jobs of external transformers: it
+    /// shrinks only if the jobs behind them find space, and the same pools run those jobs.
     private func usableBytes(of pool: PoolID) -> UInt64 {
         let live = ledger.liveBytes(of: pool)
         let apart =
@@ -353,8 +361,8 @@ extension Dispatcher {
 
     // MARK: - Parked jobs
 
-    /// A job found no space. It waits for a release of something that such workers made, unless
-    /// there is nothing that could be released (SEMANTICS §9.5).
+    /// Parks a job that found no space until a worker of its pool can release something. Returns
+    /// `false` if there is nothing to release (SEMANTICS §9.5).
     mutating func park(_ id: JobID, hasReaders: Bool) -> Bool {
         guard let job = jobs[id],
             hasRoomToCome(job.pool) || (job.kind == .cache && hasReaders)
@@ -364,8 +372,8 @@ extension Dispatcher {
         return true
     }
 
-    /// Whether anything that such workers made may be released without anybody finding space first.
-    /// Pixels apart are kept by those who may be waiting for it.
+    /// Whether output of the pool may be released without another job having to find space first.
+    /// Pixels set aside are held by work that may itself be waiting for space.
     private func hasRoomToCome(_ pool: PoolID) -> Bool {
         guard limits.pools.kind(of: pool) == .decode, pixelBytesApart > 0 else {
             return ledger.hasLiveBlocks(of: pool)
@@ -373,13 +381,14 @@ extension Dispatcher {
         return usableBytes(of: pool) > 0
     }
 
-    /// Whether something of the pool became free of which its producer may not have heard yet.
+    /// Whether a block of the pool was released so recently that its producer may not have received
+    /// the release yet.
     private func isReleaseUnderWay(to pool: PoolID) -> Bool {
         guard let last = lastReleases[pool.index] else { return false }
         return now < last.adding(milliseconds: limits.parkedMilliseconds)
     }
 
-    /// Space became free: as many parked jobs of the pool try again as blocks did.
+    /// Space became free: retries up to `count` parked jobs of the pool, one per released block.
     mutating func unpark(_ pool: PoolID, atMost count: Int) {
         guard !jobs.parked.ids.isEmpty else { return }
         unpark(atMost: count) { $0.pool == pool }
@@ -389,8 +398,8 @@ extension Dispatcher {
         figures.requeued += UInt64(jobs.unpark(atMost: count, at: now, where: isMeant))
     }
 
-    /// Jobs that found no space try again, if none became free for a while: the cache may have made
-    /// room by itself.
+    /// Retries parked jobs if there was no release for a while; the cache may have made room by
+    /// itself.
     package mutating func retryParked() {
         guard let since = jobs.parked.since,
             since.adding(milliseconds: limits.parkedMilliseconds) <= now
@@ -399,23 +408,23 @@ extension Dispatcher {
     }
 }
 
-/// How many bytes jobs that are under way will have made, by what others of their pool made.
+/// Estimates the output of jobs in flight from the average output of their pool.
 struct OutputForecast: Sendable {
-    /// Bytes that a job makes, an exponential average by pool.
+    /// Exponential moving average of the output bytes per job, indexed by pool.
     private var typical: [Double]
-    /// One output in so many decides what is typical.
+    /// The weight of the history: each output contributes 1/16 to the average.
     private static let memory = 16.0
 
     init(pools: Int) { typical = Array(repeating: 0, count: pools) }
 
-    /// A job of the pool made so many bytes that are in use now.
+    /// Records that a job of the pool produced this many bytes.
     mutating func made(_ bytes: UInt64, in pool: PoolID) {
         let before = typical[pool.index]
         typical[pool.index] =
             before == 0 ? Double(bytes) : before + (Double(bytes) - before) / Self.memory
     }
 
-    /// What so many jobs will have made.
+    /// The estimated output of `count` jobs.
     func bytes(ofJobs count: Int, in pool: PoolID) -> UInt64 {
         UInt64(typical[pool.index] * Double(count))
     }

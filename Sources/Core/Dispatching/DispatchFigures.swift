@@ -1,71 +1,73 @@
 package import Messages
 import Tables
 
-/// What happened to jobs since the start.
+/// Job metrics since the start.
 package struct DispatchFigures: Sendable {
-    /// By raw value of the stage.
+    /// Indexed by raw value of the stage.
     private var assigned = JobStage.allCases.map { _ in UInt64(0) }
-    /// Jobs that began again, since a worker was lost or there was no space, and transfers that
-    /// were tried again.
+    /// Jobs that were restarted because a worker was lost or space was missing, and retried
+    /// transfers.
     package internal(set) var requeued: UInt64 = 0
-    /// Transfers that were tried again after a failure of their origin.
+    /// Transfers retried after a failure of the origin.
     package internal(set) var retries: UInt64 = 0
-    /// Workers that crashed with a job and said so.
+    /// Workers that crashed with a job and left a crash record.
     package internal(set) var crashes: UInt64 = 0
-    /// What was refused since too much waits in a stage.
+    /// Loads refused because a stage had too much queued work.
     package internal(set) var refused: [JobStage: UInt64] = [:]
-    /// How long cancelled jobs kept their workers.
+    /// How long cancelled jobs kept their workers busy.
     package internal(set) var cancellations = CancellationLog()
-    /// What workers said of transfers.
+    /// Transfer metrics reported by workers.
     package internal(set) var transfers = TransferFigures()
-    /// How long jobs waited and worked, by raw value of the stage.
+    /// Wait and work times, indexed by raw value of the stage.
     private var times = JobStage.allCases.map { _ in StageTimes() }
 
-    /// One stage.
+    /// Latencies of one stage.
     package struct StageTimes: Hashable, Sendable {
-        /// Until a worker was given the job.
+        /// Time until a worker received the job.
         package var waits = LatencyHistogram()
-        /// As workers say.
+        /// Work time as reported by workers.
         package var works = LatencyHistogram()
     }
 
-    /// Jobs of the stage that were given to a worker, repeated attempts included.
+    /// The number of jobs of the stage assigned to workers, including repeated attempts.
     package func assigned(_ stage: JobStage) -> UInt64 { assigned[Int(stage.rawValue)] }
 
-    /// How long jobs of the stage waited and worked.
+    /// Wait and work times of the jobs of the stage.
     package func times(_ stage: JobStage) -> StageTimes { times[Int(stage.rawValue)] }
 
-    /// A worker was given a job that had waited since then.
+    /// Records the assignment of a job that had been waiting since `since`.
     mutating func assigned(_ stage: JobStage, since: Instant, at now: Instant) {
         assigned[Int(stage.rawValue)] += 1
         times[Int(stage.rawValue)].waits.record(from: since, to: now)
     }
 
-    /// A worker answered a job that somebody still wanted. It is believed as far as a job may take.
+    /// Records the work time of a completed job that was still wanted. The reported time is capped
+    /// at the time limit of a job.
     mutating func worked(_ stage: JobStage, microseconds: UInt64, atMost milliseconds: Int) {
         let limit = UInt64(max(0, milliseconds)) * 1_000
         times[Int(stage.rawValue)].works.record(microseconds: min(microseconds, limit))
     }
 }
 
-/// What download workers said of the transfers that brought a body, since the start.
+/// Metrics of transfers that delivered a body, as reported by download workers since the start.
 package struct TransferFigures: Sendable {
-    /// How long each phase took, where it took place.
+    /// Latencies by transfer phase; phases that didn't occur are not counted.
     package private(set) var times: [TransferPhase: LatencyHistogram] = [:]
-    /// Transfers, by version of HTTP; what is no version is `other`.
+    /// Number of transfers by HTTP version; unknown versions count as `other`.
     package private(set) var versions: [String: UInt64] = [:]
-    /// Transfers over a connection that was there before.
+    /// Transfers over a reused connection.
     package private(set) var reused: UInt64 = 0
-    /// Bytes that came, content codings not undone.
+    /// Bytes received, before content decoding.
     package private(set) var bytes: UInt64 = 0
-    /// Redirects that were followed.
+    /// Redirects followed.
     package private(set) var redirects: UInt64 = 0
-    /// How often a body broke off and went on.
+    /// Interrupted bodies that were resumed.
     package private(set) var continuations: UInt64 = 0
 
     private static let knownVersions: Set = ["1.0", "1.1", "2", "3"]
 
-    /// Counts one. The worker is believed as far as a job may take; what it names cannot grow.
+    /// Records a transfer. Reported times are capped at the time limit of a job, and unknown
+    /// version names are merged so that the table can't grow.
     mutating func record(_ account: FetchAccount, atMost milliseconds: Int) {
         for phase in TransferPhase.allCases {
             guard let time = account.milliseconds(of: phase), time.isFinite else { continue }
@@ -82,35 +84,34 @@ package struct TransferFigures: Sendable {
     }
 }
 
-/// How long cancelled jobs kept their workers: the figure that is published (SEMANTICS §8.8).
+/// How long cancelled jobs kept their workers busy: a published metric (SEMANTICS §8.8).
 package struct CancellationLog: Sendable {
-    /// One stage since the start.
+    /// Cancellations of one stage since the start.
     package struct Stage: Hashable, Sendable {
         package var hard: UInt64 = 0
         package var durations = LatencyHistogram()
     }
 
     package private(set) var stages: [JobStage: Stage] = [:]
-    /// Workers that ended with a cancelled job and whose successor is not there yet; the oldest
-    /// first.
+    /// Workers that exited with a cancelled job and have no successor yet, oldest first.
     private var ended: [PoolID: [(stage: JobStage, since: Instant)]] = [:]
 
-    /// Beyond it a successor is no longer awaited: a pool that is not started again is no figure.
+    /// Further exits are not tracked: a pool that is never restarted must not distort the metric.
     private static let awaitedMax = 64
 
-    /// A worker answered a job that it was told to stop at `since`.
+    /// Records the answer to a job that its worker was told to stop at `since`.
     mutating func answered(_ stage: JobStage, since: Instant, at now: Instant) {
         let nanoseconds = max(now, since).nanoseconds - since.nanoseconds
         stages[stage, default: Stage()].durations.record(microseconds: nanoseconds / 1_000)
     }
 
-    /// A worker ended instead.
+    /// Records that the worker exited instead of answering.
     mutating func ended(_ pool: PoolID, with stage: JobStage, since: Instant) {
         guard ended[pool, default: []].count < Self.awaitedMax else { return }
         ended[pool, default: []].append((stage, since))
     }
 
-    /// A worker came: the place of one that ended is filled.
+    /// Records that a worker joined, as the successor of the oldest exited one.
     mutating func joined(_ pool: PoolID, at now: Instant) {
         guard let first = ended[pool]?.first else { return }
         ended[pool]?.removeFirst()
@@ -119,20 +120,20 @@ package struct CancellationLog: Sendable {
     }
 }
 
-// What is at hand, for status.
+// Current state for status reports.
 extension Dispatcher {
-    /// Jobs that wait, run, or were cancelled and not answered yet.
+    /// The number of jobs that wait, run, or were cancelled but not answered yet.
     package var jobCount: Int { jobs.count }
 
-    /// Blocks of stage arenas that somebody reads or keeps.
+    /// The number of stage blocks with holds.
     package var liveBlocks: Int { ledger.liveBlocks }
 
-    /// Bytes of stage blocks in use that workers of a kind made.
+    /// Bytes of stage blocks in use that were produced by workers of a kind.
     package func liveBytes(of kind: WorkerKind) -> UInt64 {
         limits.pools.pools(of: kind).reduce(0) { $0 + ledger.liveBytes(of: $1) }
     }
 
-    /// What the workers of a kind can do at a time, and how much of it they do.
+    /// Total capacity and current load of the workers of a kind.
     package func credit(of kind: WorkerKind) -> WorkerCredit {
         limits.pools.pools(of: kind).reduce(into: WorkerCredit()) { all, pool in
             let credit = roster.credit(of: pool)
@@ -142,8 +143,8 @@ extension Dispatcher {
         }
     }
 
-    /// Jobs of a stage that wait, what they cost, and how fast that becomes less: in the pool that
-    /// every stack has.
+    /// Waiting jobs of a stage, their total cost, and the drain rate of the built-in pool in cost
+    /// per second.
     package func waiting(in stage: JobStage) -> (jobs: Int, cost: UInt64, perSecond: Double?) {
         let all = jobs.loads.indices.filter { isOf(stage, load: $0) }.map { jobs.loads[$0] }
         return (
@@ -154,13 +155,13 @@ extension Dispatcher {
 
     private func isOf(_ stage: JobStage, load index: Int) -> Bool {
         guard index >= JobStage.allCases.count else { return index == Int(stage.rawValue) }
-        // Of a kind that has further pools there is one stage.
-        // Of caches of others the pools say what waits.
+        // A kind with additional pools has only one stage. The waiting jobs of external caches are
+        // reported per pool.
         return stage.kind != .cache
             && limits.pools.further[index - JobStage.allCases.count].kind == stage.kind
     }
 
-    /// All pools of workers, for status.
+    /// The status of all worker pools.
     package var pools: [StatusReport.PoolStatus] {
         var waiting = limits.pools.all.map { _ in UInt64(0) }
         for job in jobs.values where job.isWaiting { waiting[job.pool.index] += 1 }
@@ -175,19 +176,19 @@ extension Dispatcher {
         }
     }
 
-    /// Jobs at workers, by raw value of the stage.
+    /// The number of jobs at workers, indexed by raw value of the stage.
     package var running: [UInt64] {
         var running = JobStage.allCases.map { _ in UInt64(0) }
         for job in jobs.values where job.worker != nil { running[Int(job.stage.rawValue)] += 1 }
         return running
     }
 
-    /// All workers, the oldest session first.
+    /// All workers, oldest session first.
     package var workers: [(id: WorkerID, worker: LiveWorker)] {
         roster.ids.compactMap { id in roster[id].map { (id, $0) } }
     }
 
-    /// Whether there is no job and no block, and nothing is counted that was.
+    /// Whether there are no jobs and no blocks, and all derived counters are zero.
     package var isIdle: Bool {
         jobs.isIdle && ledger.liveBlocks == 0 && pixelBytesApart == 0 && completions.count == 0
     }

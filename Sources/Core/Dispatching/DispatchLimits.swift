@@ -1,92 +1,97 @@
 import ImageModel
 public import Messages
 
-/// Every limit of jobs and workers.
+/// Limits of jobs and workers.
 public struct DispatchLimits: Hashable, Sendable {
-    /// Who does the jobs, and what each pool is granted.
+    /// The worker pools and what each is granted.
     public var pools = WorkerPools()
-    /// Jobs that wait for one pool of workers. A query or fetch beyond it is `busy`, an original
-    /// is not stored; later stages are bounded by the requests that they serve.
+    /// The largest number of jobs that wait for one pool. Beyond it, queries and fetches are
+    /// refused as `busy` and originals are not stored. Later stages are bounded by the requests
+    /// that they serve.
     public var queuedJobsMax = 16_384
-    /// Cost of what waits in each stage; a request that would begin more is `busy`. Stores count in
-    /// units of 4 KiB, decodes by the bytes of their sources, transforms by pixels, those for slow
-    /// encoders several times; queries and transfers by number. Minutes of work for a small
-    /// machine: beyond it, waiting is of no use.
+    /// The largest total cost of waiting jobs per stage; requests that would start more work are
+    /// refused as `busy`. Stores count in units of 4 KiB, decodes by the bytes of their sources,
+    /// transforms by pixels (multiplied for slow encoders), queries and transfers by number. The
+    /// defaults are minutes of work for a small machine; waiting longer is pointless.
     public var queuedCostMax = PerStage<UInt64>(
         store: (1 << 30) / 4_096, query: 16_384, fetch: 16_384, decode: 1 << 30,
         transform: 4_000_000_000)
-    /// Who of a client's transfers in one class is next.
+    /// The order of one client's transfers within a priority class.
     public var fetchOrder = FetchOrder.fifo
-    /// Transfers from one host and port at a time, all workers of a pool together; 0: no limit.
+    /// The largest number of concurrent transfers per host and port, across all workers of a pool;
+    /// 0 means unlimited.
     public var fetchesPerHostMax = 64
-    /// Jobs that a worker may hold at a time, whatever it claims.
+    /// The largest number of concurrent jobs per worker, whatever the worker claims.
     public var creditMax = CreditMaxima()
-    /// Of the jobs that a kind takes at a time, class low gets at most one in so many, and at
-    /// least one.
+    /// Class low gets at most 1/`lowShareDivisor` of the concurrent jobs of a kind, and at least
+    /// one.
     public var lowShareDivisor = 4
-    /// Segments that one worker may have announced; one more ends its session.
+    /// The largest number of announced segments per worker; exceeding it ends the session.
     public var segmentsPerWorkerMax = 4_096
 
-    /// Bytes of finished output of one pool of workers that is still in use; a pool above it starts
-    /// nothing new until some is released (SEMANTICS §9.5). The cache needs no such budget: it
-    /// may evict.
+    /// Budgets for the finished output of one pool that is still in use, in bytes. A pool above its
+    /// budget starts no job until output is released (SEMANTICS §9.5). The cache needs no such
+    /// budget because it can evict.
     public var outputBytesMax = OutputBudgets()
 
-    /// Suspects of killing workers that are remembered, and for how long.
+    /// The largest number of tracked suspects, that is, inputs suspected of crashing workers.
     public var quarantineMax = 1_024
-    /// See `quarantineMax`.
+    /// How long a suspect is tracked, in milliseconds.
     public var quarantineMilliseconds = 600_000
-    /// Milliseconds for which a worker has to hold a decode before it is evidence that it was not
-    /// done in its time.
+    /// The minimum time in milliseconds that a worker must hold a decode before a missed deadline
+    /// counts as evidence against it.
     public var overrunMilliseconds = 1_000
-    /// Milliseconds for which a decoder or transformer has to hold a job before its loss is
-    /// evidence: to fill the memory of a process takes longer.
+    /// The minimum time in milliseconds that a decoder or transformer must hold a job before the
+    /// loss of the worker counts as evidence. Exhausting the memory of a process takes longer than
+    /// this.
     public var lossMilliseconds = 250
 
-    /// Further attempts of a transfer that failed in passing.
+    /// The largest number of retries after transient transfer failures.
     public var fetchRetriesMax = 2
-    /// Milliseconds before the first of them, give or take a quarter; each further one waits twice
-    /// as long as the one before.
+    /// The delay before the first retry in milliseconds, ±25 %; doubled for each further retry.
     public var fetchRetryMilliseconds = 200
-    /// The longest pause that an origin may ask for before the next of them, in milliseconds; after
-    /// a longer one the failure is told at once, with what the origin said.
+    /// The longest `Retry-After` of an origin that is honored, in milliseconds. After a longer one
+    /// the failure is reported at once, with the origin's value.
     public var fetchRetryAfterMilliseconds = 2_000
 
-    /// Milliseconds for which a worker may hold a job; a shorter deadline of all waiters holds,
-    /// too, except for stores. Generous: they are for workers that hang, not for slow ones. A
-    /// transfer may take as long as the longest request.
+    /// The largest time in milliseconds that a worker may hold a job. An earlier common deadline of
+    /// all subscribers takes precedence, except for stores. The limits are generous because they
+    /// are meant for hung workers, not slow ones. A transfer may take as long as the longest
+    /// request.
     public var jobMilliseconds = PerStage(
         store: 60_000, query: 10_000, fetch: RequestLimits.timeoutMillisecondsMax, decode: 60_000,
         transform: 60_000)
-    /// The same for a job of the cache about several entries: where there are a million, a trim
-    /// takes minutes, on a file system that is slow to remove files a quarter of an hour.
+    /// The time limit in milliseconds for cache jobs that affect many entries. Trimming a million
+    /// entries takes minutes, or a quarter of an hour on a file system with slow deletes.
     public var severalEntriesMilliseconds = 3_600_000
-    /// Milliseconds between a job's deadline and the `CancelJob` for a worker that did not give
-    /// up by itself.
+    /// Milliseconds between a job's deadline and the `CancelJob` for a worker that did not stop by
+    /// itself.
     public var overdueMilliseconds = 500
-    /// Milliseconds in which a cancelled decode or transform must be answered; a worker that is
-    /// silent for longer loses its session (SEMANTICS §7.6: 500 ms until it ends itself, and 1 s
-    /// more).
+    /// Milliseconds within which a cancelled decode or transform must be answered; otherwise the
+    /// worker loses its session (SEMANTICS §7.6: 500 ms until the worker exits by itself, plus 1
+    /// s).
     public var silenceMilliseconds = 1_500
-    /// The same for cache and download. Their sessions carry many jobs and the memory tier: a disk
-    /// or a resolver that stalls for a moment is not worth losing them.
+    /// The same limit for the cache and download workers. It is longer because their sessions carry
+    /// many jobs and the memory tier; a short stall of a disk or resolver must not cost the
+    /// session.
     public var sharedSilenceMilliseconds = 10_000
-    /// Workers that may be lost with one job, or with what it made, before `workerLost`. A decode
-    /// or transform is quarantined before that, after two.
+    /// The largest number of workers that may be lost with one job or with its output before it
+    /// fails with `workerLost`. A decode or transform is quarantined earlier, after two.
     public var attemptsMax = 10
-    /// What a flow owes for a decoder or transformer that was lost through one of its jobs, in the
-    /// unit of that stage: as much as a large image, since others wait as long for the next worker.
+    /// The cost charged to a flow for a decoder or transformer that was lost with one of its jobs,
+    /// in the unit of that stage. It corresponds to a large image, since others wait about as long
+    /// for the replacement worker.
     public var lostWorkerCost: UInt64 = 4 << 20
-    /// Milliseconds after which a job that found no space tries again without a release.
+    /// Milliseconds after which a job that found no space is retried even without a release.
     public var parkedMilliseconds = 100
-    /// Bytes that become free together and of which their producer hears at once: others may wait
-    /// for the space of its segment. Less can wait for the next message.
+    /// The number of bytes from which a release is sent to its producer at once, since other jobs
+    /// may be waiting for the space. Smaller releases are sent with the next message.
     public var promptReleaseBytes: UInt64 = 4 << 20
 
-    /// What a small machine with a slow network does well with.
+    /// Creates defaults suitable for a small machine with a slow network.
     public init() {}
 
-    /// Bytes by kind of worker.
+    /// Output budgets in bytes by kind of worker.
     public struct OutputBudgets: Hashable, Sendable {
         /// Fetched bodies.
         public var download: UInt64 = 256 << 20
@@ -95,10 +100,10 @@ public struct DispatchLimits: Hashable, Sendable {
         /// Encoded results.
         public var transform: UInt64 = 256 << 20
 
-        /// A few of the largest images at a time.
+        /// Creates budgets for a few of the largest images at a time.
         public init() {}
 
-        /// Of one kind; `nil` where there is none.
+        /// Returns the budget of a kind, or `nil` if it has none.
         func bytes(_ kind: WorkerKind) -> UInt64? {
             switch kind {
             case .download: download
@@ -111,29 +116,29 @@ public struct DispatchLimits: Hashable, Sendable {
 }
 
 extension DispatchLimits {
-    /// Jobs that a worker of the pool may hold at a time.
+    /// The largest number of concurrent jobs of a worker in the pool.
     func jobs(ofOneIn pool: PoolID) -> Int {
         pools.all[pool.index].credit.map { Int($0) } ?? creditMax.jobs(pools.kind(of: pool))
     }
 
-    /// Bytes of finished output of the pool that may be in use; `nil`: as many as there are.
+    /// The output budget of the pool in bytes; `nil` means unlimited.
     func outputBytes(of pool: PoolID) -> UInt64? {
         pools.all[pool.index].outputBytesMax ?? outputBytesMax.bytes(pools.kind(of: pool))
             ?? (pools.isForeignCache(pool) ? Dispatcher.foreignCacheOutputBytes : nil)
     }
 
-    /// Jobs that a worker may hold at a time, by kind.
+    /// The largest number of concurrent jobs per worker, by kind.
     public struct CreditMaxima: Hashable, Sendable {
-        /// Of a download worker.
+        /// Limit for a download worker.
         public var download = WorkerKind.download.creditMax
-        /// Of the cache.
+        /// Limit for a cache worker.
         public var cache = WorkerKind.cache.creditMax
-        /// Of a decode worker.
+        /// Limit for a decode worker.
         public var decode = WorkerKind.decode.creditMax
-        /// Of a transform worker.
+        /// Limit for a transform worker.
         public var transform = WorkerKind.transform.creditMax
 
-        /// What the kinds take.
+        /// Creates the limits of the worker kinds themselves.
         public init() {}
 
         func jobs(_ kind: WorkerKind) -> Int {
@@ -149,35 +154,35 @@ extension DispatchLimits {
 }
 
 extension DispatchLimits {
-    /// Of transfers of one client and class, who is next.
+    /// The order of transfers of the same client and class.
     public enum FetchOrder: String, Hashable, Sendable {
-        /// The one that waits longest.
+        /// Oldest first.
         case fifo
-        /// The one that came last (SEMANTICS §9.1).
+        /// Newest first (SEMANTICS §9.1).
         case lifo
     }
 }
 
-/// One value for each stage.
+/// One value per stage.
 public struct PerStage<Value: Hashable & Sendable>: Hashable, Sendable {
-    /// Of stores, deliveries included.
+    /// The value for stores, including deliveries.
     public var store: Value
-    /// Of queries of a cache.
+    /// The value for cache queries.
     public var query: Value
-    /// Of transfers.
+    /// The value for transfers.
     public var fetch: Value
-    /// Of decodes.
+    /// The value for decodes.
     public var decode: Value
-    /// Of steps and encodes.
+    /// The value for transforms and encodes.
     public var transform: Value
 
-    /// Names all of them.
+    /// Creates a set of values.
     public init(store: Value, query: Value, fetch: Value, decode: Value, transform: Value) {
         (self.store, self.query, self.fetch) = (store, query, fetch)
         (self.decode, self.transform) = (decode, transform)
     }
 
-    /// The value of one stage.
+    /// The value of a stage.
     public subscript(stage: JobStage) -> Value {
         switch stage {
         case .store: store

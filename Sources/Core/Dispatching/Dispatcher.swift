@@ -2,54 +2,54 @@ package import ImageModel
 package import Messages
 package import Tables
 
-/// Gives jobs to workers and takes back what came of them: no I/O, no clock, no word of who wants
-/// what.
+/// Assigns jobs to workers and processes their outcomes. It performs no I/O, reads no clock, and
+/// doesn't know which requests want a job.
 ///
-/// Who submits a job is told once what became of it (`Completion`), by its number:
+/// The submitter of a job receives exactly one `Completion` with the job's number:
 ///
 ///     submit ──► queue ──assign──► worker ──outcome──► done, failed
 ///                 ▲  ▲                │
-///                 │  └── put aside ◄──┤ no space, its origin failed in passing, a dispute
-///                 └───────────────────┘ its worker is gone
+///                 │  └── set aside ◄──┤ no space, transient origin failure, dispute
+///                 └───────────────────┘ worker lost
 ///
-/// Calls change the state at once. What workers are to be told collects in `actions`, what became
-/// of jobs in a queue; both are taken in the same event. Nothing that a worker says is believed:
-/// what it refers to is checked, and who lies loses its session.
+/// Calls change the state at once. Instructions to workers accumulate in `actions`, completions in
+/// a queue; the caller drains both while handling the same event. Nothing that a worker reports is
+/// trusted: references are verified, and a worker that sends an invalid one loses its session.
 package struct Dispatcher: Sendable {
     private let passing = PassedByAddress()
     let limits: DispatchLimits
 
-    // Who does it.
+    // The connected workers.
     var roster: WorkerRoster
 
-    // What is done.
+    // All jobs.
     var jobs: JobTable
     var numbers = Numbers()
 
-    /// Whether transfers may begin.
+    /// Whether transfers may start.
     package var transfers = TransferGate()
 
-    // What is read, and by how many.
+    // Blocks in use and their hold counts.
     var ledger: BlockLedger
     var forecast: OutputForecast
-    /// Bytes of pixels that do not count as output of decoders, since who keeps them may be waiting
-    /// for other pixels. Whoever keeps them has a limit for them.
+    /// Bytes of pixels that do not count as decoder output because their holders may be waiting for
+    /// other pixels. Their holders enforce a separate limit.
     package var pixelBytesApart: UInt64 = 0
-    /// By pool: when something that its workers made became free last.
+    /// The time of the last release per pool.
     var lastReleases: [Instant?]
 
-    // What is not tried, and what was.
+    // Suspected and quarantined work.
     var quarantine: Quarantine
     package internal(set) var figures = DispatchFigures()
 
-    /// The time of the event that is being handled.
+    /// The time of the current event.
     package var now = Instant(nanoseconds: 0)
-    /// What workers are to be told, in order; whoever handles the event takes it.
+    /// Actions for workers, in order. The event handler collects them.
     package var actions: [DispatchAction] = []
-    /// What is to be said of jobs and workers.
+    /// Pending completions of jobs and departures of workers.
     package private(set) var completions = Fifo<Completion>()
 
-    /// No worker is there, and no job.
+    /// Creates a dispatcher without workers and jobs.
     package init(limits: DispatchLimits) {
         self.limits = limits
         jobs = JobTable(limits)
@@ -62,66 +62,66 @@ package struct Dispatcher: Sendable {
             entriesMax: limits.quarantineMax, milliseconds: limits.quarantineMilliseconds)
     }
 
-    /// What became of a job, or of a worker, the earliest first; each is said once.
+    /// Returns the oldest pending completion; each is returned once.
     package mutating func nextCompletion() -> Completion? { completions.popFirst() }
 
-    /// Whoever wants to know is to be told.
+    /// Queues a completion.
     mutating func complete(_ completion: Completion) { completions.append(completion) }
 
-    /// The last numbers that were given.
+    /// The most recently issued numbers.
     struct Numbers: Sendable {
         var transfer = TransferSerial()
-        /// Of an entry of any list of what is not tried.
+        /// The last number of an entry in any failure list.
         var denial: UInt64 = 0
     }
 }
 
-/// What a worker is to be told.
+/// An instruction to a worker.
 package indirect enum DispatchAction: Sendable {
-    /// Give a job to a worker.
+    /// Assigns a job to a worker.
     case assign(WorkerID, Job)
-    /// Tell a worker that nobody wants a job any more.
+    /// Cancels a job that is no longer wanted.
     case cancelJob(WorkerID, JobID)
-    /// Tell a worker the new deadline or class of a job.
+    /// Changes the deadline or class of a job.
     case adjust(WorkerID, JobAdjustment)
-    /// Tell a producer that blocks are free; at once, or together with what it is told next.
+    /// Releases blocks to their producer, either at once or together with the next message.
     case release(WorkerID, [BlockID], isPrompt: Bool)
-    /// End a session: its worker broke the protocol.
+    /// Ends the session of a worker that violated the protocol.
     case expel(WorkerID, ImageError)
 }
 
-/// What became of a job, or of a worker.
+/// The outcome of a job, or the departure of a worker.
 package indirect enum Completion: Sendable {
-    /// A worker has a transfer now; once for each attempt.
+    /// A worker started a transfer; sent once per attempt.
     case began(JobID, TransferSerial)
-    /// How far a transfer is, and the block of what it hands out, if it does: that is the
-    /// receiver's to drop.
+    /// Transfer progress, with the block of any partial output. The receiver must drop the block.
     case progressed(JobProgress, BlockHandle?)
-    /// A job is over, with a result that answers it. The blocks, in the order of its references,
-    /// are the receiver's to drop; what the cache put into `results/` is none of them.
+    /// A job finished with a valid result. The receiver must drop the blocks, which are in the
+    /// order of the result's references. Blocks that the cache put into `results/` are not
+    /// included.
     case done(Ended, JobResult, ShortList<BlockHandle>)
-    /// A job is over without a result.
+    /// A job ended without a result.
     case failed(Ended, ImageError)
-    /// A worker is gone, and with it all that it made. Jobs that it held are still held: whoever
-    /// has taken apart what needs its blocks calls `redistribute(after:)`.
+    /// A worker left and all of its output is lost. Its jobs remain assigned until the receiver has
+    /// torn down everything that needs the worker's blocks and calls `redistribute(after:)`.
     case workerGone(Departure)
-    /// The cache filled a block of `results/` for a job that nobody wants any more.
+    /// The cache filled a block in `results/` for a job that is no longer wanted.
     case unclaimed(BlockReference, WorkerID)
 
-    /// A job that is over.
+    /// A finished job.
     package struct Ended: Sendable {
-        /// Which one.
+        /// The job's number.
         package let id: JobID
-        /// Its stage.
+        /// The job's stage.
         package let stage: JobStage
-        /// Who did it last; `nil` where it ended while it waited.
+        /// The worker that held the job last; `nil` if the job ended while waiting.
         package let worker: WorkerID?
-        /// Milliseconds for which it waited.
+        /// Milliseconds spent waiting.
         package let waited: Double
-        /// Milliseconds for which a worker says that it worked, in the last attempt.
+        /// Milliseconds of work in the last attempt, as reported by the worker.
         package let worked: Double
 
-        /// Of work that was several jobs, under a number of its own.
+        /// Creates a record for a composite job, which has its own number.
         package init(
             _ id: JobID, _ stage: JobStage, worker: WorkerID?, waited: Double, worked: Double
         ) {
@@ -136,72 +136,73 @@ package indirect enum Completion: Sendable {
     }
 }
 
-/// A worker that is gone.
+/// A worker that left.
 package struct Departure: Sendable {
-    /// Its session.
+    /// The worker's session.
     package let worker: WorkerID
-    /// Its kind.
+    /// The worker's kind.
     package let kind: WorkerKind
-    /// Its pool.
+    /// The worker's pool.
     package let pool: PoolID
-    /// The record that it left, where it crashed.
+    /// The crash record, if the worker left one.
     let crash: CrashRecord?
-    /// Whether it vanished without a record: it was not draining, and nobody ended its session.
+    /// Whether the worker vanished without a record, that is, it wasn't draining and its session
+    /// wasn't ended deliberately.
     let isLost: Bool
 }
 
-/// A job that is wanted, with all that its work does not say.
+/// A job to submit, with everything besides the work itself.
 package struct Submission: Sendable {
-    /// What a worker is to do.
+    /// The work to do.
     package let spec: JobSpec
-    /// How badly it is wanted, and by whom.
+    /// The urgency of the job and the flows that want it.
     package var urgency: Urgency
-    /// The block that it reads, and those that it reads beside it: held for as long as the job is
-    /// there.
+    /// The block that the job reads. The dispatcher holds it, and `overlays`, for the lifetime of
+    /// the job.
     package var input: BlockHandle?
-    /// See `input`.
+    /// Additional blocks that the job reads; held like `input`.
     package var overlays: [BlockHandle] = []
-    /// Within one class and kind of worker smaller ones go first: 0 to 3.
+    /// Smaller ranks are scheduled first within a class and worker kind: 0 to 3.
     package var rank: UInt8 = 2
-    /// What a crash of its worker would be evidence against.
+    /// The suspect to record evidence against if a worker crashes with the job.
     package var suspect: Suspect?
-    /// What made the bytes that the cache is to take: evidence against it, if they are not the
-    /// image that was said.
+    /// The producer of the bytes to be stored: the suspect to record evidence against if they are
+    /// not the declared image.
     package var maker: Suspect?
-    /// The pools that may do a decode, in the order in which they are asked; empty: all.
+    /// The pools that may run a decode, in order of preference; empty means all.
     package var coders: [String] = []
-    /// Whether workers of somebody else transform, and none of ours: a custom step, or an encode
-    /// that one of their pools is granted.
+    /// Whether only external workers may run a transform: for custom steps, and for formats that
+    /// only an external pool is granted.
     package var isForeign = false
-    /// Of the request that began the work.
+    /// Log context of the request that started the work.
     package var logContext = LogContext()
-    /// Whether it waits for space outside, where there is none: what no reply waits for does not.
+    /// Whether the job may wait for space. Jobs without a waiting reply don't wait.
     package var waitsForSpace = true
-    /// Whether anybody listens to how far it is.
+    /// Whether progress reports are requested.
     package var wantsProgress = false
-    /// Whether somebody wants to look at what has arrived of a transfer.
+    /// Whether the partial data of a transfer is requested.
     package var wantsArrived = false
-    /// The pool that does it and no other, once or not at all: a cache that is somebody else's.
+    /// The only pool that may run the job, at most once: an external cache.
     package var foreignCache: PoolID?
-    /// Whether it is done once or not at all: it ends where its worker is lost, where there is no
-    /// space, and where other work waits for its worker.
+    /// Whether the job is attempted at most once and is dropped if its worker is lost, if space is
+    /// missing, or if other work needs the worker.
     package var isExpendable = false
 
-    /// Work that reads nothing and is suspected of nothing, unless that is said.
+    /// Creates a submission without inputs and without suspects.
     package init(_ spec: JobSpec, _ urgency: Urgency) {
         self.spec = spec
         self.urgency = urgency
     }
 }
 
-/// What a worker is to do, written once and shared by every attempt.
+/// The work of a job; immutable and shared by all attempts.
 package final class JobSpec: Sendable {
     package let work: JobWork
     package let kind: WorkerKind
     package let stage: JobStage
-    /// In the unit of its stage.
+    /// The cost in the unit of the stage.
     package let cost: UInt64
-    /// Where a transfer goes.
+    /// The target host of a transfer.
     package let host: HostName?
 
     package init(_ work: JobWork, host: HostName? = nil) {

@@ -1,21 +1,21 @@
 import Tables
 
-/// The jobs of one class and rank. Owners take turns, and within an owner its flows (`FairTurns`):
-/// however many connections a process has, it has the turns of one.
+/// The queued jobs of one class and rank. Owners take turns, and within an owner its flows
+/// (`FairTurns`): a process gets the turns of one client regardless of its number of connections.
 ///
-/// A flow without jobs is forgotten once virtual time has passed its tag, and so is an owner.
+/// A flow or owner without jobs is removed once virtual time has passed its tag.
 struct FairLine: Sendable {
-    /// Jobs that wait, once for each flow in which they stand.
+    /// The number of waiting jobs, counted once per flow they are queued in.
     private(set) var count = 0
     private var owners = FairTurns<FlowOwner>()
-    /// Flows of each owner.
+    /// Turns of the flows of each owner.
     private var turns: [FlowOwner: FairTurns<FlowID>] = [:]
     private var flows: [FlowID: FlowLine] = [:]
 
-    /// Flows that are known.
+    /// The number of known flows.
     var flowCount: Int { flows.count }
 
-    /// Entries of all flows, current or not.
+    /// The number of entries in all flows, including stale ones.
     var weight: Int { flows.values.reduce(0) { $0 + $1.weight } }
 
     mutating func enter(_ entry: StageQueue.Entry, in flow: FlowID, _ host: HostName?) {
@@ -24,8 +24,8 @@ struct FairLine: Sendable {
         if mayBeNext { wake(flow) }
     }
 
-    /// A flow in which a job has just entered owes so much: its visitor among those of the client,
-    /// or the client.
+    /// Adds a debt to a flow in which a job was just queued: to the user's flow if it belongs to
+    /// one of the client's users, else to the client.
     mutating func owe(_ flow: FlowID, _ cost: UInt64) {
         if flow.isOfVisitor {
             turns[flow.owner]?.owe(flow, cost)
@@ -36,14 +36,14 @@ struct FairLine: Sendable {
 
     private mutating func wake(_ flow: FlowID) {
         guard flows[flow] != nil else { return }
-        // What came back was paid for and goes before all.
+        // Returned jobs were charged before and go first.
         turns.change(flow.owner, from: FairTurns()) { $0.wake(flow, isPaid: flow.isReturned) }
         owners.wake(flow.owner, isPaid: flow.isReturned)
     }
 
     private func isAwake(_ flow: FlowID) -> Bool { turns[flow.owner]?.isAwake(flow) == true }
 
-    /// A job waits no longer in a flow. With the last one all debts are forgotten.
+    /// Removes a job from the count of a flow. Removing the last job clears all debts.
     mutating func leave(_ flow: FlowID) {
         count -= 1
         guard count > 0 else { return self = FairLine() }
@@ -62,7 +62,7 @@ struct FairLine: Sendable {
         owners.forget(flow.owner)
     }
 
-    /// Takes the entry out that is served next, and charges its flow, which has to be open.
+    /// Removes and returns the next entry, and charges its flow, which must be open.
     mutating func next(
         at line: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
         _ isCurrent: (StageQueue.Entry) -> Bool
@@ -98,15 +98,15 @@ struct FairLine: Sendable {
         return nil
     }
 
-    /// A flow may hold more again.
+    /// Wakes a flow that may hold more jobs again.
     mutating func call(_ flow: FlowID) { wake(flow) }
 
-    /// A host has fewer transfers.
+    /// Wakes a flow after a host has finished a transfer.
     mutating func call(_ host: HostName, in flow: FlowID) {
         if flows.change(flow, { $0.call(host) }) == true { wake(flow) }
     }
 
-    /// Throws out what is not current, and flows without jobs with what they owe.
+    /// Removes stale entries, and flows without jobs including their debts.
     mutating func sweep(keeping isCurrent: (StageQueue.Entry) -> Bool) {
         for flow in flows.keys.sorted() {
             guard let line = flows[flow], line.count > 0 else {
@@ -119,18 +119,18 @@ struct FairLine: Sendable {
     }
 }
 
-/// The jobs of one flow in one class and rank, those of each host in a strand of their own, so
-/// that a host which is busy holds up no other.
+/// The queued jobs of one flow within a class and rank, with one strand per host so that a busy
+/// host doesn't block others.
 struct FlowLine: Sendable {
-    /// What a look for the next job found.
+    /// The result of looking for the next job.
     enum Found: Sendable {
         case job(StageQueue.Entry)
-        /// There are jobs, but all of their hosts are busy.
+        /// There are jobs, but all of their hosts are at their limit.
         case closed
         case nothing
     }
 
-    /// The first job of a strand; of use while the strand says the same.
+    /// The head of a strand; valid while it matches the head recorded in the strand.
     private struct Head: Comparable, Sendable {
         let order: Int64
         let host: HostName?
@@ -141,24 +141,25 @@ struct FlowLine: Sendable {
 
     private struct Strand: Sendable {
         var entries = Heap<StageQueue.Entry>()
-        /// The order of its head among the heads; `nil` while it stands aside.
+        /// The order of the strand's entry among the heads; `nil` while the strand is stepping
+        /// aside for its busy host.
         var head: Int64?
     }
 
-    /// Jobs that wait.
+    /// The number of waiting jobs.
     var count = 0
     private var strands: [HostName?: Strand] = [:]
     private var heads = Heap<Head>()
 
-    /// Entries of all kinds, current or not.
+    /// The number of entries of all kinds, including stale ones.
     var weight: Int { strands.values.reduce(heads.count) { $0 + $1.entries.count } }
 
-    /// Returns whether there may be a next job now.
+    /// Adds an entry. Returns whether there may be a next job now.
     mutating func enter(_ entry: StageQueue.Entry, _ host: HostName?) -> Bool {
         count += 1
         let isNew = strands[host] == nil
         strands.change(host, from: Strand()) { $0.entries.push(entry) }
-        // A strand that stands aside is called by its host.
+        // A strand that stepped aside is woken by its host.
         guard isNew || strands[host]?.head != nil else { return false }
         if strands[host]?.head.map({ entry.order < $0 }) ?? true {
             announce(host, entry.order)
@@ -171,7 +172,7 @@ struct FlowLine: Sendable {
         heads.push(Head(order: order, host: host))
     }
 
-    /// Takes the next job out whose host is open; strands of others step aside.
+    /// Removes and returns the next job whose host is open; strands of busy hosts step aside.
     mutating func next(
         at place: HostGates.Place, _ gates: inout HostGates,
         _ isCurrent: (StageQueue.Entry) -> Bool
@@ -208,7 +209,7 @@ struct FlowLine: Sendable {
         }
     }
 
-    /// The first entry of a strand that is current.
+    /// The first entry of a strand that isn't stale.
     private mutating func first(of host: HostName?, _ isCurrent: (StageQueue.Entry) -> Bool)
         -> StageQueue.Entry?
     {
@@ -219,14 +220,14 @@ struct FlowLine: Sendable {
         return nil
     }
 
-    /// A host has fewer transfers: its strand takes part again, if it stood aside.
+    /// A host has finished a transfer: reactivates its strand if it stepped aside.
     mutating func call(_ host: HostName) -> Bool {
         guard let strand = strands[host], strand.head == nil else { return false }
         announceNext(of: host)
         return true
     }
 
-    /// Throws out what is not current; no strand stands aside then.
+    /// Removes stale entries and reactivates all strands.
     mutating func sweep(keeping isCurrent: (StageQueue.Entry) -> Bool) {
         heads = Heap()
         for host in Array(strands.keys) {
@@ -236,13 +237,13 @@ struct FlowLine: Sendable {
     }
 }
 
-/// Turns of keys, by start-time fair queueing (Goyal, Vin, Cheng 1996): the key with the smallest
-/// start tag is next, and its tag grows by the cost of what it was given; virtual time is the
-/// start tag of what was served last. A key that comes, or comes back, begins there: it neither
-/// saves time up nor waits for what others were given before. All keys weigh the same. What a key
-/// owes besides is added to the tag of its next turn.
+/// Fair turns between keys, by start-time fair queueing (Goyal, Vin, Cheng 1996). The key with the
+/// smallest start tag is next, and its tag grows by the cost of each job served; virtual time is
+/// the start tag of the last job served. A new or returning key starts at virtual time, so it can't
+/// save up turns and doesn't wait for earlier service of other keys. All keys have equal weight.
+/// The debt of a key is added to the tag of its next turn.
 struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
-    /// The turn of a key.
+    /// A scheduled turn of a key.
     struct Turn: Comparable, Sendable {
         let startTag: UInt64
         fileprivate let serial: UInt64
@@ -255,15 +256,16 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
     }
 
     private struct Place: Sendable {
-        /// The virtual time at which it came, and from then on the cost of all that it was given.
+        /// The virtual time at which the key arrived, plus the cost of everything it has been
+        /// served since.
         var startTag: UInt64
-        /// Whether it has a turn.
+        /// Whether the key has a scheduled turn.
         var isAwake = false
-        /// What is added to the tag of its next turn.
+        /// Cost to add to the tag of the next turn.
         var debt: UInt64 = 0
     }
 
-    /// What was paid for before is at 0, and so before all others.
+    /// Starts at 1, because keys with prepaid jobs use tag 0 and go first.
     private var virtualTime: UInt64 = 1
     private var places: [Key: Place] = [:]
     private var turns = Heap<Turn>()
@@ -274,7 +276,7 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
 
     func isAwake(_ key: Key) -> Bool { places[key]?.isAwake == true }
 
-    /// Gives a key a turn, unless it has one.
+    /// Schedules a turn for a key unless it has one.
     mutating func wake(_ key: Key, isPaid: Bool) {
         let earliest = isPaid ? 0 : virtualTime
         let place = places[key] ?? Place(startTag: earliest)
@@ -288,11 +290,11 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
         turns.push(Turn(startTag: startTag, serial: lastTurn, key: key))
     }
 
-    /// A key that has a turn owes so much more.
+    /// Adds a debt to a key with a scheduled turn.
     mutating func owe(_ key: Key, _ cost: UInt64) { places[key]?.debt &+= cost }
 
-    /// Takes the next turn out; who has it sleeps until it is charged or woken. One that owes
-    /// something has its turn later.
+    /// Removes and returns the next turn; its key sleeps until it is charged or woken. A key with
+    /// debt is rescheduled later instead.
     mutating func pop() -> Turn? {
         while let turn = turns.pop() {
             let debt = places[turn.key]?.debt ?? 0
@@ -305,28 +307,30 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
         return nil
     }
 
-    /// A turn was used: the key has another one, later by that cost unless that was paid before.
+    /// Schedules the key's next turn after this one was used, later by the cost unless it was
+    /// prepaid.
     mutating func charge(_ turn: Turn, _ cost: UInt64, isPaid: Bool) {
         guard !isPaid else { return giveTurn(turn.key, 0) }
         virtualTime = max(virtualTime, turn.startTag)
         giveTurn(turn.key, turn.startTag &+ cost)
     }
 
-    /// A key that sleeps owes nothing any more.
+    /// Removes a sleeping key together with its debt.
     mutating func forget(_ key: Key) {
         if !isAwake(key) { places[key] = nil }
     }
 }
 
-/// Places of which each flow holds some, and none so many that others find none.
+/// Divides a pool of slots among flows such that every flow can get some.
 ///
-/// An owner may take one more while it holds less than three times as many as are free (dynamic
-/// thresholds; Choudhury, Hahne 1998). One alone comes to three quarters of all places, two to
-/// three sevenths each, and so on: whoever holds none takes the next free place, and there is one
-/// without anybody being stopped. Nobody has to know how many there are.
+/// An owner may take another slot while it holds less than three times the number of free slots
+/// (dynamic thresholds; Choudhury, Hahne 1998). A single owner gets up to three quarters of all
+/// slots, two owners three sevenths each, and so on; an owner without slots gets the next free one,
+/// so no job has to be stopped to make room. The total number of slots need not be known.
 ///
-/// Flows share what is left of their owner's share in the same way if several hold some of it. One
-/// visitor comes to three quarters of that share at most, and the next one finds a place at once.
+/// If several flows of an owner hold slots, they divide the rest of the owner's share in the same
+/// way. A single user gets at most three quarters of that share, and the next user finds a slot at
+/// once.
 struct FairShare: Sendable {
     private static let heldPerFree = 3
 
@@ -336,24 +340,25 @@ struct FairShare: Sendable {
 
     private struct Owner: Sendable {
         var count = 0
-        /// Flows that hold some.
+        /// The number of flows that hold slots.
         var flows = 0
     }
 
-    /// Places that a flow holds.
+    /// The number of slots held by a flow.
     func count(of flow: FlowID) -> Int { held[flow, default: 0] }
 
-    /// Places that all flows of an owner hold.
+    /// The number of slots held by all flows of an owner.
     func count(of owner: FlowOwner) -> Int { owners[owner]?.count ?? 0 }
 
-    /// Whether the flow may take one of the `free` places.
+    /// Whether the flow may take one of the `free` slots.
     func admits(_ flow: FlowID, free: Int) -> Bool {
         let left = Self.heldPerFree * free - count(of: flow.owner)
         guard left > 0 else { return false }
         let own = count(of: flow)
         let others = (owners[flow.owner]?.flows ?? 0) - (own > 0 ? 1 : 0)
         guard flow.isOfVisitor else { return others == 0 || own / Self.heldPerFree < left }
-        // Each place that the owner takes is one less that is free and one more that it holds.
+        // Each slot that the owner takes reduces the free slots by one and increases those it holds
+        // by one.
         let stillForOwner = (left + Self.heldPerFree) / (Self.heldPerFree + 1)
         return own < Self.heldPerFree * stillForOwner
     }

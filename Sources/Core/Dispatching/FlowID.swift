@@ -1,21 +1,22 @@
 package import ImageModel
 package import Messages
 
-/// In whose name a job waits; within a class and rank flows are served in turn, by cost.
+/// The flow in which a job is queued. Within a class and rank, flows are served in fair turns, by
+/// cost.
 package enum FlowID: Hashable, Sendable {
-    /// Jobs that were given out before and came back: paid for, so they go before all flows. Whose
-    /// they are, or `nil` for the coordinator's own.
+    /// Jobs that were assigned before and came back. They are already charged and go first. The
+    /// payload is the session they belong to, or `nil` for the coordinator's own work.
     case returned(Session?)
-    /// Work of the coordinator's own.
+    /// Work on behalf of the coordinator itself.
     case house
-    /// A client's session, or one of the users of the client's own.
+    /// A client's session, or one of the client's own users.
     case client(Session)
 
-    /// A session, whose share it takes, and for whom.
+    /// A session, the owner of its share, and the user it acts for.
     package struct Session: Hashable, Sendable {
         let client: ClientID
         let owner: ShareOwner
-        /// 0: nobody in particular.
+        /// The client's user; 0 means none in particular.
         let visitor: UInt64
 
         package init(client: ClientID, owner: ShareOwner, visitor: UInt64 = 0) {
@@ -25,7 +26,7 @@ package enum FlowID: Hashable, Sendable {
         }
     }
 
-    /// Jobs of this flow that came back.
+    /// The corresponding flow for jobs that came back.
     var returned: FlowID {
         switch self {
         case .returned: self
@@ -34,13 +35,13 @@ package enum FlowID: Hashable, Sendable {
         }
     }
 
-    /// Whose share a job of this flow takes.
+    /// The flow whose share a job of this flow uses.
     var holder: FlowID {
         if case .returned(let session) = self { return session.map { .client($0) } ?? .house }
         return self
     }
 
-    /// With whose other flows it takes turns, and shares.
+    /// The owner whose flows take turns and share slots with this one.
     package var owner: FlowOwner {
         switch self {
         case .returned(let session): FlowOwner(isReturned: true, owner: session?.owner)
@@ -49,7 +50,7 @@ package enum FlowID: Hashable, Sendable {
         }
     }
 
-    /// Whether it is one of several users of a client, known or not.
+    /// Whether the flow belongs to one of several users of a client, known or not.
     var isOfVisitor: Bool {
         switch self {
         case .returned(let session): session?.visitor ?? 0 != 0
@@ -64,7 +65,7 @@ package enum FlowID: Hashable, Sendable {
     }
 }
 
-/// Smaller ones go first where nothing else decides.
+/// A tie-breaker: smaller flows go first.
 extension FlowID: Comparable {
     private var order: (UInt8, UInt64, UInt64) {
         switch self {
@@ -76,7 +77,7 @@ extension FlowID: Comparable {
 
     package static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
 
-    /// Sessions have numbers that clients do not choose; visitors have others.
+    /// Clients don't choose session numbers, so a cheap hash suffices; user numbers need `Hasher`.
     package func _rawHashValue(seed: Int) -> Int {
         let (rank, number, visitor) = order
         let session = number << 2 | UInt64(rank)
@@ -89,20 +90,21 @@ extension FlowID: Comparable {
     }
 }
 
-/// The flows that want one piece of work, who began it first: the job stands in line for each of
-/// them and goes with whichever is served sooner.
+/// The flows that want one piece of work, starting with the flow that began it. The job is queued
+/// in each of them and assigned when the first one is served.
 package struct Flows: Hashable, Sendable {
-    /// Who began it.
+    /// The flow that began the work.
     package private(set) var first: FlowID
-    /// Who joined.
+    /// Flows that joined later.
     package private(set) var others: [FlowID] = []
 
-    /// Flows that count; with so many owners a further one hardly makes a job sooner.
+    /// The largest number of tracked flows. Beyond this many owners, another flow hardly makes a
+    /// job start sooner.
     package static let countMax = 8
 
     package init(_ first: FlowID) { self.first = first }
 
-    /// Whether there is but one.
+    /// Whether there is only one flow.
     package var isSingle: Bool { others.isEmpty }
     package var count: Int { 1 + others.count }
 
@@ -122,20 +124,21 @@ package struct Flows: Hashable, Sendable {
         }
     }
 
-    /// Who is not there at all goes before the second flow of whoever is: flows of one owner share
-    /// its turns, so that a further one of them hardly makes a job sooner.
+    /// Returns the index to replace if the list is full: a new owner replaces the second flow of a
+    /// known owner. Flows of one owner share its turns, so a second one hardly makes a job start
+    /// sooner.
     private func placeOfRepeatedOwner(for owner: FlowOwner) -> Int? {
         let owners = [first.owner] + others.map(\.owner)
         guard !owners.contains(owner) else { return nil }
         return others.indices.last { owners[...$0].contains(others[$0].owner) }
     }
 
-    /// The first of them of which that is so.
+    /// Returns the first flow that matches the predicate.
     package func first(where isMeant: (FlowID) -> Bool) -> FlowID? {
         isMeant(first) ? first : others.first(where: isMeant)
     }
 
-    /// The same for a job that came back.
+    /// The corresponding flows for a job that came back.
     var returned: Flows {
         var flows = Flows(first.returned)
         flows.others = others.map(\.returned)
@@ -148,11 +151,11 @@ package struct Flows: Hashable, Sendable {
     }
 }
 
-/// Whose share a client's session takes.
+/// The owner of the share that a client's session uses.
 package enum ShareOwner: Hashable, Sendable {
-    /// That of its process, of which all its sessions have one together.
+    /// The process, whose sessions share one share.
     case process(Int32)
-    /// Its own: which process it is nobody knows.
+    /// The session itself, because its process is unknown.
     case session(ClientID)
 
     package init(_ process: Int32?, _ session: ClientID) {
@@ -160,11 +163,11 @@ package enum ShareOwner: Hashable, Sendable {
     }
 }
 
-/// Whose flows share what one may have.
+/// The unit of fairness: flows of the same owner divide one share.
 package struct FlowOwner: Hashable, Comparable, Sendable {
-    /// Whether it is about jobs that were given out before.
+    /// Whether the jobs were assigned before and came back.
     let isReturned: Bool
-    /// `nil` for the coordinator.
+    /// The owner; `nil` for the coordinator.
     let owner: ShareOwner?
 
     private var order: (UInt8, UInt8, UInt64) {
@@ -176,7 +179,7 @@ package struct FlowOwner: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Processes and sessions have numbers that clients do not choose.
+    /// Clients don't choose process and session numbers, so a cheap hash suffices.
     package func _rawHashValue(seed: Int) -> Int {
         let (rank, kind, number) = order
         return (number << 3 | UInt64(rank << 2 | kind)).spread(seed: seed)
@@ -185,8 +188,7 @@ package struct FlowOwner: Hashable, Comparable, Sendable {
     package static func < (left: FlowOwner, right: FlowOwner) -> Bool { left.order < right.order }
 }
 
-/// How badly a piece of work is wanted: its class, the moment after which nobody wants it, and
-/// who wants it.
+/// The urgency of a piece of work: its class, its deadline, and the flows that want it.
 package struct Urgency: Hashable, Sendable {
     package var priority: Priority
     package var deadline: Instant
@@ -198,20 +200,20 @@ package struct Urgency: Hashable, Sendable {
         self.flows = flows
     }
 
-    /// Of what nobody wants.
+    /// The urgency of unwanted work.
     package static let none = Urgency(priority: .low, deadline: Instant(nanoseconds: 0))
 
-    /// Of what is to be finished whoever still waits.
+    /// The same urgency without a deadline, for work that must finish even if nothing waits for it.
     package var unbounded: Urgency {
         Urgency(priority: priority, deadline: Instant(nanoseconds: .max), flows: flows)
     }
 
-    /// Milliseconds until nobody wants it, as workers are told.
+    /// Milliseconds until the deadline, as sent to workers.
     func millisecondsLeft(at now: Instant) -> UInt32 {
         UInt32(clamping: deadline.milliseconds(since: now))
     }
 
-    /// The same in the coordinator's own name.
+    /// Urgency without a deadline for the coordinator's own work.
     package static func unbounded(_ priority: Priority) -> Urgency {
         Urgency(priority: priority, deadline: Instant(nanoseconds: .max))
     }

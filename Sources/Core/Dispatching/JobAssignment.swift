@@ -1,10 +1,10 @@
 package import ImageModel
 package import Messages
 
-// Jobs are submitted, and nobody wants them any more.
+// Submitting and abandoning jobs.
 extension Dispatcher {
-    /// A new job, at the end of its queue. It holds the blocks that it reads. One that no pool is
-    /// granted has failed at once.
+    /// Adds a new job to the end of its queue and holds the blocks that it reads. The job fails at
+    /// once if no pool is granted the work.
     package mutating func submit(_ submission: Submission) -> JobID {
         submit(submission, probe: nil)
     }
@@ -24,8 +24,8 @@ extension Dispatcher {
         return id
     }
 
-    /// Nobody wants the outcome any more; nothing more is said of the job. What waits is forgotten;
-    /// a worker is told to stop, keeps its place, and keeps what it reads until it answers.
+    /// Abandons a job; it won't complete. A waiting job is removed. A running job is cancelled, but
+    /// keeps its worker slot and its inputs until the worker answers.
     package mutating func abandon(_ id: JobID) {
         guard let job = jobs[id] else { return }
         switch job.place {
@@ -36,16 +36,16 @@ extension Dispatcher {
         }
     }
 
-    /// Whether the job is there and no worker has it.
+    /// Whether the job exists and isn't assigned to a worker.
     package func isWaiting(_ id: JobID) -> Bool { jobs[id]?.isWaiting == true }
 
-    /// The same of a transfer.
+    /// Whether the job is a transfer that isn't assigned to a worker.
     package func isWaitingTransfer(_ id: JobID) -> Bool {
         jobs[id].map { $0.isWaiting && $0.kind == .download } ?? false
     }
 
-    /// The pool whose job it is, where no worker of it is connected; `nil` where one has the job or
-    /// may get it.
+    /// Returns the pool of a waiting job if the pool has no connected workers; `nil` if a worker
+    /// has the job or may get it.
     package func missingWorkers(for id: JobID) -> MissingWorkers? {
         guard let job = jobs[id], job.isWaiting, roster.members(of: job.pool).isEmpty else {
             return nil
@@ -54,7 +54,7 @@ extension Dispatcher {
         return MissingWorkers(pool.name, kind: pool.kind, isForeign: pool.trust == .foreign)
     }
 
-    /// Tells a worker once to stop; it has to answer within the silence that is granted.
+    /// Tells a worker to stop a job, once. The worker must answer within the silence limit.
     mutating func stop(_ id: JobID, at worker: WorkerID) {
         guard let job = jobs[id], !job.isStopped else { return }
         actions.append(.cancelJob(worker, id))
@@ -63,14 +63,14 @@ extension Dispatcher {
         jobs.stop(id, at: now, alarm: now.adding(milliseconds: silence))
     }
 
-    /// The job is over, and with it its holds.
+    /// Removes a job and drops its holds.
     mutating func forget(_ job: ActiveJob) {
         jobs.remove(job.id)
         if let input = job.submission.input { drop(input) }
         for overlay in job.submission.overlays { drop(overlay) }
     }
 
-    /// A worker holds the job no longer.
+    /// Frees the worker slot of a job.
     mutating func vacate(_ job: ActiveJob) {
         guard let worker = job.worker else { return }
         roster.tookBack(worker, as: job.share)
@@ -78,9 +78,9 @@ extension Dispatcher {
     }
 }
 
-// dispatch: which worker does what now? (SEMANTICS §9.1)
+// Assignment: chooses jobs for workers with free capacity (SEMANTICS §9.1).
 extension Dispatcher {
-    /// Gives out what waits for as long as somebody has credit.
+    /// Assigns waiting jobs while workers have credit.
     package mutating func dispatch() {
         for pool in limits.pools.workers { dispatch(in: pool) }
     }
@@ -94,9 +94,9 @@ extension Dispatcher {
         makeWay(in: pool)
     }
 
-    /// Expendable work ends where other work waits and no worker of the pool is free. It does not
-    /// wait itself, as what it reads is needed elsewhere; only the cache, which is soon free, has
-    /// it wait.
+    /// Drops expendable jobs if other jobs wait and the pool has no free worker. Expendable jobs
+    /// don't wait for a worker either, because their inputs are needed elsewhere; only the cache
+    /// lets them wait, as it is soon free.
     private mutating func makeWay(in pool: PoolID) {
         guard !jobs.expendable.isEmpty else { return }
         let ours = jobs.expendable.sorted().compactMap { jobs[$0] }.filter { $0.pool == pool }
@@ -110,9 +110,8 @@ extension Dispatcher {
         }
     }
 
-    /// Whether an expendable job of that kind would begin at once: a worker of the pool that every
-    /// stack has is free, nothing waits for it, and the share of class low has room beside what is
-    /// in it.
+    /// Whether an expendable job of that kind would start at once: the built-in pool has a free
+    /// worker and an empty queue, and the share of class low has room for one more job.
     package func isIdle(_ kind: WorkerKind) -> Bool {
         let pool = PoolID(kind)
         let credit = roster.credit(of: pool)
@@ -123,14 +122,14 @@ extension Dispatcher {
 
     private static let overtaken = ImageError(.cancelled, "other work needs the worker")
 
-    /// `nil` where all that wait have to wait for something else than a worker.
+    /// Returns the next job, or `nil` if all waiting jobs wait for something other than a worker.
     private mutating func nextJob(of pool: PoolID) -> StageQueue.Next? {
         let credit = roster.credit(of: pool)
         return jobs.next(of: pool, withLow: hasLowShare(credit), free: credit.free)
     }
 
-    /// Whether one more job of class low may be given out: it never has more than its share, so
-    /// that others find a worker which is free. What is expendable takes nothing of it.
+    /// Whether another job of class low may be assigned. Class low never exceeds its share, so that
+    /// other classes find a free worker. Expendable jobs don't count toward it.
     func hasLowShare(_ credit: WorkerCredit) -> Bool { credit.heldLow < lowShare(credit) }
 
     private func lowShare(_ credit: WorkerCredit) -> Int {
@@ -153,9 +152,9 @@ extension Dispatcher {
     }
 }
 
-// Those who wait want jobs more or less than before, or want to hear how far they are.
+// Changes of urgency and interest for submitted jobs.
 extension Dispatcher {
-    /// Those who wait want it more or less than before.
+    /// Updates the urgency of a job after its subscribers changed.
     package mutating func reprioritise(_ id: JobID, _ urgency: Urgency) {
         guard let job = jobs[id] else { return }
         let urgency = urgency.bounded(job.stage)
@@ -168,8 +167,7 @@ extension Dispatcher {
         }
     }
 
-    /// A worker that is there hears of a new class, and of a deadline that moved by more than a
-    /// second.
+    /// Notifies the worker of a new class, or of a deadline that moved by more than a second.
     private mutating func tellIfMoved(_ id: JobID, _ worker: WorkerID) {
         guard let job = jobs[id], isTold(job, at: worker) else { return }
         let (new, told) = (job.effective, job.told)
@@ -181,28 +179,28 @@ extension Dispatcher {
         adjust(job, to: new, at: worker)
     }
 
-    /// Somebody listens to how far a job is from now on. Its worker reports only where it is asked
-    /// to, since each report wakes three processes.
+    /// Requests progress reports for a job from now on. Workers report only on request because each
+    /// report wakes three processes.
     package mutating func listen(to id: JobID) {
         guard let job = jobs[id], !job.wantsProgress else { return }
         jobs.listen(to: id)
         tellWishes(about: id)
     }
 
-    /// Somebody wants to look at what has arrived of a transfer, from now on.
+    /// Requests the partial data of a transfer from now on.
     package mutating func look(at id: JobID) {
         guard let job = jobs[id], !job.wantsArrived else { return }
         jobs.look(at: id)
         tellWishes(about: id)
     }
 
-    /// Its worker hears who listens and looks.
+    /// Notifies the worker of changed interests.
     private mutating func tellWishes(about id: JobID) {
         guard let job = jobs[id], let worker = job.worker, isTold(job, at: worker) else { return }
         adjust(job, to: job.told, at: worker)
     }
 
-    /// Whether its worker is there and still works on it.
+    /// Whether the worker is connected and still working on the job.
     private func isTold(_ job: ActiveJob, at worker: WorkerID) -> Bool {
         !job.isStopped && roster.contains(worker)
     }
@@ -217,7 +215,7 @@ extension Dispatcher {
                     wantsArrived: job.wantsArrived)))
     }
 
-    /// Those who wait for a delayed job are others now, or want it for longer or shorter.
+    /// Updates the timer of a delayed job after its subscribers or their deadlines changed.
     private mutating func watch(_ id: JobID, _ delay: RetryDelay) {
         guard let job = jobs[id] else { return }
         let moment = delay.until < job.urgency.deadline ? delay.until : now
@@ -225,19 +223,19 @@ extension Dispatcher {
     }
 }
 
-/// How many transfers may be at workers, all download pools together.
+/// Limits the number of transfers at workers, across all download pools.
 package struct TransferGate: Hashable, Sendable {
-    /// At a time; `nil`: as many as workers take.
+    /// The largest number of concurrent transfers; `nil` means as many as workers accept.
     package var heldMax: Int?
-    /// Whether none may begin (SEMANTICS §10.17); those that run go on.
+    /// Whether no transfer may start (SEMANTICS §10.17); running transfers continue.
     package var isSuspended = false
 
-    /// Whether one more may begin beside `held`.
+    /// Whether another transfer may start in addition to `held`.
     func isOpen(beside held: Int) -> Bool { !isSuspended && held < heldMax ?? .max }
 }
 
 extension Dispatcher {
-    /// Whether one more job of the pool may be given out, as far as transfers are limited.
+    /// Whether the transfer limit permits another job of the pool.
     func isOpen(_ pool: PoolID) -> Bool {
         guard limits.pools.kind(of: pool) == .download, transfers != TransferGate() else {
             return true
@@ -246,34 +244,34 @@ extension Dispatcher {
     }
 }
 
-// A load that would begin work in a stage that is over its bound is told so at once, and when to
-// come again (SEMANTICS §9.3).
+// Admission limits per stage: a load that would start work in an overloaded stage is refused at
+// once, with a retry time (SEMANTICS §9.3).
 extension Dispatcher {
-    /// Why no job of the stage can be begun, if it is over its bound.
+    /// Returns the error to refuse new jobs of the stage with if it is over its limit.
     package mutating func refusal(in stage: JobStage) -> ImageError? {
         let isFirst = stage == .fetch || stage == .query
         let bound = limits.queuedCostMax[stage]
         let load = jobs.load(of: stage)
         guard load.backlog >= bound || (isFirst && !hasRoom(stage.kind)) else { return nil }
         figures.refused[stage, default: 0] += 1
-        // A tenth less, so that not only the first one who comes again finds room.
+        // The target is a tenth below the limit, so that more than the first retry finds room.
         let goal = min(load.backlog, bound) / 10 * 9
         return .busy(
             "too much waits in the \(stage.name) stage",
             seconds: load.seconds(untilBelow: goal) ?? Self.unknownSeconds)
     }
 
-    /// Whether so much waits in the stage that work which can wait is not begun.
+    /// Whether the stage's queue is over its limit, so that deferrable work must not be started.
     package func isFull(_ stage: JobStage) -> Bool {
         jobs.load(of: stage).backlog >= limits.queuedCostMax[stage]
     }
 
-    /// Whether one more query, fetch or original may wait for a worker of that kind; of the pool
-    /// that every stack has, since a further one refuses by itself what it has no room for.
+    /// Whether the built-in pool of the kind can queue another query, fetch or original. Additional
+    /// pools refuse jobs themselves when they are full.
     package func hasRoom(_ kind: WorkerKind) -> Bool {
         jobs.queued(in: PoolID(kind)) < limits.queuedJobsMax
     }
 
-    /// Of a stage that has finished nothing yet.
+    /// The retry time for a stage that has not finished any job yet.
     private static let unknownSeconds = 1.0
 }

@@ -2,12 +2,13 @@ package import ImageModel
 package import Messages
 
 extension JobWork {
-    /// What a job costs, in the unit of its stage: fairness between flows, the bounds of queues and
-    /// the drain rate count in it. At least 1.
+    /// The cost of the job in the unit of its stage, at least 1. Fair queueing, queue limits and
+    /// drain rates use it.
     ///
-    /// A fetch, a query and a question about an entry are 1; a store counts units of 4 KiB, a
-    /// decode the bytes of the encoded source, a transform the pixels that it reads (one of
-    /// 16 bits is two), or those of the largest image that it makes, times how slow its encoder is.
+    /// A fetch, a query or an entry operation costs 1. A store costs 1 per 4 KiB, a decode the
+    /// bytes of the encoded source. A transform costs the pixels it reads (doubled for 16-bit
+    /// samples) or the pixels of its largest intermediate image, whichever is greater, multiplied
+    /// by the encoder's class.
     var cost: UInt64 {
         switch self {
         case .fetch, .query, .entry: 1
@@ -28,8 +29,8 @@ extension TransformWork {
         }
     }
 
-    /// Of the largest image that a step makes. Until one resizes or adds they only cut and turn
-    /// what is read, which may be smaller than the source was.
+    /// The pixels of the largest image that a step produces. Steps before the first resize or
+    /// enlargement only crop or rotate the input, which may be smaller than the original.
     fileprivate var madePixels: UInt64 {
         var (size, most, isResized) = (sourceInfo.size, UInt64(1), false)
         for step in steps {
@@ -46,11 +47,11 @@ extension TransformWork {
         resultFormat(hasAlpha: false).traits.encoderClass(output)
     }
 
-    /// Frames that are encoded.
+    /// The number of frames to encode.
     private var madeFrames: UInt64 { UInt64(framesMax(in: resultFormat(hasAlpha: false))) }
 
-    /// The same, in which of the formats that are accepted only the first one is left that has room
-    /// for the result and is encoded in time; none where there is no such format.
+    /// Returns the work restricted to the first accepted format that can hold the result and is
+    /// fast enough to encode; no format remains if none qualifies.
     package func accepting(atMost costMax: UInt64) -> TransformWork {
         var work = self
         for format in acceptedInOrder where output.format == nil {
@@ -62,13 +63,14 @@ extension TransformWork {
         return work
     }
 
-    /// Of frames, those first that hold them.
+    /// The accepted formats in order of preference; for animations, formats that hold frames come
+    /// first.
     private var acceptedInOrder: [ImageFormat] {
         guard layout.animation != nil else { return output.accepted }
         return output.accepted.filter(\.holdsFrames) + output.accepted.filter { !$0.holdsFrames }
     }
 
-    /// Why its result is not encoded, which would keep a transformer for too long.
+    /// Returns an error if encoding the result would occupy a transformer for too long.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
         resultSize.flatMap {
             output.refusal(of: $0, encoderClass, frames: madeFrames, atMost: costMax)
@@ -79,7 +81,8 @@ extension TransformWork {
 extension PaintWork {
     fileprivate var encoderClass: UInt64 { resultFormat.traits.encoderClass(output) }
 
-    /// The same of an image of one colour.
+    /// Restricts a solid-color image to the first accepted format that is fast enough to encode; no
+    /// format remains if none qualifies.
     package func accepting(atMost costMax: UInt64) -> PaintWork {
         var work = self
         for format in output.accepted where output.format == nil {
@@ -90,21 +93,21 @@ extension PaintWork {
         return work
     }
 
-    /// The same of an image of one colour.
+    /// Returns an error if encoding the solid-color image would take too long.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
         output.refusal(of: size, encoderClass, atMost: costMax)
     }
 }
 
 extension ImageRequest {
-    /// Throws what its result would be refused for, as far as that is known without its source.
+    /// Throws if the result would be refused, as far as that can be determined without the source.
     package func checkEncoding(atMost costMax: UInt64) throws(ImageError) {
         guard let format = output.format, let size = certainSize else { return }
         let encoderClass = format.traits.encoderClass(output)
         if let error = output.refusal(of: size, encoderClass, atMost: costMax) { throw error }
     }
 
-    /// Of the result, where a step makes the same of every source.
+    /// The size of the result if a step determines it independently of the source.
     private var certainSize: PixelSize? {
         var size: PixelSize?
         for step in allSteps {
@@ -139,7 +142,7 @@ extension OutputOptions {
 }
 
 extension PixelSize {
-    /// At least one; no image has more than 2³².
+    /// The number of pixels, at least one; no image has more than 2³².
     fileprivate var pixels: UInt64 { UInt64(min(max(1, area ?? .max), Int(UInt32.max))) }
 }
 
@@ -149,20 +152,20 @@ extension UInt64 {
     }
 }
 
-/// What waits in one stage and how fast it becomes less, both in the stage's unit of cost.
+/// The waiting work of a stage and its drain rate, both in the stage's unit of cost.
 struct StageLoad: Sendable {
-    /// Jobs that wait for a worker or for space, and what they cost together.
+    /// Jobs that wait for a worker or for space, and their total cost.
     private(set) var jobs = 0
     private(set) var backlog: UInt64 = 0
-    /// Cost of finished jobs per second, an exponential average over the time in which jobs
-    /// waited; `nil` before there is one.
+    /// Cost of finished jobs per second, as an exponential moving average over the time during
+    /// which jobs waited; `nil` before the first measurement.
     private(set) var drainRate: Double?
     private var finished: UInt64 = 0
     private var since: Instant?
 
-    /// The average follows a change within that many seconds.
+    /// The time constant of the average, in seconds.
     private static let memory = 5.0
-    /// Seconds between two looks.
+    /// The minimum interval between two measurements, in seconds.
     private static let interval = 0.25
 
     mutating func enter(_ job: ActiveJob) {
@@ -175,8 +178,8 @@ struct StageLoad: Sendable {
         backlog -= job.spec.cost
     }
 
-    /// A worker finished a job, well or not. While nothing waits, the rate is that of those who
-    /// ask, and says nothing.
+    /// Records a job that a worker finished, successfully or not. While no job waits, the rate
+    /// reflects demand rather than capacity and is not measured.
     mutating func finished(_ cost: UInt64, at now: Instant) {
         guard jobs > 0, let since else {
             (finished, since) = (0, jobs > 0 ? now : nil)
@@ -191,7 +194,7 @@ struct StageLoad: Sendable {
         (finished, self.since) = (0, now)
     }
 
-    /// Seconds until no more than `bound` waits; `nil` where the drain rate is not known.
+    /// Seconds until the backlog is down to `bound`; `nil` if the drain rate is unknown.
     func seconds(untilBelow bound: UInt64) -> Double? {
         guard let drainRate, drainRate > 0 else { return nil }
         return backlog > bound ? Double(backlog - bound) / drainRate : 0

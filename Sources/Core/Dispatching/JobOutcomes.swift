@@ -2,11 +2,11 @@ package import ImageModel
 package import Messages
 import Tables
 
-// What came of a job.
+// Handling of job outcomes.
 extension Dispatcher {
-    /// The first outcome of the attempt that a worker holds counts; every other one only has its
-    /// blocks released. `hasReaders`: whether clients read blocks of `results/`, so that room may
-    /// come there.
+    /// Accepts the first outcome for the attempt that the worker holds; for any other outcome, only
+    /// its blocks are released. `hasReaders` is whether clients read blocks in `results/`, so that
+    /// space may be freed there.
     package mutating func collect(
         _ outcome: JobOutcome, from worker: WorkerID, hasReaders: Bool
     ) {
@@ -50,7 +50,7 @@ extension Dispatcher {
         if case .fetched(let body) = result, let account = body.account {
             figures.transfers.record(account, atMost: limits.jobMilliseconds[job.stage])
         }
-        // Its blocks are taken before the job lets go of what it read.
+        // Takes the result's blocks before the job drops its inputs.
         let blocks = take(result, from: worker)
         forecast.made(result.references.reduce(0) { $0 + $1.length }, in: job.pool)
         forget(job)
@@ -61,10 +61,11 @@ extension Dispatcher {
 
     // MARK: - Failure
 
-    /// A failure ends the job, with six exceptions: one that found no space waits for some; one
-    /// that its worker gave up unasked is done by another; what could not be read is looked for;
-    /// who made bytes that are not what was said loses its session; of an image that a decoder of
-    /// others does not know the next one is asked; and an origin may be asked again.
+    /// Ends the job, with six exceptions: a job that found no space waits for it; a job that its
+    /// worker gave up on its own goes to another worker; an unreadable input is searched for
+    /// elsewhere; a producer of bytes that are not the declared image loses its session; an image
+    /// that an external decoder doesn't support goes to the next decoder; and an origin may be
+    /// retried.
     private mutating func failed(
         _ job: ActiveJob, _ error: ImageError, at worker: WorkerID, hasReaders: Bool
     ) {
@@ -86,7 +87,7 @@ extension Dispatcher {
         ended(job, Self.counting(job.retries + 1, in: error))
     }
 
-    /// How far a transfer is, for whoever wants it still.
+    /// Handles a progress report of a transfer.
     package mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
         guard roster.contains(worker) else { return }
         var (progress, block) = (progress, BlockHandle?.none)
@@ -109,17 +110,17 @@ extension Dispatcher {
     }
 }
 
-// Jobs end without a result, or begin again.
+// Jobs that end without a result or start again.
 extension Dispatcher {
-    /// The job is over without a result.
+    /// Ends a job without a result.
     mutating func ended(_ job: ActiveJob, _ error: ImageError) {
         forget(job)
         if let probe = job.probe { return lost(probe.job) }
         complete(.failed(Completion.Ended(job), error))
     }
 
-    /// The worker that held the job is gone, or gave it up: another one tries. `goesLast`: the job
-    /// may have been the cause, and delays nobody else.
+    /// Requeues a job whose worker is gone or gave it up. With `goesLast`, the job may have caused
+    /// the loss and goes to the end so that it delays no others.
     mutating func lost(_ id: JobID, goesLast: Bool = false) {
         guard let job = jobs[id], job.isWanted else { return }
         guard job.losses + 1 < limits.attemptsMax, !job.isExpendable, !job.isOfForeignCache
@@ -130,15 +131,15 @@ extension Dispatcher {
         requeue(id, goesLast: goesLast)
     }
 
-    /// A job that its worker did not finish goes to the front of its class, or behind all others,
-    /// as a new attempt.
+    /// Requeues an unfinished job as a new attempt, at the front of its class or behind all other
+    /// jobs.
     mutating func requeue(_ id: JobID, goesLast: Bool = false) {
         jobs.requeue(id, goesLast: goesLast, at: now)
         figures.requeued += 1
     }
 
-    /// Whether the job may wait for space outside, where there is none. One that waits and may not
-    /// any more is *busy*: nobody waits for it who would see that it ends.
+    /// Sets whether the job may wait for space. A parked job that may no longer wait ends as
+    /// *busy*, because no subscriber would notice that it never ends.
     package mutating func waitsForSpace(_ id: JobID, _ may: Bool) {
         guard let job = jobs[id], job.waitsForSpace != may else { return }
         jobs.waitsForSpace(id, may)
@@ -147,16 +148,17 @@ extension Dispatcher {
 
     static let noSpace = ImageError.busy("there is no space for the payload")
 
-    /// Work lost more workers than are given to it.
+    /// The error for work that lost the maximum number of workers.
     package static let workerLost = ImageError(
         .workerLost, "too many workers were lost with this work: try again later")
 }
 
-// An origin that failed in passing is asked again after a while.
+// Retries of transfers after transient origin failures.
 extension Dispatcher {
-    /// Puts a transfer that failed aside for another attempt; no worker holds it meanwhile. `false`
-    /// where the failure is told at once: it is none of those, there were attempts enough, the
-    /// origin asks for a long pause, or nobody waits as long as the next one would.
+    /// Schedules another attempt of a failed transfer; no worker holds it meanwhile. Returns
+    /// `false` if the failure must be reported at once: it isn't transient, the retries are used
+    /// up, the origin asks for a long delay, or no subscriber waits long enough for the next
+    /// attempt.
     mutating func delay(_ job: ActiveJob, after error: ImageError) -> Bool {
         guard job.stage == .fetch, job.retries < limits.fetchRetriesMax, Self.isTransient(error)
         else { return false }
@@ -169,7 +171,8 @@ extension Dispatcher {
         return true
     }
 
-    /// The time of another attempt has come, or nobody waits for as long as that.
+    /// Requeues a delayed transfer when its time has come, or ends it if no subscriber waits that
+    /// long.
     mutating func endDelay(of job: ActiveJob, _ delay: RetryDelay) {
         guard delay.until <= now else {
             return ended(job, Self.counting(job.retries, in: delay.error))
@@ -179,7 +182,7 @@ extension Dispatcher {
         requeue(job.id, goesLast: true)
     }
 
-    /// Whether the origin, or the way to it, may be better in a moment.
+    /// Whether a retry may succeed soon because the problem is with the origin or the network path.
     static func isTransient(_ error: ImageError) -> Bool {
         switch error.code {
         case .connectionFailed, .nameNotResolved, .timedOut, .shortBody, .connectionBroken,
@@ -189,7 +192,7 @@ extension Dispatcher {
         }
     }
 
-    /// The same error; its details say how often the origin was asked.
+    /// Returns the error with the number of attempts in its details.
     static func counting(_ attempts: Int, in error: ImageError) -> ImageError {
         guard attempts > 1 else { return error }
         var error = error
@@ -197,7 +200,7 @@ extension Dispatcher {
         return error
     }
 
-    /// As long as the origin said (RFC 9110 §10.2.3), else twice as long each time.
+    /// Returns the delay that the origin asked for (RFC 9110 §10.2.3), else an exponential backoff.
     private func millisecondsToRetry(_ job: ActiveJob, _ error: ImageError) -> Int {
         if let seconds = error.details["retryAfter"].flatMap({ UInt32($0) }) {
             return Int(seconds) * 1_000
@@ -210,28 +213,28 @@ extension Dispatcher {
     private static let doublingsMax = 10
 }
 
-/// Why a transfer waits, and for when.
+/// The retry time of a delayed transfer and the error that delays it.
 struct RetryDelay: Equatable, Sendable {
     let until: Instant
-    /// What those who wait are told if none of them can wait that long.
+    /// The error to report if no subscriber waits until the retry.
     let error: ImageError
 }
 
-// A decoder of somebody else says that it does not know the image (SEMANTICS §10.21).
+// Next decoder after an external decoder reported an unsupported format (SEMANTICS §10.21).
 extension Dispatcher {
-    /// Whether there may be something to see of an image before all of its bytes have come. Of what
-    /// others alone decode they know.
+    /// Whether a partial image of this format may be visible before all bytes have arrived.
+    /// External decoders decide this themselves for the formats that only they decode.
     package func mayShowPartially(_ format: ImageFormat?) -> Bool {
         format?.traits.input?.isShownPartially ?? limits.pools.isDecodedElsewhere(format)
     }
 
-    /// Whether anybody decodes the format.
+    /// Whether any pool decodes the format.
     package func isDecoded(_ format: ImageFormat) -> Bool {
         format.isDecodable || limits.pools.isDecodedElsewhere(format)
     }
 
-    /// Gives the decode to the next pool that may do it; `false` where there is none, or where it
-    /// was one of ours that said so.
+    /// Moves the decode to the next suitable pool. Returns `false` if there is none or a built-in
+    /// pool rejected the format.
     mutating func asksNextCoder(_ job: ActiveJob) -> Bool {
         guard job.kind == .decode, limits.pools.all[job.pool.index].trust == .foreign,
             let pool = limits.pools.coder(
@@ -249,14 +252,14 @@ extension Dispatcher {
     }
 }
 
-// Jobs of workers that are gone.
+// Jobs of departed workers.
 extension Dispatcher {
-    /// Jobs that a worker held which is gone are done by another, as far as anybody wants them
-    /// still: whoever needed what it had made has given up by now, and begins again.
+    /// Requeues the jobs of a departed worker that are still wanted. Work that needed the worker's
+    /// output has been torn down by now and starts again.
     package mutating func redistribute(after departure: Departure) {
         let worker = departure.worker
         endDisputes(about: worker)
-        // Each goes before the one that was put in front last.
+        // Requeued in descending order because each goes ahead of the previous one.
         let held = jobs.values.filter { $0.worker == worker }.map(\.id)
         let accused = crashed(departure)
         for id in held.sorted(by: >) {
@@ -277,17 +280,18 @@ extension Dispatcher {
         }
     }
 
-    /// Whether the loss of a worker is held against a job: the kernel kills a process that takes
-    /// too much memory, and that leaves no record. Only of workers that do one job at a time is it
-    /// known which job that was; one that was told to stop may have ended its worker by that, and
-    /// one that had just begun took no memory yet.
+    /// Whether the loss of a worker counts as evidence against a job. A process that the kernel
+    /// kills for its memory use leaves no record. The job is known only for workers that run one
+    /// job at a time. A cancelled job may have caused the exit by that, and a job that just started
+    /// can't have used much memory yet.
     private func isBlamed(_ job: ActiveJob, for departure: Departure) -> Bool {
         departure.isLost && job.stoppedAt == nil && job.isWanted
             && (job.kind == .decode || job.kind == .transform)
             && job.heldSince.adding(milliseconds: limits.lossMilliseconds) <= now
     }
 
-    /// The job with which the worker crashed or hung: one that it held, whatever it wrote down.
+    /// Returns the job with which the worker crashed or hung, provided that the worker actually
+    /// held it.
     package func crashed(_ departure: Departure) -> JobID? {
         guard let crash = departure.crash, let id = crash.job, let job = jobs[id],
             job.worker == departure.worker, job.attempt == crash.attempt
@@ -296,30 +300,29 @@ extension Dispatcher {
     }
 }
 
-// Time passes only in events; this is what it does to jobs.
+// Timers of jobs; time advances only through events.
 extension Dispatcher {
-    /// When the next alarm of a job rings, or those that found no space try again; `nil` while no
-    /// job waits for time.
+    /// The time of the next job timer or retry of parked jobs; `nil` if no job waits for a time.
     package var nextDeadline: Instant? {
         let retry = jobs.parked.since?.adding(milliseconds: limits.parkedMilliseconds)
         return nextAlarm.orEarlier(retry)
     }
 
-    /// When the next alarm rings.
+    /// The time of the next job timer.
     package var nextAlarm: Instant? { jobs.nextAlarm }
 
-    /// Looks after the job whose alarm is the first; `false` where that does not count any more.
+    /// Handles the next due timer. Returns `false` if it was already obsolete.
     package mutating func ringFirstAlarm() -> Bool {
         guard let id = jobs.takeFirstAlarm() else { return false }
         lookAfter(id)
         return true
     }
 
-    /// Throws out alarms that are of no use.
+    /// Removes obsolete timers.
     package mutating func forgetAlarms() { jobs.forgetAlarms() }
 
-    /// A worker that did not give a job up by itself is told to; one that does not even answer
-    /// then loses its session (SEMANTICS §7.6).
+    /// Cancels a job that exceeded its deadline. If the worker doesn't answer the cancellation
+    /// either, its session ends (SEMANTICS §7.6).
     private mutating func lookAfter(_ id: JobID) {
         guard let job = jobs[id] else { return }
         if case .delayed(let delay) = job.place { return endDelay(of: job, delay) }
@@ -330,15 +333,15 @@ extension Dispatcher {
     }
 }
 
-/// In which order transfers began: of two answers of an origin, that to the later question is the
-/// newer one.
+/// The order in which transfers began. Of two responses of an origin, the one to the later request
+/// is newer.
 package struct TransferSerial: Comparable, Hashable, Sendable {
     private var number: UInt64 = 0
 
-    /// Before all transfers.
+    /// Precedes the serial of every transfer.
     package init() {}
 
-    /// The serial of the next transfer.
+    /// Returns the serial of the next transfer.
     mutating func next() -> TransferSerial {
         number += 1
         return self
@@ -350,6 +353,6 @@ package struct TransferSerial: Comparable, Hashable, Sendable {
 }
 
 extension TransferSerial? {
-    /// Whether there was a transfer, and it began earlier.
+    /// Whether there was a transfer and it began earlier.
     package func isBefore(_ other: TransferSerial) -> Bool { map { $0 < other } ?? false }
 }

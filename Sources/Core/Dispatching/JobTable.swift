@@ -2,38 +2,39 @@ import ImageModel
 package import Messages
 import Tables
 
-/// All jobs, where each of them is, and what is counted of those that wait.
+/// All jobs and their states, with metrics of the waiting ones.
 ///
-/// A job is moved here only, together with its place in a queue, what its stage counts, and its
-/// alarm: so it is never in two places, and what is counted is there.
+/// A job changes state only here, together with its queue entry, the load of its stage, and its
+/// timer. Therefore a job is never in two states, and the loads match the jobs.
 struct JobTable: Sendable {
     private let deadlines: PerStage<Int>
     private let severalEntriesMilliseconds: Int
     private let overdueMilliseconds: Int
 
-    /// The pools that do steps of somebody else, by index.
+    /// Indices of the pools that run external transform steps.
     private let poolsOfSteps: [Int]
-    /// The pools that are caches of others, by index.
+    /// Indices of the pools that are external caches.
     private let foreignCaches: [Int]
 
     private var jobs: [JobID: ActiveJob] = [:]
     private var last: UInt64 = 0
-    /// By pool.
+    /// Indexed by pool.
     private(set) var queues: [StageQueue]
-    /// By `load(of:_:)`.
+    /// Indexed by `load(of:_:)`.
     private(set) var loads: [StageLoad]
-    /// Bytes that the jobs of each pool read, while they wait and while they are done.
+    /// Input bytes of the waiting and running jobs of each pool.
     private(set) var claims: [UInt64]
     private(set) var parked = ParkedJobs()
     private var alarms = JobAlarms()
-    /// Those that end where others wait.
+    /// Jobs that are dropped when other jobs wait.
     private(set) var expendable: Set<JobID> = []
 
     init(_ limits: DispatchLimits) {
         deadlines = limits.jobMilliseconds
         severalEntriesMilliseconds = limits.severalEntriesMilliseconds
         overdueMilliseconds = limits.overdueMilliseconds
-        // How long a transfer takes its origin decides: only there may one flow keep what it has.
+        // The duration of a transfer depends on its origin, so only here a flow could occupy slots
+        // indefinitely.
         queues = limits.pools.all.map { pool in
             pool.kind == .download
                 ? StageQueue(
@@ -47,61 +48,61 @@ struct JobTable: Sendable {
         foreignCaches = limits.pools.workers.filter(limits.pools.isForeignCache).map(\.index)
     }
 
-    // MARK: - What is there
+    // MARK: - Lookup
 
     var count: Int { jobs.count }
-    /// In no order.
+    /// All jobs, in no particular order.
     var values: some Collection<ActiveJob> { jobs.values }
-    /// The oldest first.
+    /// All job numbers, oldest first.
     var ids: [JobID] { jobs.keys.sorted() }
 
     subscript(id: JobID) -> ActiveJob? { jobs[id] }
 
-    /// Jobs that wait for a worker of the pool.
+    /// The number of jobs that wait for a worker of the pool.
     func queued(in pool: PoolID) -> Int { queues[pool.index].count }
 
-    /// What waits in a stage, further pools apart.
+    /// The load of a stage, without additional pools.
     func load(of stage: JobStage) -> StageLoad { loads[Int(stage.rawValue)] }
 
-    /// What is counted together with what waits in a stage for that pool.
+    /// The load that includes the jobs of a stage waiting for that pool.
     func load(of pool: PoolID, _ stage: JobStage) -> StageLoad {
         loads[Self.load(of: pool, stage)]
     }
 
-    /// Where what waits is counted: by stage, and apart from it for each further pool, so that one
-    /// without workers keeps nobody else waiting.
+    /// Returns the index of a load: by stage, and separately for each additional pool so that a
+    /// pool without workers doesn't affect others.
     static func load(of pool: PoolID, _ stage: JobStage) -> Int {
         let further = pool.index - WorkerKind.count
         return further < 0 ? Int(stage.rawValue) : JobStage.allCases.count + further
     }
 
-    /// Bytes that the jobs of all further pools read but for steps of somebody else and for
-    /// stores, which have bounds of their own.
+    /// Input bytes of the jobs of all additional pools, except external transform steps and cache
+    /// stores, which have their own limits.
     var bytesClaimedByFurtherPools: UInt64 {
         claims[WorkerKind.count...].reduce(0, +) - bytesClaimedForSteps - bytesClaimedByCaches
     }
 
-    /// Bytes that stores of caches of others read.
+    /// Input bytes of stores to external caches.
     var bytesClaimedByCaches: UInt64 { foreignCaches.reduce(0) { $0 + claims[$1] } }
 
-    /// Bytes that the jobs read which are steps of somebody else.
+    /// Input bytes of external transform steps.
     var bytesClaimedForSteps: UInt64 { poolsOfSteps.reduce(0) { $0 + claims[$1] } }
 
-    /// Whether there is no job, and nothing is counted that was.
+    /// Whether there are no jobs and all derived counters are zero.
     var isIdle: Bool {
         jobs.isEmpty && expendable.isEmpty && queues.allSatisfy { $0.isIdle }
             && loads.allSatisfy { $0.jobs == 0 && $0.backlog == 0 }
     }
 
-    // MARK: - From the first to the last
+    // MARK: - Lifecycle
 
-    /// A number that no job had.
+    /// Returns an unused job number.
     mutating func nextID() -> JobID {
         last += 1
         return JobID(last)
     }
 
-    /// A new job waits for a worker of its pool.
+    /// Adds a new job that waits for a worker of its pool.
     mutating func enter(_ job: consuming ActiveJob) {
         job.ticket = queues[job.pool.index].enter(job)
         loads[job.load].enter(job)
@@ -110,7 +111,7 @@ struct JobTable: Sendable {
         jobs[job.id] = job
     }
 
-    /// The job is over.
+    /// Removes a finished job.
     mutating func remove(_ id: JobID) {
         guard let job = jobs.removeValue(forKey: id) else { return }
         claims[job.pool.index] -= job.inputBytes
@@ -119,7 +120,7 @@ struct JobTable: Sendable {
         if job.isWaiting { loads[job.load].leave(job) }
     }
 
-    /// The job of a pool that is next; it waits until it is assigned.
+    /// Returns the next job of a pool, which keeps waiting until it is assigned.
     mutating func next(of pool: PoolID, withLow: Bool, free: Int) -> StageQueue.Next? {
         let queue = pool.index
         if queues[queue].wantsSweep {
@@ -130,7 +131,7 @@ struct JobTable: Sendable {
         }
     }
 
-    /// A worker gets the job that was next.
+    /// Assigns the next job to a worker.
     mutating func assign(_ next: StageQueue.Next, to worker: WorkerID, at now: Instant)
         -> ActiveJob?
     {
@@ -146,7 +147,7 @@ struct JobTable: Sendable {
         return job
     }
 
-    /// How long a worker may hold a job.
+    /// The largest time in milliseconds that a worker may hold the job.
     private func millisecondsMax(of job: ActiveJob) -> Int {
         if case .entry(let work) = job.work, work.action.isOfSeveral {
             return severalEntriesMilliseconds
@@ -154,47 +155,47 @@ struct JobTable: Sendable {
         return deadlines[job.stage]
     }
 
-    /// When a worker has to have given a job up that it was told so of.
+    /// The time by which a worker must have stopped a job with the given urgency.
     private func overdue(_ told: Urgency) -> Instant {
         told.deadline.adding(milliseconds: overdueMilliseconds)
     }
 
-    // MARK: - At a worker
+    // MARK: - Running jobs
 
-    /// A worker finished the job, well or not.
+    /// Records that a worker finished the job, successfully or not.
     mutating func finished(_ job: ActiveJob, at now: Instant) {
         loads[job.load].finished(job.spec.cost, at: now)
     }
 
-    /// Its worker holds the job no longer.
+    /// Records that the worker no longer holds the job.
     mutating func vacated(_ job: ActiveJob) { queues[job.pool.index].ended(job) }
 
-    /// Nobody wants the outcome.
+    /// Marks the outcome as unwanted.
     mutating func disown(_ id: JobID) { jobs[id]?.isWanted = false }
 
-    /// Its worker was told to stop, and has to answer until the alarm.
+    /// Records that the worker was told to stop and must answer before `alarm`.
     mutating func stop(_ id: JobID, at now: Instant, alarm: Instant) {
         jobs[id]?.stoppedAt = now
         setAlarm(id, at: alarm)
     }
 
-    /// Its worker was told how it is wanted now.
+    /// Records the urgency that was sent to the worker.
     mutating func told(_ id: JobID, _ urgency: Urgency) {
         jobs[id]?.told = urgency
         setAlarm(id, at: overdue(urgency))
     }
 
-    /// A worker was lost with it.
+    /// Counts a worker lost with the job.
     mutating func lost(_ id: JobID) { jobs[id]?.losses += 1 }
 
-    /// A worker was lost through a job of its pool: whoever's share it took owes that cost.
+    /// Charges the flow whose share a job used for a worker that the job cost its pool.
     mutating func owe(_ job: ActiveJob, _ cost: UInt64) {
         queues[job.pool.index].owe(job.holder, cost)
     }
 
     // MARK: - Waiting
 
-    /// It is wanted more or less than before: where it is queued, it stands where it is wanted.
+    /// Updates the urgency of a job, and moves its queue entry accordingly.
     mutating func want(_ job: ActiveJob, _ urgency: Urgency) {
         jobs[job.id]?.urgency = urgency
         guard case .queued = job.place, !job.ticket.suits(urgency), let moved = jobs[job.id]
@@ -202,17 +203,17 @@ struct JobTable: Sendable {
         jobs[job.id]?.ticket = queues[job.pool.index].move(moved)
     }
 
-    /// It may wait for space outside, or not.
+    /// Sets whether the job may wait for space.
     mutating func waitsForSpace(_ id: JobID, _ may: Bool) { jobs[id]?.waitsForSpace = may }
 
-    /// Somebody listens to how far it is.
+    /// Requests progress reports.
     mutating func listen(to id: JobID) { jobs[id]?.wantsProgress = true }
 
-    /// Somebody wants to look at what has arrived.
+    /// Requests partial data.
     mutating func look(at id: JobID) { jobs[id]?.wantsArrived = true }
 
-    /// A job that its worker did not finish goes to the front of its class, or behind all others,
-    /// as a new attempt.
+    /// Requeues an unfinished job as a new attempt, at the front of its class or behind all other
+    /// jobs.
     mutating func requeue(_ id: JobID, goesLast: Bool = false, at now: Instant) {
         requeue(id, at: now) { goesLast ? $0.enterLast($1) : $0.putBack($1) }
     }
@@ -231,8 +232,8 @@ struct JobTable: Sendable {
         jobs[id] = job
     }
 
-    /// A job that its worker does not do waits for one of another pool, behind all who wait there:
-    /// nothing was taken from it.
+    /// Moves a job to another pool after its worker declined it. It goes to the end of that queue
+    /// because it hasn't used any of that pool's capacity.
     mutating func move(_ id: JobID, to pool: PoolID, at now: Instant) {
         guard let job = jobs[id] else { return }
         claims[job.pool.index] -= job.inputBytes
@@ -241,7 +242,7 @@ struct JobTable: Sendable {
         requeue(id, at: now) { $0.enter($1) }
     }
 
-    /// A job that a worker had waits for something else than a worker.
+    /// Makes a job that was at a worker wait for something other than a worker.
     mutating func setAside(_ id: JobID, _ place: ActiveJob.Place, at now: Instant) {
         guard var job = jobs[id] else { return }
         if !job.isWaiting { loads[job.load].enter(job) }
@@ -251,13 +252,14 @@ struct JobTable: Sendable {
         jobs[id] = job
     }
 
-    /// It found no space.
+    /// Parks a job that found no space.
     mutating func park(_ id: JobID, at now: Instant) {
         setAside(id, .parked, at: now)
         parked.append(id, at: now)
     }
 
-    /// Those that are meant try again, so many of them; how many did.
+    /// Retries up to `count` parked jobs that match the predicate. Returns the number of retried
+    /// jobs.
     mutating func unpark(
         atMost count: Int, at now: Instant, where isMeant: (ActiveJob) -> Bool
     ) -> Int {
@@ -275,7 +277,7 @@ struct JobTable: Sendable {
         return count - room
     }
 
-    /// Its transfer failed, and is tried again later.
+    /// Delays a failed transfer until its retry.
     mutating func delay(_ id: JobID, _ delay: RetryDelay, at now: Instant) {
         setAside(id, .delayed(delay), at: now)
         jobs[id]?.retries += 1
@@ -283,30 +285,31 @@ struct JobTable: Sendable {
         setAlarm(id, at: delay.until)
     }
 
-    /// The time of another attempt has come: it has waited until now.
+    /// Ends the delay before a retry and adds it to the waiting time.
     mutating func endDelay(of job: ActiveJob, at now: Instant) {
         jobs[job.id]?.waited += now.fractionalMilliseconds(since: job.waitingSince)
     }
 
-    // MARK: - Alarms
+    // MARK: - Timers
 
-    /// When the next alarm rings.
+    /// The time of the next timer.
     var nextAlarm: Instant? { alarms.first?.at }
 
-    /// The job is looked after then; an alarm that it had counts no longer.
+    /// Sets the job's timer, replacing any earlier one.
     mutating func setAlarm(_ id: JobID, at moment: Instant) {
         jobs.change(id) { $0.alarm = moment }
         alarms.set(id, at: moment)
     }
 
-    /// The job whose alarm is the first, which rings; `nil` where that does not count any more.
+    /// Removes the first timer and returns its job, or `nil` if the timer is obsolete.
     mutating func takeFirstAlarm() -> JobID? {
         guard let alarm = alarms.first else { return nil }
         alarms.removeFirst()
         return Self.isCurrent(alarm, jobs) ? alarm.job : nil
     }
 
-    /// Throws out alarms that are of no use: in front at once, others when they are the most.
+    /// Removes obsolete timers: those at the front immediately, the others once they are the
+    /// majority.
     mutating func forgetAlarms() {
         while let alarm = alarms.first, !Self.isCurrent(alarm, jobs) { alarms.removeFirst() }
         guard alarms.count > 2 * jobs.count + 512 else { return }
@@ -319,7 +322,7 @@ struct JobTable: Sendable {
 }
 
 extension ActiveJob {
-    /// A worker has it from now on, on somebody's share, for so many milliseconds at most.
+    /// Assigns the job to a worker using the share of `holder`, for at most the given time.
     fileprivate mutating func give(
         to worker: WorkerID, for holder: FlowID, at now: Instant, cap milliseconds: Int
     ) {
@@ -334,25 +337,24 @@ extension ActiveJob {
     }
 }
 
-/// A job from the moment it is wanted until its outcome, or until nobody wants it and no worker
-/// has it.
+/// A job, from its submission until its outcome, or until it is unwanted and no worker holds it.
 struct ActiveJob: Sendable {
-    /// Where it is; never in two places.
+    /// The state of a job.
     enum Place: Sendable, Equatable {
         /// In the queue of its pool, under the ticket of its newest entry there.
         case queued
-        /// Found no space; waits for a release (SEMANTICS §9.5).
+        /// Found no space and waits for a release (SEMANTICS §9.5).
         case parked
-        /// Its worker says that the bytes are not there; the cache is asked whether that is so.
+        /// Its worker reports that input bytes are missing; the cache is verifying this.
         case disputed
-        /// Its transfer failed; waits for another attempt.
+        /// Its transfer failed and waits for a retry.
         indirect case delayed(RetryDelay)
-        /// At a worker, which answers with exactly one outcome.
+        /// Held by a worker, which answers with exactly one outcome.
         case held(by: WorkerID)
     }
 
-    /// What a job of the dispatcher's own finds out: whether the bytes of a disputed job are there,
-    /// as its worker says that they are not; of several inputs those of one.
+    /// The purpose of a verification job of the dispatcher: to check whether the bytes of one input
+    /// of a disputed job exist although its worker (`accuser`) reports that they don't.
     struct Probe: Sendable {
         let job: JobID
         let input: Int
@@ -361,43 +363,43 @@ struct ActiveJob: Sendable {
 
     let id: JobID
     private let submitted: Submitted
-    /// `nil`: somebody else submitted it.
+    /// `nil` if the job was submitted from outside the dispatcher.
     let probe: Probe?
-    /// Whether anybody wants the outcome.
+    /// Whether the outcome is still wanted.
     var isWanted = true
-    /// Whether it waits for space outside, where there is none.
+    /// Whether the job may wait for space.
     var waitsForSpace: Bool
-    /// Whether anybody listens to how far it is.
+    /// Whether progress reports are requested.
     var wantsProgress: Bool
-    /// Whether somebody wants to look at what has arrived.
+    /// Whether partial data is requested.
     var wantsArrived: Bool
     var place = Place.queued
     var attempt: UInt32 = 1
-    /// Workers that were lost with it.
+    /// The number of workers lost with the job.
     var losses = 0
-    /// Attempts after failures of its origin.
+    /// The number of retries after origin failures.
     var retries = 0
     var urgency: Urgency
 
-    /// Who does it.
+    /// The pool that runs the job.
     var pool: PoolID
 
-    /// Whose share of a pool's workers it takes while one of them has it, and whose it was then.
+    /// The flow whose share of the pool's workers the job uses, or used when a worker held it last.
     var holder = FlowID.house
 
-    /// Its place among jobs that wait.
+    /// The position in the queue of a waiting job.
     var ticket = StageQueue.Ticket.none
-    /// Waiting, in milliseconds, without the time since `waitingSince`.
+    /// Waiting time in milliseconds, excluding the time since `waitingSince`.
     var waited = 0.0
     var waitingSince: Instant
 
-    /// When the worker has to give it up, and what it was told.
+    /// The urgency that was sent to the worker, including the deadline.
     var told = Urgency.none
-    /// The latest moment that the stage permits.
+    /// The latest deadline that the stage permits.
     var cap = Instant(nanoseconds: .max)
-    /// When the dispatcher looks after a job that has not been answered.
+    /// When the dispatcher checks on the job next.
     var alarm: Instant?
-    /// Since when the worker has it.
+    /// When the worker received the job.
     var heldSince = Instant(nanoseconds: 0)
     /// When the worker was told to stop.
     var stoppedAt: Instant?
@@ -414,7 +416,7 @@ struct ActiveJob: Sendable {
         waitingSince = now
     }
 
-    /// What never changes lies in one place: a job is handed around much more often than it is
+    /// The immutable part is stored by reference because a job is copied much more often than it is
     /// submitted.
     private final class Submitted: Sendable {
         let submission: Submission
@@ -424,12 +426,12 @@ struct ActiveJob: Sendable {
 
     var submission: Submission { _read { yield submitted.submission } }
 
-    /// Whether it waits, for a worker or for something else.
+    /// Whether the job waits for a worker or anything else.
     var isWaiting: Bool { worker == nil }
     var isStopped: Bool { stoppedAt != nil }
     var isExpendable: Bool { submission.isExpendable }
-    /// Whether a cache of somebody else's does it, once or not at all, and is not believed as our
-    /// own is.
+    /// Whether an external cache runs the job. Such jobs are attempted at most once, and their
+    /// outcomes are not trusted like those of the built-in cache.
     var isOfForeignCache: Bool { submission.foreignCache != nil }
     var spec: JobSpec { submission.spec }
     var suspect: Suspect? { submission.suspect }
@@ -437,10 +439,10 @@ struct ActiveJob: Sendable {
     var work: JobWork { spec.work }
     var kind: WorkerKind { spec.kind }
     var stage: JobStage { spec.stage }
-    /// Where it is counted while it waits.
+    /// The index of the load that includes the job while it waits.
     var load: Int { JobTable.load(of: pool, stage) }
 
-    /// The blocks that it reads, held for as long as it is there.
+    /// The blocks that the job reads, held for its lifetime.
     var inputs: [BlockHandle] { (submission.input.map { [$0] } ?? []) + submission.overlays }
 
     var worker: WorkerID? {
@@ -448,13 +450,13 @@ struct ActiveJob: Sendable {
         return nil
     }
 
-    /// As what it counts among the jobs of the worker that has it.
+    /// How the job counts toward the limits of its worker.
     var share: PlaceShare {
         if isExpendable { return .expendable }
         return told.priority == .low ? .low : .full
     }
 
-    /// The urgency that a worker is told: nothing is held longer than the stage permits.
+    /// The urgency sent to workers, with the deadline capped by the limit of the stage.
     var effective: Urgency {
         Urgency(
             priority: urgency.priority, deadline: min(urgency.deadline, cap),
@@ -463,24 +465,24 @@ struct ActiveJob: Sendable {
 }
 
 extension Urgency {
-    /// A store is finished whoever still waits: the result exists (SEMANTICS §8.4).
+    /// A store finishes even if nothing waits for it, because the result exists (SEMANTICS §8.4).
     func bounded(_ stage: JobStage) -> Urgency { stage == .store ? unbounded : self }
 }
 
 extension ActiveJob {
-    /// Bytes of all that it reads.
+    /// The total size of the job's inputs in bytes.
     var inputBytes: UInt64 { submission.inputBytes }
 }
 
 extension Submission {
-    /// Bytes of all that the job reads.
+    /// The total size of the job's inputs in bytes.
     var inputBytes: UInt64 { spec.work.inputs.reduce(0) { $0 + $1.length } }
 }
 
-/// Jobs that found no space, the first one first; some may have left.
+/// Jobs that found no space, oldest first. May contain jobs that are no longer parked.
 struct ParkedJobs: Sendable {
     private(set) var ids: [JobID] = []
-    /// Since when one is there without that all were tried again.
+    /// The time since which a job has been parked without all parked jobs having been retried.
     private(set) var since: Instant?
 
     mutating func append(_ id: JobID, at now: Instant) {
@@ -488,7 +490,7 @@ struct ParkedJobs: Sendable {
         since = since ?? now
     }
 
-    /// All of them; those that stay are put back.
+    /// Removes and returns all jobs; the caller puts back those that stay parked.
     mutating func takeAll() -> [JobID] {
         defer { ids.removeAll(keepingCapacity: true) }
         return ids
@@ -496,15 +498,15 @@ struct ParkedJobs: Sendable {
 
     mutating func putBack(_ id: JobID) { ids.append(id) }
 
-    /// Some were tried again; perhaps none is left.
+    /// Resets `since` if no job is left after a retry.
     mutating func startOver() {
         if ids.isEmpty { since = nil }
     }
 }
 
-/// Moments at which jobs are looked after that are still there then.
+/// Timers of jobs.
 struct JobAlarms: Sendable {
-    /// Current while the job has this very moment.
+    /// A timer entry. It is obsolete unless the job's `alarm` has this exact time.
     struct Alarm: Comparable, Sendable {
         let at: Instant
         let serial: UInt64
@@ -534,7 +536,7 @@ struct JobAlarms: Sendable {
 }
 
 extension Instant? {
-    /// The earlier one of two moments, of which either may be missing.
+    /// The earlier of two optional instants, ignoring `nil`.
     package func orEarlier(_ other: Instant?) -> Instant? {
         guard let self else { return other }
         return other.map { Swift.min(self, $0) } ?? self

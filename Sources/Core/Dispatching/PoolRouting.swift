@@ -1,10 +1,11 @@
 package import ImageModel
 package import Messages
 
-// Which pool does a job.
+// Routing of jobs to pools.
 extension Dispatcher {
-    /// The pool that gets the job: the first of its kind that is granted all that it needs. Where
-    /// the only one may do everything, nothing is looked at. Throws what is missing.
+    /// Returns the first pool of the job's kind that is granted everything the job needs. If the
+    /// only pool is unrestricted, nothing is examined. Throws an error that names the missing
+    /// grant.
     func route(_ submission: Submission) throws(ImageError) -> PoolID {
         let (pools, kind) = (limits.pools, submission.spec.kind)
         if case .fetch(let work) = submission.spec.work, case .pool(let name) = work.loader {
@@ -22,13 +23,13 @@ extension Dispatcher {
         return pool
     }
 
-    /// Whether a pool of somebody else encodes what is wanted so.
+    /// Whether an external pool provides the encoder for these output options.
     package func encodesElsewhere(_ output: OutputOptions) -> Bool {
         limits.pools.foreignEncodes(output)
     }
 
-    /// The pool that a loader names. Pools are as they were when the stack was started; loaders are
-    /// loaded anew.
+    /// Returns the pool that a loader uses. Pools are fixed when the stack starts, whereas loaders
+    /// are reloaded.
     private func pool(
         ofLoader name: String, for submission: Submission
     ) throws(ImageError) -> PoolID {
@@ -53,12 +54,13 @@ extension Dispatcher {
             isForeign: submission.isForeign)
     }
 
-    /// A further pool has bounds of its own for what waits: at admission it was not known yet who
-    /// would do the job. What its jobs read is output of an earlier stage that stays: all further
-    /// pools together hold at most a quarter of its budget, and one job whatever it reads, so that
-    /// one without workers does not stop the earlier stage. What steps of somebody else read stops
-    /// nobody (`hasBudget`), and is as much as a stage may have made. `claimed`: what it reads was
-    /// counted for another further pool, which it leaves.
+    /// Throws `busy` if an additional pool has no capacity for the job. Its limits can't be checked
+    /// at admission because the pool isn't known then. The inputs of waiting jobs are output of an
+    /// earlier stage. All additional pools together may hold at most a quarter of that stage's
+    /// budget, or one job of any size, so that a pool without workers doesn't stall the earlier
+    /// stage. Inputs of external transform steps stall no stage (`hasBudget`); they may use a full
+    /// stage budget. `claimed` is the size of the inputs if they are already counted for another
+    /// additional pool that the job is leaving.
     func checkRoom(
         in pool: PoolID, for submission: Submission, claimed: UInt64 = 0
     ) throws(ImageError) {
@@ -83,19 +85,19 @@ extension Dispatcher {
     }
 }
 
-/// What a worker has to be able to do for a job, and has to be granted.
+/// The capabilities and grants that a job requires of a worker.
 struct JobNeeds: Hashable, Sendable {
     private let kind: WorkerKind
     private var scheme: String?
     private var formatIn: ImageFormat?
     private var formatsOut: [String] = []
     private var steps: [String] = []
-    /// Whether workers of somebody else transform, and none of ours.
+    /// Whether only external workers may run the transform.
     let isForeign: Bool
-    /// Whether any decoder will do for an SVG.
+    /// Whether any decoder is acceptable for an SVG.
     private var takesDrawingsUndrawn = false
 
-    /// `input` is what the bytes that it reads are said to be.
+    /// `input` is the declared format of the input bytes.
     init(_ work: JobWork, input: ImageFormat?, isForeign: Bool = false) {
         kind = work.kind
         self.isForeign = isForeign
@@ -117,7 +119,7 @@ struct JobNeeds: Hashable, Sendable {
         String(decoding: url.utf8.prefix { $0 != 0x3A }, as: UTF8.self).lowercased()
     }
 
-    /// The same where nothing has to be drawn; `nil`: it has.
+    /// The needs without rendering a drawing; `nil` if the job requires rendering.
     var undrawn: JobNeeds? {
         guard takesDrawingsUndrawn else { return nil }
         var needs = self
@@ -125,12 +127,12 @@ struct JobNeeds: Hashable, Sendable {
         return needs
     }
 
-    /// Whether a worker that can do that can do the job.
+    /// Whether these capabilities suffice for the job.
     func areMet(by capabilities: WorkerCapabilities) -> Bool {
         missing(in: capabilities) == nil
     }
 
-    /// The first that is missing.
+    /// Returns the first missing capability.
     func missing(in capabilities: WorkerCapabilities) -> Missing? {
         if let scheme, capabilities.schemes?.contains(scheme) == false { return .scheme(scheme) }
         if kind == .decode, !capabilities.decodes(formatIn) { return .formatIn(formatIn) }
@@ -140,7 +142,8 @@ struct JobNeeds: Hashable, Sendable {
         return Self.first(of: steps, notIn: capabilities.steps).map(Missing.step)
     }
 
-    /// What no pool of somebody else is granted, where it is for such: a custom step, or a format.
+    /// The step or format that no external pool is granted, for jobs that only external workers may
+    /// run.
     var missingElsewhere: Missing? {
         guard isForeign else { return nil }
         return steps.first.map(Missing.step) ?? formatsOut.first.map(Missing.formatOut)
@@ -151,7 +154,7 @@ struct JobNeeds: Hashable, Sendable {
         return names.first { !granted.contains($0) }
     }
 
-    /// What a pool is not granted, or a worker cannot do.
+    /// A grant or capability that is missing.
     enum Missing: Hashable, Sendable {
         case scheme(String)
         case formatIn(ImageFormat?)
@@ -161,7 +164,7 @@ struct JobNeeds: Hashable, Sendable {
 }
 
 extension JobNeeds.Missing {
-    /// The refusal of a job for which no pool of its kind has all grants.
+    /// Returns the error for a job whose needs no single pool of its kind meets.
     func refusal(of kind: WorkerKind) -> ImageError {
         let (what, key, code): (String, String, ErrorCode) =
             switch self {
@@ -183,9 +186,9 @@ extension JobNeeds.Missing {
 }
 
 extension WorkerPools {
-    /// The first pool of the kind that is granted all that the job needs, and is no loader's.
-    /// Throws why there is none: what the last pool of the kind, that of every stack, is not
-    /// granted, or else another one.
+    /// Returns the first pool of the kind that is granted everything the job needs and isn't a
+    /// loader's pool. Otherwise throws an error with a missing grant, preferably of the last pool
+    /// of the kind, the built-in one.
     func pool(of kind: WorkerKind, for needs: JobNeeds) throws(ImageError) -> PoolID {
         if let pool = first(of: pools(of: kind), for: needs) { return pool }
         if let undrawn = needs.undrawn {
@@ -195,7 +198,7 @@ extension WorkerPools {
         throw refusal(of: kind, needs)
     }
 
-    /// The first of the pools of decoders of these names that is granted what the job needs.
+    /// Returns the first of the named decoder pools that is granted what the job needs.
     func coder(_ names: [String], for needs: JobNeeds) throws(ImageError) -> PoolID {
         if let pool = first(of: coders(names), for: needs) { return pool }
         let names = names.joined(separator: ", ")
@@ -205,20 +208,21 @@ extension WorkerPools {
             details: ["coders": names])
     }
 
-    /// The next one of these pools, or of all, that is granted what the job needs.
+    /// Returns the next pool after `pool`, among the named or all decoder pools, that is granted
+    /// what the job needs.
     func coder(after pool: PoolID, among names: [String], for needs: JobNeeds) -> PoolID? {
         let order = names.isEmpty ? pools(of: .decode) : coders(names)
         guard let place = order.firstIndex(of: pool) else { return nil }
         return first(of: Array(order[(place + 1)...]), for: needs)
     }
 
-    /// Each once, in the order of the names: whoever was asked is not asked again.
+    /// The pools in the order of the names, without duplicates so that no pool is tried twice.
     private func coders(_ names: [String]) -> [PoolID] {
         names.compactMap { PoolName($0).flatMap(id) }.filter { kind(of: $0) == .decode }
             .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// What is for workers of somebody else goes to one of their pools, and nothing else does.
+    /// External pools get exactly the jobs that require external workers.
     private func first(of pools: [PoolID], for needs: JobNeeds) -> PoolID? {
         pools.first {
             !all[$0.index].isLoader && all[$0.index].isForeignTransformer == needs.isForeign
@@ -226,7 +230,7 @@ extension WorkerPools {
         }
     }
 
-    /// Why no pool of the kind does it.
+    /// Returns the error for a job that no pool of the kind can run.
     func refusal(of kind: WorkerKind, _ needs: JobNeeds) -> ImageError {
         if let missing = needs.missingElsewhere { return missing.refusal(of: kind) }
         let missing = pools(of: kind).reversed().lazy.compactMap {
@@ -236,15 +240,15 @@ extension WorkerPools {
     }
 }
 
-// Caches that are somebody else's: what is asked of them is asked once, and of one pool.
+// External caches: each operation is attempted at most once, and only by the cache's own pool.
 extension Dispatcher {
-    /// A number for work that is several jobs.
+    /// Returns a number for a composite job.
     package mutating func nextNumber() -> JobID { jobs.nextID() }
 
-    /// Work that was several jobs is over.
+    /// Completes a composite job.
     package mutating func conclude(_ completion: Completion) { complete(completion) }
 
-    /// The pool of that name, where it was there when the stack was started.
+    /// Returns the external cache pool of that name if it existed when the stack started.
     package func foreignCache(_ name: String) -> PoolID? {
         guard let id = PoolName(name).flatMap({ limits.pools.id(of: $0) }),
             limits.pools.isForeignCache(id)
@@ -252,39 +256,39 @@ extension Dispatcher {
         return id
     }
 
-    /// Whether the worker is one of those.
+    /// Whether the worker belongs to an external cache.
     package func isForeignCache(_ worker: WorkerID) -> Bool {
         roster[worker].map { limits.pools.isForeignCache($0.pool) } ?? false
     }
 
-    /// Why the pool cannot be asked one thing more; `nil` where it can. What waits for it is
-    /// little, since it would come too late.
+    /// Returns the reason why the pool can't take another job, or `nil` if it can. The queue is
+    /// short because late answers are useless.
     package func obstacle(in pool: PoolID) -> ForeignCacheObstacle? {
         let credit = roster.credit(of: pool)
         guard credit.window > 0 else { return .missing }
         return jobs.queued(in: pool) < Self.queuedFactor * credit.window ? nil : .full
     }
 
-    /// Whether caches of others may be given so many bytes more to read. They are output of earlier
-    /// stages, which stays meanwhile: all their stores hold a part of its budget at most, and one
-    /// of them whatever it reads.
+    /// Whether external caches may read this many more bytes. The bytes are output of earlier
+    /// stages and stay allocated meanwhile, so all stores to external caches together may hold only
+    /// part of that output budget, or one store of any size.
     package func mayRead(_ bytes: UInt64) -> Bool {
         let claimed = jobs.bytesClaimedByCaches
         let most = min(limits.outputBytesMax.download, limits.outputBytesMax.transform) / 8
         return claimed == 0 || claimed + bytes <= most
     }
 
-    /// Bytes of output in use, so that a decoder that is slow does not keep all that a cache of
-    /// others has.
+    /// Budget for unconsumed output in bytes, so that a slow decoder doesn't retain everything an
+    /// external cache can produce.
     static let foreignCacheOutputBytes: UInt64 = 256 << 20
 
     private static let queuedFactor = 4
 }
 
-/// What keeps a cache of others from being asked.
+/// The reason why an external cache can't take a job.
 package enum ForeignCacheObstacle: Hashable, Sendable {
-    /// No worker of its pool takes jobs.
+    /// No worker of its pool accepts jobs.
     case missing
-    /// As much waits for it as may.
+    /// Its queue is full.
     case full
 }

@@ -2,14 +2,15 @@ package import ImageModel
 package import Messages
 import Tables
 
-/// What killed workers, and is therefore not tried for a while (SEMANTICS §7.5).
+/// Work that crashed workers and is therefore blocked for a while (SEMANTICS §7.5).
 ///
-/// Evidence is a record that names the job: of the worker's own fault handler, of a worker whose
-/// work did not stop, of `serve` where a loop stood still, or of the cache where the image is not
-/// what was said; or a decoder that used up its time, or was lost with the job. Enough of it for
-/// one suspect, with no success between, quarantines it (`Suspect.weightMax`).
+/// Evidence is a crash record that names the job: written by the worker's own signal handler, by a
+/// worker whose work didn't stop, by `serve` for a stalled loop, or derived from the cache's
+/// finding that an image isn't what was declared. A decoder that exceeded its time or was lost with
+/// the job is also evidence. Enough evidence against one suspect without an intervening success
+/// quarantines it (`Suspect.weightMax`).
 struct Quarantine: Sendable {
-    /// The evidence against a suspect.
+    /// The accumulated evidence against a suspect.
     private struct Held: Sendable {
         var weight = 0
         let weightMax: Int
@@ -19,34 +20,35 @@ struct Quarantine: Sendable {
 
     private var table: DenyList<Suspect, Held>
 
-    /// `entriesMax` suspects; `milliseconds` until one is forgotten (`DenyList`).
+    /// Creates a quarantine for at most `entriesMax` suspects, each of which expires after
+    /// `milliseconds` (`DenyList`).
     init(entriesMax: Int, milliseconds: Int) {
         table = DenyList(entriesMax: entriesMax, milliseconds: milliseconds)
     }
 
-    /// Whether nothing is held against anything, as hardly ever.
+    /// Whether there is no evidence at all, which is the usual case.
     var isEmpty: Bool { table.isEmpty }
 
-    /// Suspects that are not tried now.
+    /// The number of quarantined suspects.
     func count(at now: Instant) -> Int {
         table.live(at: now).count { $0.entry.value.isEnough }
     }
 
-    /// Whether it is not tried now.
+    /// Whether the suspect is quarantined.
     func holds(_ suspect: @autoclosure () -> Suspect, at now: Instant) -> Bool {
-        // Without any record the key is not even made.
+        // Without any evidence the key isn't even computed.
         guard !table.isEmpty else { return false }
         let suspect = suspect()
         return isCondemned(suspect, at: now)
             || suspect.wider.map { isCondemned($0, at: now) } ?? false
     }
 
-    /// Whether anything is held against it, be it too little to quarantine it.
+    /// Whether there is any evidence against the suspect, even if it isn't enough for quarantine.
     func suspects(_ suspect: @autoclosure () -> Suspect, at now: Instant) -> Bool {
         !table.isEmpty && table.entry(suspect(), at: now) != nil
     }
 
-    /// There is evidence against it. Returns whether it is quarantined.
+    /// Records evidence against a suspect. Returns whether it is quarantined.
     mutating func accuse(
         _ suspect: Suspect, _ evidence: Evidence, at now: Instant, numbers: inout UInt64
     ) -> Bool {
@@ -58,8 +60,8 @@ struct Quarantine: Sendable {
         return holds(suspect, at: now)
     }
 
-    /// It went well: what was held against it is void. What was held against other sizes of the
-    /// same drawing is not.
+    /// Discards the evidence after a success. Evidence against other sizes of the same drawing
+    /// remains.
     mutating func acquit(_ suspect: Suspect, at now: Instant) {
         guard let held = table.entry(suspect, at: now)?.value, !held.isEnough else { return }
         table.remove(suspect)
@@ -70,7 +72,7 @@ struct Quarantine: Sendable {
         table.update(wider, rest)
     }
 
-    /// Those that are not tried, in no order.
+    /// The quarantined suspects, in no particular order.
     func entries(at now: Instant) -> [BlacklistReport.Entry] {
         table.live(at: now).filter { $0.entry.value.isEnough }.map { suspect, entry in
             BlacklistReport.Entry(
@@ -79,7 +81,7 @@ struct Quarantine: Sendable {
         }
     }
 
-    /// Forgives a URL, or everything. Returns how many were not tried.
+    /// Clears a URL, or everything. Returns the number of quarantined suspects that were removed.
     mutating func remove(_ url: String?, at now: Instant) -> Int {
         table.remove(at: now) { url.map($0.isNamed) ?? true }.count { $0.value.isEnough }
     }
@@ -89,30 +91,32 @@ struct Quarantine: Sendable {
     }
 }
 
-/// Content and the operation on it that is suspected of killing workers (SEMANTICS §7.5).
+/// Content, together with the operation on it, that is suspected of crashing workers (SEMANTICS
+/// §7.5).
 ///
-/// Equal suspects share their evidence: ten sizes of one image that kills decoders are one
-/// suspect, while a transform is one with its steps and output. What a drawing costs depends on
-/// how large it is drawn, so each size of it is a suspect of its own. Sizes are many, so what is
-/// held against one of them counts against the drawing as well (`wider`).
+/// Equal suspects share their evidence. Ten sizes of one image that crashes decoders are one
+/// suspect, whereas a transform is identified by its steps and output as well. The cost of a
+/// drawing depends on the size at which it is rendered, so each size is a separate suspect. Because
+/// there are many sizes, evidence against one size also counts against the drawing as a whole
+/// (`wider`).
 package enum Suspect: Hashable, Sendable {
-    /// The transfer of a source.
+    /// The download of a source.
     case fetch(SourceKey)
     /// Any decode of a source.
     case decode(SourceKey)
-    /// Any decode of what a cache of others says of a source under a text: it is no evidence
-    /// against the source, whose bytes may be others.
+    /// Any decode of the entry that an external cache returned for a source under a given text. It
+    /// isn't evidence against the source, whose bytes may differ.
     case kept(SourceKey, text: String)
-    /// A drawing of a source for that need.
+    /// A rendering of a drawing for a specific need.
     case drawing(SourceKey, DecodeNeed)
-    /// All drawings of a source, whatever their sizes.
+    /// All renderings of a drawing, at any size.
     case drawings(SourceKey)
-    /// These steps and this output of a source.
+    /// A transform of a source with specific steps and output.
     case transform(ResultKey)
-    /// What a serializer makes of anything of a source.
+    /// The output of a serializer for any input derived from a source.
     case transcode(SourceKey, OutputOptions)
 
-    /// Whose bytes.
+    /// The source of the bytes.
     var source: SourceKey {
         switch self {
         case .fetch(let source), .decode(let source), .kept(let source, _),
@@ -122,20 +126,22 @@ package enum Suspect: Hashable, Sendable {
         }
     }
 
-    /// What the evidence against it counts against as well, and what is not tried without it.
+    /// A more general suspect that shares this one's evidence and whose quarantine also applies to
+    /// this one.
     var wider: Suspect? {
         if case .drawing(let source, _) = self { return .drawings(source) }
         return nil
     }
 
-    /// The weight of evidence that quarantines it: two crashes, or two sizes with two each.
+    /// The evidence weight that leads to quarantine: two crashes, or for drawings two sizes with
+    /// two crashes each.
     var weightMax: Int {
         let ofOne = 2 * Evidence.crash.weight
         if case .drawings = self { return 2 * ofOne }
         return ofOne
     }
 
-    /// The stage that would do it.
+    /// The stage that runs the operation.
     var stage: JobStage {
         switch self {
         case .fetch: .fetch
@@ -145,18 +151,18 @@ package enum Suspect: Hashable, Sendable {
     }
 }
 
-/// What is held against content (SEMANTICS §7.5).
+/// A kind of evidence against content (SEMANTICS §7.5).
 package enum Evidence: Hashable, Sendable {
-    /// It ended a worker, kept its loop from turning, or used more of the processors than any image
-    /// takes; or the image was not what the worker said.
+    /// The job crashed its worker, stalled its loop or used more CPU time than any image needs; or
+    /// the image was not what the worker declared.
     case crash
-    /// Its worker vanished without a record, as one does that the kernel kills for its memory.
+    /// The worker vanished without a record, as after a kill by the kernel's OOM killer.
     case loss
-    /// A decoder used up the time that it was given, or had to be ended with its process. An honest
-    /// image may do so on a busy machine, so it takes more of these.
+    /// A decoder exceeded its time limit or its process had to be killed. A legitimate image may do
+    /// so on a busy machine, so quarantine requires more of these.
     case overrun
 
-    /// What it counts.
+    /// The weight of the evidence.
     var weight: Int {
         switch self {
         case .crash, .loss: 2
@@ -165,10 +171,10 @@ package enum Evidence: Hashable, Sendable {
     }
 }
 
-// What kills workers is not tried again (SEMANTICS §7.5).
+// Quarantine of work that crashes workers (SEMANTICS §7.5).
 extension Dispatcher {
-    /// The worker that held the job crashed or hung, and its record names the job. SIGBUS is no
-    /// evidence: readers map what its producer might have cut off.
+    /// Records evidence after the worker that held the job crashed or hung and its record names the
+    /// job. SIGBUS is not evidence: readers map memory that its producer might have truncated.
     mutating func accuse(_ job: ActiveJob, _ crash: CrashRecord) {
         if crash.cause != .signal(Self.busError), !job.isExpendable { charge(job) }
         switch crash.cause {
@@ -181,15 +187,15 @@ extension Dispatcher {
         }
     }
 
-    /// The worker that held the job vanished, and left no record.
+    /// Records evidence after the worker that held the job vanished without a record.
     mutating func accuseOfLoss(_ job: ActiveJob) {
         guard !job.isExpendable else { return }
         charge(job)
         accuse(job, .loss)
     }
 
-    /// Whoever's share the job took pays for the worker. Other kinds of workers have many jobs at a
-    /// time, and other units of cost.
+    /// Charges the flow whose share the job used for the lost worker. Other kinds of workers run
+    /// many jobs at a time and use different units of cost.
     private mutating func charge(_ job: ActiveJob) {
         guard job.kind == .decode || job.kind == .transform else { return }
         jobs.owe(job, limits.lostWorkerCost)
@@ -199,7 +205,7 @@ extension Dispatcher {
         if let suspect = job.suspect { accuse(suspect, evidence) }
     }
 
-    /// Where there is enough evidence, everything that needs the same work ends.
+    /// Records evidence; if the suspect becomes quarantined, all jobs that need the same work fail.
     mutating func accuse(_ suspect: Suspect, _ evidence: Evidence) {
         guard quarantine.accuse(suspect, evidence, at: now, numbers: &numbers.denial) else {
             return
@@ -213,7 +219,8 @@ extension Dispatcher {
         }
     }
 
-    /// A decoder stopped at the end of its time, and nobody else told it to.
+    /// Records evidence if a decoder stopped at the end of its time without being told to for
+    /// another reason.
     mutating func accuseIfOutOfTime(_ job: ActiveJob, _ result: JobResult) {
         guard case .failed(let error) = result, error.code == .cancelled,
             job.stoppedAt.map({ $0 >= job.told.deadline }) ?? true, isOverrun(job)
@@ -221,16 +228,16 @@ extension Dispatcher {
         accuse(job, .overrun)
     }
 
-    /// Whether a decode took long enough to be held against the image. How long a transform takes
-    /// the request decides, and a transfer its origin.
+    /// Whether a decode took long enough to count against the image. The duration of a transform
+    /// depends on the request, that of a transfer on the origin.
     private func isOverrun(_ job: ActiveJob) -> Bool {
         job.kind == .decode && !job.isExpendable
             && job.heldSince.adding(milliseconds: limits.overrunMilliseconds) <= now
     }
 
-    /// The job went well: what was held against such work is void. What a transformer made is only
-    /// seen when the cache has read it. What is expendable was made of less than the whole, and
-    /// a header says nothing of the pixels.
+    /// Discards evidence after a success. A transformer's output is judged only once the cache has
+    /// read it. Expendable jobs prove nothing because they use incomplete data, and decoding a
+    /// header proves nothing about the pixels.
     mutating func acquit(_ job: ActiveJob, _ result: JobResult) {
         guard !quarantine.isEmpty, !job.isExpendable else { return }
         if case .decoded(let image) = result, image.frames.isEmpty { return }
@@ -240,25 +247,26 @@ extension Dispatcher {
         if let maker = job.submission.maker { quarantine.acquit(maker, at: now) }
     }
 
-    /// Whether such work is not tried now.
+    /// Whether the work is quarantined.
     package func isQuarantined(_ suspect: @autoclosure () -> Suspect) -> Bool {
         quarantine.holds(suspect(), at: now)
     }
 
-    /// Whether such work has killed a worker, and no success made that void. What is done or left
-    /// is left then.
+    /// Whether the work has crashed a worker without a later success. Optional operations on it are
+    /// then skipped.
     package func isSuspected(_ suspect: @autoclosure () -> Suspect) -> Bool {
         quarantine.suspects(suspect(), at: now)
     }
 
-    /// What is not tried now, in no order.
+    /// The quarantined work, in no particular order.
     package var quarantined: [BlacklistReport.Entry] { quarantine.entries(at: now) }
 
-    /// Forgives what a URL was suspected of, or everything. Returns how much was not tried.
+    /// Clears the suspicion of a URL, or of everything. Returns the number of quarantined entries
+    /// removed.
     package mutating func forgive(_ url: String?) -> Int { quarantine.remove(url, at: now) }
 
-    /// The last number that an entry of the quarantine was given, or of another list beside it: no
-    /// two entries have the same.
+    /// The last entry number issued for the quarantine and the other failure lists, which share one
+    /// sequence so that numbers are unique.
     package var lastDenial: UInt64 {
         get { numbers.denial }
         set { numbers.denial = newValue }
@@ -267,7 +275,7 @@ extension Dispatcher {
     /// SIGBUS.
     private static let busError: Int32 = 7
 
-    /// Work that is not tried.
+    /// The error for quarantined work.
     package static let poisoned = ImageError(
         .poisoned,
         "workers crashed or hung with this content more than once: it is not tried for a while; "

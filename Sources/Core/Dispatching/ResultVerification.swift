@@ -1,10 +1,10 @@
 import ImageModel
 package import Messages
 
-// Nothing that a worker writes is believed (SEMANTICS §7.7).
+// Verification of results; workers are not trusted (SEMANTICS §7.7).
 extension Dispatcher {
-    /// The outcome as far as it answers this job and refers to bytes that the worker has, with the
-    /// producer filled in. Throws what ends the session.
+    /// Returns the result with its producer filled in if it answers the job and refers to bytes
+    /// that the worker has. Throws an error that ends the session otherwise.
     func check(_ result: JobResult, of job: ActiveJob, from worker: WorkerID) throws(ImageError)
         -> JobResult
     {
@@ -18,8 +18,9 @@ extension Dispatcher {
         return result.with(try ledger.check(references, from: worker))
     }
 
-    /// Whether what somebody else encoded is no longer than pixels may be: the cache has to copy
-    /// it, and others wait behind that. How long all else is follows from its size.
+    /// Whether the output of an external encoder is no larger than the pixels may be. The cache
+    /// must copy it, and other jobs wait meanwhile. The size of any other output follows from the
+    /// image size.
     private func isWithinBounds(_ result: JobResult, of job: ActiveJob) -> Bool {
         guard limits.pools.all[job.pool.index].isForeignTransformer,
             case .transform(let work) = job.work, case .transformed(let image) = result
@@ -28,9 +29,9 @@ extension Dispatcher {
             || image.reference.length <= UInt64(work.limits.pixelBytesMax)
     }
 
-    /// What a worker hands out of a transfer: bytes that it has, no more of them than it says have
-    /// come unless they are a preview, and no more than the job permits in all. Throws what ends
-    /// the session.
+    /// Checks the partial data of a transfer. The worker must have the bytes; they must not exceed
+    /// the reported progress, unless they are a preview, or the limit of the job. Throws an error
+    /// that ends the session.
     func check(
         _ arrived: BlockReference, of progress: JobProgress, from worker: WorkerID
     ) throws(ImageError) -> BlockReference {
@@ -43,8 +44,9 @@ extension Dispatcher {
         return try ledger.check(arrived, from: worker, in: .stage)
     }
 
-    /// Whether the pool may decode that. Our own decoders read the signature: where they find
-    /// another format than they are granted, whoever made the bytes said it wrong (`misnamed`).
+    /// Whether the pool may decode this format. Built-in decoders detect the format from the
+    /// signature; if it isn't one that they are granted, the bytes were declared incorrectly
+    /// (`misnamed`).
     private func isGranted(_ format: ImageFormat, to pool: PoolID) -> Bool {
         limits.pools.all[pool.index].trust == .own || mayDecode(format, pool)
     }
@@ -53,7 +55,7 @@ extension Dispatcher {
         limits.pools.all[pool.index].grant.decodes(format)
     }
 
-    /// The failure of a decode that found a format which its pool is not granted.
+    /// Returns the error for a decode that found a format that its pool isn't granted.
     func misnamed(_ result: JobResult, of job: ActiveJob) -> ImageError? {
         guard case .decoded(let image) = result, !mayDecode(image.info.format, job.pool) else {
             return nil
@@ -75,7 +77,8 @@ extension Dispatcher {
 }
 
 extension JobResult {
-    /// Whether it is what the work asks for; where its bytes are is another question.
+    /// Whether the result is of the kind that the work asks for. The location of its bytes is
+    /// checked elsewhere.
     func answers(_ work: JobWork) -> Bool {
         switch (work, self) {
         case (_, .failed), (.query, .miss): true
@@ -102,7 +105,7 @@ extension JobResult {
 }
 
 extension EntryPage {
-    /// Whether it has no more entries than were asked for, of the tiers that were meant.
+    /// Whether the page has no more entries than requested and only of the requested tiers.
     fileprivate func answers(_ work: EntryWork) -> Bool {
         guard work.action == .list else {
             return entries.isEmpty && work.action.isOfSeveral && (next == 0 || work.inSteps)
@@ -116,8 +119,8 @@ extension EntryPage {
 }
 
 extension EncodedImage {
-    /// Whether there are bytes of one image, or of so many frames at most. Whether they are what
-    /// was said, the cache reads in them.
+    /// Whether the image has bytes and at most the given number of frames. The cache verifies the
+    /// bytes themselves.
     fileprivate func has(framesAtMost most: Int) -> Bool {
         reference.length > 0 && (1...most).contains(info.pages)
             && (info.format != .pam || pixelMap != nil)
@@ -125,9 +128,8 @@ extension EncodedImage {
 }
 
 extension DecodedImage {
-    /// Whether the facts are within the limits that the work names, and frames came if they were
-    /// wanted, no more than were asked for, and further facts likewise.
-    /// Each lies in its block as it says.
+    /// Whether the image properties are within the limits of the work, the requested frames and
+    /// properties are present without extra ones, and each frame fits in its block.
     fileprivate func answers(_ work: DecodeWork) -> Bool {
         guard info.stillOf == nil, (facts == nil) == work.facts.kinds.isEmpty,
             work.showsDamaged || !isDamaged
@@ -147,7 +149,7 @@ extension DecodedImage {
         return true
     }
 
-    /// Whether a file may stand in the place of pixels.
+    /// Whether the original file may be returned instead of pixels.
     private func answers(_ work: DecodeWork, by file: BlockReference) -> Bool {
         guard let passing = work.passing, work.limits.permit(info, for: .header) else {
             return false
@@ -156,7 +158,7 @@ extension DecodedImage {
             && passing.passes(info, for: work.need, keepsFrames: work.wantsAllFrames)
     }
 
-    /// The beginning of a file need not have anything to show yet.
+    /// The beginning of a file may not contain a visible image yet.
     private func hasFrames(for work: DecodeWork) -> Bool {
         guard work.need != .header else { return frames.isEmpty }
         if work.isPartial { return frames.count <= 1 }
@@ -165,8 +167,8 @@ extension DecodedImage {
 }
 
 extension PixelLayout {
-    /// Whether there is one frame, or, if all of them are wanted, no more than the source has, each
-    /// no larger than the source: a decoder may reduce them.
+    /// Whether there is one frame, or, if all frames are wanted, at most as many as the source has.
+    /// No frame may be larger than the source, because decoders can only shrink.
     fileprivate func hasFrames(of source: ImageInfo, for work: DecodeWork) -> Bool {
         guard animation != nil else { return true }
         return work.wantsAllFrames && frames <= source.frames
@@ -178,7 +180,7 @@ extension PixelLayout {
 }
 
 extension JobWork {
-    /// Where the bytes of its outcome lie.
+    /// The arena of the outcome's bytes.
     var outputArena: ArenaName {
         switch self {
         case .query(let work): work.destination == .results ? .results : .stage
@@ -188,39 +190,39 @@ extension JobWork {
     }
 }
 
-// A job could not read what it was given (SEMANTICS §7.7).
+// Jobs that could not read their input (SEMANTICS §7.7).
 extension Dispatcher {
-    /// The bytes behind a reference of the job are gone, or fewer than was said.
+    /// Handles a report that input bytes are missing or truncated.
     ///
-    /// The cache is believed: the producer loses its session, and all that it made is made again.
-    /// Any other reader might say so to harm the producer: then the cache looks, at one input after
-    /// the other, and who did not tell the truth loses its session. What lies in the cache's own
-    /// arena, or in the coordinator's, is there.
+    /// The cache is trusted: the producer loses its session and all of its output is produced
+    /// again. Any other reader could lie in order to harm the producer, so the cache checks one
+    /// input after the other, and the party that lied loses its session. Bytes in the arenas of the
+    /// cache and of the coordinator are always present.
     mutating func inputLost(_ job: ActiveJob, at worker: WorkerID) {
         guard let input = doubtfulInput(of: job) else { return lost(job.id) }
         guard job.kind == .cache else { return dispute(job, input, accuser: worker) }
         let producer = job.inputs[input].worker
         forget(job)
         expel(producer, Self.bytesMissing)
-        // Where the block was not the producer's last one, nothing hung on it any more.
+        // If the producer had replaced the block, its teardown doesn't include the disputed job.
         if let probe = job.probe { lost(probe.job) }
     }
 
-    /// The cache was to take an image, and found that the bytes are another one, or none. Who made
-    /// them loses its session. As bytes do not lie by themselves, this is evidence against what it
-    /// was made of, too: the second time it is not tried again.
+    /// Handles the cache's report that the bytes to be stored are not the declared image. The
+    /// producer loses its session. Since this is usually caused by the input, it also counts as
+    /// evidence against it; the second time, the work is quarantined.
     mutating func inputForged(_ job: ActiveJob) {
         guard let input = doubtfulInput(of: job) else { return lost(job.id) }
-        // What others keep may be anything.
+        // The contents of external caches are not trusted in the first place.
         if isForeignCache(job.inputs[input].worker) { return ended(job, Self.noImage) }
         forget(job)
         if let maker = job.submission.maker { accuse(maker, .crash) }
         expel(job.inputs[input].worker, Self.otherImage)
-        // Others hang on what the producer made, and are torn down with it.
+        // All other jobs are torn down together with the producer's output.
         if job.isExpendable { complete(.failed(Completion.Ended(job), Self.otherImage)) }
     }
 
-    /// The first of the job's inputs, from that one on, whose bytes may not be there.
+    /// Returns the first input, starting at `first`, whose bytes may be missing.
     private func doubtfulInput(of job: ActiveJob, from first: Int = 0) -> Int? {
         let inputs = job.inputs
         return inputs.indices.dropFirst(first).first { index in
@@ -229,7 +231,7 @@ extension Dispatcher {
         }
     }
 
-    /// The job waits until the cache has looked.
+    /// Suspends the job until the cache has checked the input.
     private mutating func dispute(_ job: ActiveJob, _ input: Int, accuser: WorkerID) {
         jobs.setAside(job.id, .disputed, at: now)
         look(at: input, of: job, accuser: accuser)
@@ -246,9 +248,9 @@ extension Dispatcher {
         _ = submit(probe, probe: ActiveJob.Probe(job: job.id, input: input, accuser: accuser))
     }
 
-    /// The bytes are there: where those of all inputs are, the reader lied, and its job is another
-    /// one's. Where nobody disputes any more, since the request or the producer is gone, nobody
-    /// lied.
+    /// Handles a successful check of one input. If all inputs are present, the reader lied, and the
+    /// job goes to another worker. If the dispute has ended because the request or the producer is
+    /// gone, nothing happens.
     mutating func acquitProducer(_ probe: ActiveJob.Probe) {
         guard let job = jobs[probe.job], job.place == .disputed else { return }
         if let next = doubtfulInput(of: job, from: probe.input + 1) {
@@ -258,7 +260,7 @@ extension Dispatcher {
         lost(probe.job)
     }
 
-    /// A producer is gone: whether its bytes were there is no question any more.
+    /// Ends disputes about a departed producer.
     mutating func endDisputes(about producer: WorkerID) {
         for id in jobs.ids {
             guard let job = jobs[id], job.probe != nil, job.submission.input?.worker == producer
@@ -282,7 +284,7 @@ extension Dispatcher {
 }
 
 extension StoredMetadata {
-    /// Of bytes that are looked at and kept under no key.
+    /// Metadata for bytes that are inspected without being stored.
     package static let none = StoredMetadata(
         info: ImageInfo(format: .undefined, size: PixelSize(width: 1, height: 1)))
 }

@@ -2,31 +2,32 @@ package import ImageModel
 import Messages
 import Tables
 
-/// Jobs that wait for one kind of worker: by class, then later stages first, then fairly between
-/// flows (`FairLine`), within a flow in order.
+/// The queue for one pool of workers: by class, then later stages first, then fairly between flows
+/// (`FairLine`), and in order within a flow.
 ///
-/// A job that moved or left is not searched for: its old entry no longer carries the job's ticket
-/// and is passed over.
+/// Entries of moved or removed jobs are not searched for; they no longer match the job's ticket and
+/// are skipped.
 struct StageQueue: Sendable {
     private static let ranks = 4
 
-    /// The highest class and the latest stage first.
+    /// Highest class and latest stage first.
     private var lines = (0..<Priority.allCases.count * ranks).map { _ in FairLine() }
     private(set) var gates: HostGates
-    /// Where no flow may hold all that is taken at a time; `nil`: anybody may.
+    /// Limits the share of running jobs per flow; `nil` means unlimited.
     private(set) var share: ShareGate?
     private let order: DispatchLimits.FetchOrder
     private var serial: Int64 = 0
-    /// The only job that waits. Most jobs find nobody in front of them and go at once: the lines
-    /// need not know of them.
+    /// The only waiting job. Most jobs find an empty queue and are assigned at once, so the lines
+    /// need not be involved.
     private var only: Waiting?
-    /// What flows owe for workers that were lost with their jobs, until they stand in line beside
-    /// others the next time.
+    /// Debts of flows for workers lost with their jobs, charged when the flow next waits alongside
+    /// others.
     private var debts: [FlowID: UInt64] = [:]
     private static let debtorsMax = 1_024
-    /// Jobs that wait.
+    /// The number of waiting jobs.
     private(set) var count = 0
-    /// Entries that were left by the last sweep or made since, and those that it left.
+    /// The number of entries, including those added since the last sweep, and the number that the
+    /// sweep left.
     private var weight = 0
     private var sweptWeight = 0
 
@@ -38,34 +39,35 @@ struct StageQueue: Sendable {
         gates = HostGates(heldMax: heldPerHostMax)
     }
 
-    /// Whether so much may be of no use that it pays to look for it and throw it out.
+    /// Whether enough entries may be stale for a sweep to pay off.
     ///
-    /// A job stands in the line of each of its flows, perhaps at the head for its host in each. So
-    /// a sweep may leave as much as that: the next one has to be paid for by what came since.
+    /// A job is in the line of each of its flows, and possibly a head for its host in each of them.
+    /// A sweep may therefore leave that many entries, and the next sweep must be amortized over
+    /// entries added since.
     var wantsSweep: Bool {
         let kept = min(2 * sweptWeight, 4 * Flows.countMax * count)
         return weight + gates.waitingCount > max(8 * count, kept) + 256
     }
 
-    /// A job begins to wait in its flows, behind all others of its class and rank.
+    /// Queues a new job in its flows, behind all others of its class and rank.
     mutating func enter(_ job: ActiveJob) -> Ticket {
         serial += 1
         return enter(job, job.urgency.flows, order: order == .fifo ? serial : -serial)
     }
 
-    /// A job that was given out goes behind all others of its class and rank that wait now.
+    /// Requeues a returned job behind all waiting jobs of its class and rank.
     mutating func enterLast(_ job: ActiveJob) -> Ticket {
         serial += 1
         return enter(job, job.urgency.flows, order: serial)
     }
 
-    /// A job that was given out goes before all others of its class and rank.
+    /// Requeues a returned job ahead of all jobs of its class and rank.
     mutating func putBack(_ job: ActiveJob) -> Ticket {
         serial += 1
         return enter(job, job.urgency.flows.returned, order: -serial)
     }
 
-    /// A waiting job changes class or flows and keeps its time.
+    /// Moves a waiting job to another class or to other flows; it keeps its order.
     mutating func move(_ job: ActiveJob) -> Ticket {
         leave(job.ticket)
         serial += 1
@@ -100,14 +102,14 @@ struct StageQueue: Sendable {
         }
     }
 
-    /// A worker was lost with a job of that flow. It costs others as much, whose turns come first
-    /// now; beyond the limit debts of earlier ones are forgotten.
+    /// Charges a flow for a worker lost with one of its jobs. The loss delays other flows, whose
+    /// turns therefore come first. Above the limit, earlier debts are dropped.
     mutating func owe(_ flow: FlowID, _ cost: UInt64) {
         if debts.count >= Self.debtorsMax, debts[flow] == nil { debts.removeAll() }
         debts[flow, default: 0] &+= cost
     }
 
-    /// A job waits no longer.
+    /// Removes a waiting job.
     mutating func leave(_ ticket: Ticket) {
         count -= 1
         guard only == nil else { return only = nil }
@@ -119,8 +121,8 @@ struct StageQueue: Sendable {
         Int(Priority.high.rawValue - priority.rawValue) * ranks + Int(rank)
     }
 
-    /// Takes the first job out that may be given to a worker now, where workers take `free` more;
-    /// it still waits until it leaves.
+    /// Returns the first job that may be assigned now, given that workers can take `free` more
+    /// jobs. The job keeps waiting until it leaves.
     mutating func next(withLow: Bool, free: Int, _ isCurrent: (Entry) -> Bool) -> Next? {
         share?.sees(free: free)
         if let only {
@@ -138,22 +140,22 @@ struct StageQueue: Sendable {
         return nil
     }
 
-    // MARK: - What is at workers
+    // MARK: - Running jobs
 
-    /// A job is at a worker.
+    /// Records that a job was assigned to a worker.
     mutating func began(_ job: ActiveJob) {
         share?.began(job.holder)
         if gates.heldMax > 0, let host = job.spec.host { gates.began(host, job.holder) }
     }
 
-    /// A job is at a worker no longer: those who waited for its host are called.
+    /// Records that a job is no longer at a worker, and wakes flows that waited for its host.
     mutating func ended(_ job: ActiveJob) {
         share?.ended(job.holder)
         guard gates.heldMax > 0, let host = job.spec.host else { return }
         for place in gates.ended(host, job.holder) { lines[place.line].call(host, in: place.flow) }
     }
 
-    /// Whether the job has to wait until its host has fewer transfers, or those who want it do.
+    /// Whether the job waits because of its host's limit or its flows' share.
     func isHeldUp(_ job: ActiveJob) -> Bool {
         let host = gates.heldMax > 0 ? job.spec.host : nil
         return job.ticket.flows.first { !isHeldUp($0, by: host) } == nil
@@ -164,9 +166,9 @@ struct StageQueue: Sendable {
         return host.map { gates.isClosed($0, to: flow.holder) } == true
     }
 
-    // MARK: - Rubbish
+    // MARK: - Stale entries
 
-    /// Throws out what is not current.
+    /// Removes stale entries.
     mutating func sweep(keeping isCurrent: (Entry) -> Bool) {
         gates.forgetWaiting()
         share?.forgetWaiting()
@@ -178,53 +180,53 @@ struct StageQueue: Sendable {
         sweptWeight = weight
     }
 
-    /// Whether nothing waits, and nothing is counted that is at workers.
+    /// Whether no job waits or is at a worker.
     var isIdle: Bool { count == 0 && gates.hosts.isEmpty && (share?.share.count ?? 0) == 0 }
 
-    /// What is kept for jobs, current or not.
+    /// The number of retained records, including stale ones.
     var size: Int { lines.reduce(gates.waitingCount) { $0 + $1.weight + $1.flowCount } }
 }
 
 extension StageQueue {
-    /// The place of a job that waits.
+    /// The position of a waiting job.
     struct Ticket: Hashable, Sendable {
         let priority: Priority
         let rank: UInt8
-        /// The flows in which it stands.
+        /// The flows in which the job is queued.
         let flows: Flows
         /// Smaller goes first within a flow; kept when the job moves.
         let order: Int64
-        /// No two tickets are the same.
+        /// Unique per ticket.
         let serial: Int64
 
-        /// Whether it is for a job that was given out before.
+        /// Whether the job was assigned before.
         var isReturned: Bool { flows.first.isReturned }
 
-        /// Whether a job that is wanted so is in the right place.
+        /// Whether the position matches the urgency.
         func suits(_ urgency: Urgency) -> Bool {
             priority == urgency.priority
                 && flows == (isReturned ? urgency.flows.returned : urgency.flows)
         }
 
-        /// Of a job that does not wait.
+        /// The ticket of a job that isn't queued.
         static let none = Ticket(
             priority: .low, rank: .max, flows: Flows(.house), order: .max, serial: 0)
     }
 
-    /// A job with all that the lines have to know of it.
+    /// A job with the information that the lines need.
     struct Waiting: Sendable {
         let entry: Entry
         let ticket: Ticket
         let host: HostName?
     }
 
-    /// The job that is next, and whose share it takes.
+    /// The next job and the flow whose share it uses.
     struct Next: Sendable {
         let job: JobID
         let holder: FlowID
     }
 
-    /// A job in one flow; current while its job's ticket has the same serial.
+    /// A job in one flow. Stale unless the job's ticket has the same serial.
     struct Entry: Comparable, Sendable {
         let order: Int64
         let serial: Int64
@@ -236,41 +238,40 @@ extension StageQueue {
     }
 }
 
-/// How many transfers each host has at workers, whose they are, and which places wait for it to
-/// have fewer.
+/// Counts running transfers per host and flow, and tracks the flows that wait for a host.
 struct HostGates: Sendable {
-    /// Where jobs for a host stand aside: a line of the queue and a flow in it.
+    /// A flow within a line of the queue whose jobs step aside for a host.
     struct Place: Hashable, Sendable {
         let line: Int
         let flow: FlowID
     }
 
-    /// At a time; 0: as many as there are.
+    /// The largest number of concurrent transfers per host; 0 means unlimited.
     let heldMax: Int
     private var held: [HostName: FairShare] = [:]
     private var waiting: [HostName: [Place]] = [:]
-    /// Places that stand aside, some of them for nothing any more.
+    /// The number of flows that stepped aside, including stale ones.
     private(set) var waitingCount = 0
 
     init(heldMax: Int) { self.heldMax = heldMax }
 
-    /// Whether one more transfer of the flow has to wait.
+    /// Whether another transfer of the flow must wait.
     func isClosed(_ host: HostName, to flow: FlowID) -> Bool {
         let share = held[host] ?? FairShare()
         return !share.admits(flow, free: heldMax - share.count)
     }
 
-    /// Transfers of a host at workers, cancelled ones included until their outcome.
+    /// The number of transfers of a host at workers, including cancelled ones without an outcome.
     func count(_ host: HostName) -> Int { held[host]?.count ?? 0 }
 
-    /// All hosts that have transfers at workers.
+    /// All hosts with transfers at workers.
     var hosts: Dictionary<HostName, FairShare>.Keys { held.keys }
 
     mutating func began(_ host: HostName, _ flow: FlowID) {
         held.change(host, from: FairShare()) { $0.took(flow) }
     }
 
-    /// A transfer is over; the places that waited for that may try again.
+    /// Records the end of a transfer. Returns the flows that may try again.
     mutating func ended(_ host: HostName, _ flow: FlowID) -> [Place] {
         let left = held.change(host) {
             $0.gaveBack(flow)
@@ -287,19 +288,19 @@ struct HostGates: Sendable {
         waitingCount += 1
     }
 
-    /// Everybody tries again.
+    /// Lets all waiting flows try again.
     mutating func forgetWaiting() {
         waiting.removeAll()
         waitingCount = 0
     }
 }
 
-/// The host and port of a transfer, lower case, the port always named: what a limit per host
-/// counts.
+/// The host and port of a transfer in lowercase, always with the port: the key of the per-host
+/// limit.
 package struct HostName: Hashable, Sendable {
     let text: String
 
-    /// `nil` for URLs without a host.
+    /// Returns `nil` for URLs without a host.
     package init?(_ url: SourceURL) {
         let authority = url.authority
         guard !authority.isEmpty else { return nil }
@@ -307,22 +308,22 @@ package struct HostName: Hashable, Sendable {
     }
 }
 
-/// Whether a flow may hold one more of the jobs that a kind of worker takes at a time, and which
-/// flows wait for that.
+/// Limits each flow's share of the concurrent jobs of a pool, and tracks the flows that wait for
+/// it.
 struct ShareGate: Sendable {
     private(set) var share = FairShare()
     private var free = 0
     private var waiting: [HostGates.Place] = []
-    /// Whether somebody may be called who stood aside.
+    /// Whether a flow that stepped aside may be able to continue.
     private var hasNews = false
 
-    /// Places that stand aside: those of owners who hold three jobs at least for each that is free,
-    /// so that there are not many.
+    /// The number of flows that stepped aside. It is small because the owner of such a flow holds
+    /// at least three jobs for each free slot.
     var waitingCount: Int { waiting.count }
 
     func isClosed(to flow: FlowID) -> Bool { !share.admits(flow, free: free) }
 
-    /// So many more jobs are taken now.
+    /// Updates the number of free slots.
     mutating func sees(free: Int) {
         if free > self.free { hasNews = true }
         self.free = free
@@ -339,7 +340,7 @@ struct ShareGate: Sendable {
         if !waiting.contains(place) { waiting.append(place) }
     }
 
-    /// The places that may try again.
+    /// Returns the flows that may try again.
     mutating func call() -> [HostGates.Place] {
         guard hasNews else { return [] }
         hasNews = false
@@ -348,6 +349,6 @@ struct ShareGate: Sendable {
         return all.filter { !isClosed(to: $0.flow.holder) }
     }
 
-    /// Everybody tries again.
+    /// Lets all waiting flows try again.
     mutating func forgetWaiting() { waiting.removeAll() }
 }

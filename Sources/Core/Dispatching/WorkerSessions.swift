@@ -2,17 +2,17 @@ package import ImageModel
 package import Messages
 import Tables
 
-// Sessions of workers begin and end (SEMANTICS §7.4).
+// Start and end of worker sessions (SEMANTICS §7.4).
 extension Dispatcher {
-    /// The one cache, while it is there.
+    /// The built-in cache, if connected.
     package var cache: WorkerID? { roster.first(of: PoolID(.cache)) }
 
     /// Whether the worker has a session.
     package func contains(_ worker: WorkerID) -> Bool { roster.contains(worker) }
 
-    /// A worker of a pool. It has to be able to do all that the pool is granted: workers of one
-    /// pool are alike, so that none has to be looked for. There is one cache: with two of them a
-    /// key would have two values.
+    /// Adds a worker to a pool. The worker must support everything that the pool is granted, so
+    /// that all workers of a pool are interchangeable. Only one cache may be connected; with two, a
+    /// key could have two values.
     package mutating func workerJoined(
         _ worker: WorkerID, _ id: PoolID, _ incarnation: Incarnation, credit: UInt32,
         _ capabilities: WorkerCapabilities = .all
@@ -36,24 +36,24 @@ extension Dispatcher {
         figures.cancellations.joined(id, at: now)
     }
 
-    /// A worker takes more jobs at a time, up to what its kind takes.
+    /// Raises the number of concurrent jobs of a worker, up to the limit of its kind.
     package mutating func grew(_ worker: WorkerID, by more: UInt32) {
         guard let known = roster[worker] else { return }
         roster.widen(
             worker, to: min(known.window + Int(more), limits.jobs(ofOneIn: known.pool)))
     }
 
-    /// A worker takes no job any more.
+    /// Stops assigning jobs to a worker.
     package mutating func workerDraining(_ worker: WorkerID) { roster.drains(worker) }
 
-    /// A worker broke the protocol, or is silent: its session is over.
+    /// Ends the session of a worker that violated the protocol or doesn't respond.
     package mutating func expel(_ worker: WorkerID, _ error: ImageError) {
         guard roster.contains(worker) else { return }
         actions.append(.expel(worker, error))
         leave(worker, nil, isExpelled: true)
     }
 
-    /// A worker is gone, with all that it made. Jobs that it held wait for `redistribute`.
+    /// Removes a worker and all of its output. Its jobs wait for `redistribute`.
     package mutating func workerGone(_ worker: WorkerID, _ crash: CrashRecord?) {
         leave(worker, crash, isExpelled: false)
     }
@@ -76,31 +76,31 @@ extension Dispatcher {
     }
 }
 
-/// All workers, and whose turn it is.
+/// All workers, with round-robin state.
 struct WorkerRoster: Sendable {
     private var workers: [WorkerID: LiveWorker] = [:]
     private var pools: [Pool]
 
     /// The workers of one pool.
     private struct Pool: Sendable {
-        /// The oldest session first.
+        /// Oldest session first.
         var members: [WorkerID] = []
-        /// Whose turn it is.
+        /// The index of the next worker in round-robin order.
         var turn = 0
     }
 
-    /// Nobody is there in any of so many pools.
+    /// Creates an empty roster for `count` pools.
     init(pools count: Int) { pools = (0..<count).map { _ in Pool() } }
 
-    /// All workers, the oldest session first.
+    /// All workers, oldest session first.
     var ids: [WorkerID] { workers.keys.sorted() }
 
     func contains(_ worker: WorkerID) -> Bool { workers[worker] != nil }
 
-    /// The worker of a pool with the oldest session.
+    /// The worker of the pool with the oldest session.
     func first(of pool: PoolID) -> WorkerID? { pools[pool.index].members.first }
 
-    /// The workers of a pool, the oldest session first.
+    /// The workers of the pool, oldest session first.
     func members(of pool: PoolID) -> [WorkerID] { pools[pool.index].members }
 
     subscript(id: WorkerID) -> LiveWorker? { workers[id] }
@@ -110,21 +110,21 @@ struct WorkerRoster: Sendable {
         pools[record.pool.index].members.append(worker)
     }
 
-    /// It takes so many jobs at a time from now on.
+    /// Sets the number of concurrent jobs of a worker.
     mutating func widen(_ worker: WorkerID, to window: Int) { workers[worker]?.window = window }
 
-    /// It takes no job any more.
+    /// Marks a worker as draining; it gets no more jobs.
     mutating func drains(_ worker: WorkerID) { workers[worker]?.isDraining = true }
 
-    /// `false` where it left before.
+    /// Returns `false` if the worker had already left.
     mutating func leave(_ worker: WorkerID) -> Bool {
         guard let record = workers.removeValue(forKey: worker) else { return false }
         pools[record.pool.index].members.removeAll { $0 == worker }
         return true
     }
 
-    /// The worker with the most room; among equals the one whose turn it is. `nil` where all are
-    /// busy.
+    /// Returns the worker with the most free slots, in round-robin order among equals; `nil` if all
+    /// are busy.
     func next(of pool: PoolID) -> WorkerID? {
         let (members, turn) = (pools[pool.index].members, pools[pool.index].turn)
         var best: (index: Int, free: Int)?
@@ -136,7 +136,7 @@ struct WorkerRoster: Sendable {
         return best.map { members[$0.index] }
     }
 
-    /// A worker got a job: it is the next one's turn.
+    /// Records a job given to a worker and advances the round-robin order.
     mutating func gave(_ worker: WorkerID, as share: PlaceShare) {
         let pool = workers.change(worker) {
             $0.jobs += 1
@@ -148,7 +148,7 @@ struct WorkerRoster: Sendable {
         pools[pool.index].turn = (index ?? 0) + 1
     }
 
-    /// A worker has one job less.
+    /// Records that a worker has one job less.
     mutating func tookBack(_ worker: WorkerID, as share: PlaceShare) {
         workers.change(worker) {
             $0.jobs -= 1
@@ -156,7 +156,7 @@ struct WorkerRoster: Sendable {
         }
     }
 
-    /// A worker was told another class of a job that it has.
+    /// Records that a worker was notified of a new class for one of its jobs.
     mutating func changed(_ worker: WorkerID, from old: PlaceShare, to new: PlaceShare) {
         workers.change(worker) {
             $0.count(-1, as: old)
@@ -164,7 +164,7 @@ struct WorkerRoster: Sendable {
         }
     }
 
-    /// Of the workers of a pool that take jobs.
+    /// The total credit of the pool's workers that accept jobs.
     func credit(of pool: PoolID) -> WorkerCredit {
         var credit = WorkerCredit()
         for id in pools[pool.index].members {
@@ -178,17 +178,17 @@ struct WorkerRoster: Sendable {
     }
 }
 
-/// A worker that is connected.
+/// A connected worker.
 package struct LiveWorker: Sendable {
     package let kind: WorkerKind
     package let pool: PoolID
-    /// Jobs that it takes at a time, queued in it or running; an outcome frees its place.
+    /// The number of jobs that the worker accepts, queued or running; an outcome frees a slot.
     package internal(set) var window: Int
-    /// Jobs that it holds, cancelled ones included until their outcome.
+    /// The number of jobs that the worker holds, including cancelled ones without an outcome.
     package internal(set) var jobs = 0
-    /// Those among them that it was told are of class low, without expendable ones.
+    /// Jobs of class low, as last communicated to the worker, without expendable ones.
     private(set) var lowJobs = 0
-    /// Those among them that are expendable.
+    /// Expendable jobs.
     private(set) var expendableJobs = 0
     package internal(set) var isDraining = false
 
@@ -198,7 +198,7 @@ package struct LiveWorker: Sendable {
         self.window = window
     }
 
-    /// So many more, or fewer, jobs count as that.
+    /// Adjusts the count of jobs with the given share.
     mutating func count(_ change: Int, as share: PlaceShare) {
         switch share {
         case .full: break
@@ -207,31 +207,31 @@ package struct LiveWorker: Sendable {
         }
     }
 
-    /// How many more jobs it takes.
+    /// The number of jobs that the worker can take.
     var free: Int { isDraining ? 0 : max(0, window - jobs) }
 }
 
-/// As what a job counts among those that workers hold.
+/// How a job counts toward the limits of its worker.
 enum PlaceShare: Sendable {
-    /// Of the classes above low.
+    /// The job is of a class above low.
     case full
-    /// Of class low, which has a share of its own.
+    /// The job is of class low, which has a limited share.
     case low
-    /// Of the share of class low, too, but in nobody's way: it ends where other work waits.
+    /// Counted with class low, but never blocks other work: it is dropped when other work waits.
     case expendable
 }
 
-/// The workers of one pool that take jobs.
+/// The combined capacity of a pool's workers that accept jobs.
 package struct WorkerCredit: Hashable, Sendable {
-    /// Jobs that they take at a time.
+    /// The number of jobs they can hold.
     package var window = 0
-    /// Jobs that they hold, cancelled ones included.
+    /// The number of jobs they hold, including cancelled ones.
     package var held = 0
-    /// Those among them of class low, without expendable ones.
+    /// Of these, jobs of class low without expendable ones.
     package var heldLow = 0
-    /// Those among them that are expendable.
+    /// Of these, expendable jobs.
     package var heldExpendable = 0
 
-    /// How many more they take.
+    /// The number of jobs they can still take.
     var free: Int { max(0, window - held) }
 }

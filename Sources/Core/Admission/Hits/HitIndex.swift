@@ -3,36 +3,36 @@ import ImageModel
 import Messages
 import Tables
 
-/// What the cache has in memory, as far as the coordinator knows: soft, bounded, and enough to
-/// answer a hit without asking.
+/// The coordinator's view of the cache's memory tier: soft state of bounded size that suffices to
+/// answer a hit without asking the cache.
 struct HitIndex: Sendable {
     /// One entry of the memory tier.
     struct Entry: Sendable {
         let reference: BlockReference
         let info: ImageInfo
         let expiry: Instant?
-        /// What is known of its origin's answer.
+        /// Information from the origin's response, if any.
         let origin: OriginRecord?
-        /// Counts all entries there ever were: no two have the same.
+        /// Unique among all entries ever created.
         fileprivate let serial: UInt64
 
-        /// Names the entry for `isLive`.
+        /// Identifies the entry for `isLive`.
         var place: Place { Place(block: reference.block, serial: serial, expiry: expiry) }
     }
 
-    /// Behind one reference: it is longer than all the rest.
+    /// Stored by reference because it is larger than the rest of the entry.
     final class OriginRecord: Sendable {
         let validity: Validity?
         let digest: ContentDigest?
 
-        /// `nil` where nothing is known.
+        /// Returns `nil` if the notice has neither.
         init?(_ notice: StoredNotice) {
             guard notice.validity != nil || notice.digest != nil else { return nil }
             (validity, digest) = (notice.validity, notice.digest)
         }
     }
 
-    /// Names one entry, and no later one of the same key or block.
+    /// Identifies one entry, and no later entry of the same key or block.
     struct Place: Hashable, Sendable {
         let block: BlockID
         fileprivate let serial: UInt64
@@ -55,32 +55,33 @@ struct HitIndex: Sendable {
 
     var count: Int { entries.count }
 
-    /// The entry of a key, unless it expired.
+    /// The entry of a key unless it has expired.
     func entry(for key: String, at now: Instant) -> Entry? {
         guard let entry = entries[key] else { return nil }
         if let expiry = entry.expiry, expiry <= now { return nil }
         return entry
     }
 
-    /// Whether that entry is still there and has not expired: what `entry(for:at:)` would find.
+    /// Whether that entry still exists and has not expired, so that `entry(for:at:)` would return
+    /// it.
     func isLive(_ place: Place, at now: Instant) -> Bool {
         guard blocks[place.block]?.serial == place.serial else { return false }
         return place.expiry.map { $0 > now } ?? true
     }
 
-    /// That entry, if it is.
+    /// The entry if it is live.
     func entry(_ place: Place, at now: Instant) -> Entry? {
         guard isLive(place, at: now) else { return nil }
         return blocks[place.block].flatMap { entries[$0.key] }
     }
 
-    /// The block of a key, whether it has expired or not.
+    /// The block of a key, even if the entry has expired.
     func block(of key: String) -> BlockID? { entries[key]?.reference.block }
 
-    /// The entry of a block, if there is one.
+    /// The entry of a block, if any.
     func entry(in block: BlockID) -> Entry? { blocks[block].flatMap { entries[$0.key] } }
 
-    /// Enters a key that has no entry, in a block that has none.
+    /// Inserts an entry. Neither the key nor the block may have one.
     mutating func insert(_ notice: StoredNotice, _ reference: BlockReference, at now: Instant) {
         serial += 1
         let expiry = notice.expiresInMilliseconds.map {
@@ -94,7 +95,8 @@ struct HitIndex: Sendable {
         order.append(age)
     }
 
-    /// The block of the oldest entry, where there are too many. The caller removes the entry.
+    /// Returns the block of the oldest entry if the index is over its limit; the caller must remove
+    /// the entry.
     mutating func surplus() -> BlockID? {
         while entries.count > entriesMax, let oldest = order.popFirst() {
             guard let entry = entries[oldest.key], entry.serial == oldest.serial else { continue }
@@ -104,19 +106,20 @@ struct HitIndex: Sendable {
         return nil
     }
 
-    /// Removes the entry of a block, if there is one.
+    /// Removes the entry of a block, if any.
     mutating func remove(_ block: BlockID) {
         guard let age = blocks.removeValue(forKey: block) else { return }
         entries[age.key] = nil
     }
 
-    /// Removes the entry of a key, if there is one.
+    /// Removes the entry of a key, if any.
     mutating func remove(key: String) {
         guard let entry = entries.removeValue(forKey: key) else { return }
         blocks[entry.reference.block] = nil
     }
 
-    /// Removes all. Serials go on, so that no place of an earlier entry names a new one.
+    /// Removes all entries. Serial numbers continue, so that no earlier `Place` identifies a new
+    /// entry.
     mutating func removeAll() {
         (entries, blocks, order) = ([:], [:], Fifo())
     }
@@ -128,7 +131,7 @@ struct HitIndex: Sendable {
 }
 
 extension HitIndex.Entry {
-    /// What a request gets that this entry answers.
+    /// Returns the image that answers a request from this entry.
     func delivered(for image: ImageRequest, _ names: RequestNames) -> DeliveredImage {
         var delivered = DeliveredImage(
             reference: image.infoOnly ? nil : reference, info: info, cacheType: .memory,
@@ -140,37 +143,39 @@ extension HitIndex.Entry {
     }
 }
 
-/// What memory answers of names that stand for several caches (SEMANTICS §5.16).
+/// Memory hits of composite caches (SEMANTICS §5.16).
 ///
-/// What the highest cache has in memory is the answer. Of a lower one that is known only after the
-/// cache process looked in vain higher up, or where the policy takes it from any of them.
+/// An entry of the first member cache in memory is the answer. An entry of a later member is known
+/// to be the answer only after the cache process has queried the earlier ones without success, or
+/// if the policy accepts any member.
 struct CompositeHits: Sendable {
     private var layout = CacheLayout()
-    /// Where the cache process found them, by the texts of the composite caches.
+    /// The entries that the cache process found, by the texts of the composite caches.
     private var found: [String: HitIndex.Place] = [:]
     private let entriesMax: Int
 
     init(entriesMax: Int) { self.entriesMax = entriesMax }
 
-    /// Whether there are no such names.
+    /// Whether there are no composite or external caches.
     var isEmpty: Bool { layout.isEmpty }
 
-    /// Whether others hold the cache of a text.
+    /// Whether the text belongs to an external cache.
     func isForeign(_ text: String) -> Bool { layout.isForeign(text) }
 
-    /// Names stand for other caches from now on.
+    /// Replaces the cache layout.
     mutating func adopt(_ layout: CacheLayout) {
         self.layout = layout
         forgetAll()
     }
 
-    /// The entry that answers a text, and whether it does for as long as it is there.
+    /// Returns the entry that answers a text, and whether it remains the answer for as long as it
+    /// exists.
     func entry(
         for text: String, in index: borrowing HitIndex, at now: Instant
     ) -> (entry: HitIndex.Entry, lasts: Bool)? {
         guard let composite = layout.composite(ofStored: text) else { return nil }
         let names = layout.queried(composite)
-        // An external cache that comes first is asked.
+        // If the first member is an external cache, it must be queried.
         guard !layout.isHeldByOthers(names[0]) else { return nil }
         let first = CacheKey.moved(text, to: names[0])
         if let entry = index.entry(for: first, at: now) { return (entry, true) }
@@ -183,9 +188,10 @@ struct CompositeHits: Sendable {
         return found[text].flatMap { index.entry($0, at: now) }.map { ($0, false) }
     }
 
-    /// The cache process found what a text names, after both tiers of every higher cache were
-    /// asked. Forgets all when full: what is in use comes back at once. Where others hold one of
-    /// them, that is asked each time: what it has changes behind our back.
+    /// Records what the cache process found for a text after querying both tiers of every earlier
+    /// member. When full, everything is removed; entries in use are learned again at once. Nothing
+    /// is recorded if a member is an external cache, which must be queried every time because its
+    /// contents change without notice.
     mutating func learn(_ text: String, _ place: HitIndex.Place) {
         guard let composite = layout.composite(ofStored: text),
             !composite.caches(for: .query).contains(where: layout.isHeldByOthers)
@@ -194,20 +200,20 @@ struct CompositeHits: Sendable {
         found[text] = place
     }
 
-    /// A text was stored: what was found lower may not be the answer any more.
+    /// Handles a store of a text: an entry found in a later member may no longer be the answer.
     mutating func stored(_ text: String) {
         guard !found.isEmpty else { return }
         for related in layout.related(toStored: text) { found[related] = nil }
     }
 
-    /// Nothing that was found counts any more.
+    /// Removes everything that was found.
     mutating func forgetAll() { found.removeAll(keepingCapacity: true) }
 }
 
-/// What origins said as they confirmed what the cache keeps. It is newer than what is kept there,
-/// and holds for all results of one original.
+/// Caching information from revalidations. It is newer than the information stored in the cache and
+/// applies to all results of one original.
 ///
-/// Soft and bounded: what is forgotten costs another question to the origin.
+/// Soft state of bounded size: a lost entry costs another revalidation.
 struct Confirmations: Sendable {
     private struct Kept: Hashable {
         /// The plain text of the original.
@@ -222,7 +228,8 @@ struct Confirmations: Sendable {
 
     var count: Int { entries.count }
 
-    /// The newest one counts. Forgets all when full: what is in use comes back at once.
+    /// Records a confirmation; the newest one counts. When full, everything is removed; entries in
+    /// use are learned again at once.
     mutating func learn(_ text: String, _ mark: BodyMark, _ said: Confirmation) {
         let kept = Kept(text: text, mark: mark)
         let earlier = entries[kept]
@@ -232,8 +239,8 @@ struct Confirmations: Sendable {
         entries[kept] = earlier.map { said.after($0) } ?? said
     }
 
-    /// What the origin says of caching an image of such an original that is kept with these words,
-    /// at a moment in milliseconds since 1970.
+    /// Returns the current caching information for an image of the given original that was stored
+    /// with `kept`. `now` is in milliseconds since 1970.
     func caching(
         _ kept: OriginCaching?, of text: String, _ mark: BodyMark, at now: Int64
     ) -> OriginCaching? {
@@ -241,7 +248,8 @@ struct Confirmations: Sendable {
             return kept
         }
         let renewed = said.renewed(kept)
-        // What was stored since is newer, unless only the clock of that time was ahead.
+        // An entry stored since then is newer, unless its time lies in the future because the clock
+        // was ahead.
         if let kept, kept.age.isKnown(at: now),
             kept.age.bornMilliseconds > renewed.age.bornMilliseconds
         {
@@ -251,10 +259,9 @@ struct Confirmations: Sendable {
     }
 }
 
-/// The header fields on which answers depend, by the plain text of their original, as far as
-/// origins have said so.
+/// The header fields on which responses depend, by the plain text of their original.
 ///
-/// Soft and bounded: what is forgotten is learned again, at worst after a miss.
+/// Soft state of bounded size: lost entries are learned again, at worst after a miss.
 struct VarianceTable: Sendable {
     private let keysMax: Int
     private var fields: [String: [String]] = [:]
@@ -264,10 +271,11 @@ struct VarianceTable: Sendable {
     var isEmpty: Bool { fields.isEmpty }
     var count: Int { fields.count }
 
-    /// Names of header fields whose values are part of the key.
+    /// The names of the header fields whose values are part of the key.
     subscript(key: String) -> [String]? { fields[key] }
 
-    /// The newest answer counts. Forgets all when full: what is in use comes back at once.
+    /// Records the fields of the newest response. When full, everything is removed; entries in use
+    /// are learned again at once.
     mutating func learn(_ key: String, _ names: [String]?) {
         guard fields[key] != names else { return }
         if names != nil, fields.count >= keysMax { fields.removeAll(keepingCapacity: true) }

@@ -4,29 +4,31 @@ import ImageModel
 import Messages
 import Tables
 
-/// The answers that memory gives by itself, and all that they depend on (SEMANTICS §5.11).
+/// Answers from memory, and everything that their validity depends on (SEMANTICS §5.11).
 ///
 ///     publish ──► an entry: the cache holds a key in memory
-///                   grant ──► a ticket: one load and its answer ── stands? ──► answered again
-///     withdraw ──► entries and tickets fall
+///                   grant ──► a ticket: one load and its answer ── valid? ──► answered again
+///     withdraw ──► entries and tickets become invalid
 ///
-/// This is the one place that knows why a remembered answer stands. Callers say what happened, and
-/// what falls is decided here. Answers fall only by `withdraw`, or when their entry expires. So a
-/// component that hands answers on has to follow `publish`, `withdraw` and the expiry.
+/// This type alone decides whether a remembered answer is still valid: callers report events, and
+/// it invalidates answers accordingly. Answers become invalid only through `withdraw` or the expiry
+/// of their entry. A component that passes answers on must therefore follow `publish`, `withdraw`
+/// and the expiry.
 struct Hits: Sendable {
     private var index: HitIndex
     private var composites: CompositeHits
     private var readers: ResultBlocks
     private var touches = TouchBatch()
-    /// Sources that failed for good, and why.
+    /// The failure cache: sources with permanent failures, and the reasons.
     private(set) var denyList: DenyList<RefusedOperation, Refusal>
-    /// The header fields on which answers depend.
+    /// The header fields on which responses depend.
     private(set) var variances: VarianceTable
-    /// What origins said of what is kept, after that was stored.
+    /// Caching information received from origins after entries were stored.
     private(set) var confirmations: Confirmations
-    /// Which answers clients repeat by themselves.
+    /// The answers that clients may repeat by themselves.
     private var vouchers: Vouchers
-    /// Tickets of an earlier term have fallen; `nil`: all have, for good.
+    /// The current configuration term. Tickets of earlier terms are invalid; `nil` means that all
+    /// are, permanently.
     private var term: UInt64? = 0
 
     init(_ limits: SchedulerLimits) {
@@ -44,10 +46,10 @@ struct Hits: Sendable {
 
     // MARK: - Entries
 
-    /// Entries that memory answers.
+    /// The number of entries that memory can answer.
     var count: Int { index.count }
 
-    /// The entry of a key, unless it expired. None of a cache that others hold by now.
+    /// The entry of a key unless it has expired. Returns `nil` if the cache is now an external one.
     func entry(for key: String, at now: Instant) -> HitIndex.Entry? {
         guard !composites.isForeign(key) else { return nil }
         if let entry = index.entry(for: key, at: now) { return entry }
@@ -55,7 +57,8 @@ struct Hits: Sendable {
         return composites.entry(for: key, in: index, at: now)?.entry
     }
 
-    /// The same, where it stands for as long as it is there.
+    /// Like `entry(for:at:)`, but returns only entries that remain the answer for as long as they
+    /// exist.
     private func lastingEntry(for key: String, at now: Instant) -> HitIndex.Entry? {
         guard !composites.isForeign(key) else { return nil }
         if let entry = index.entry(for: key, at: now) { return entry }
@@ -65,19 +68,21 @@ struct Hits: Sendable {
         return lasts ? entry : nil
     }
 
-    /// Names of caches stand for these from now on.
+    /// Replaces the cache layout.
     mutating func adopt(_ layout: CacheLayout) { composites.adopt(layout) }
 
-    /// The cache process found a key, which may be one of several caches, in a block of memory.
+    /// Records that the cache process found a key, possibly of a composite cache, in a memory
+    /// block.
     mutating func found(_ key: String, in block: BlockID) {
         guard !composites.isEmpty, let entry = index.entry(in: block) else { return }
         composites.learn(key, entry.place)
     }
 
-    /// A key was stored.
+    /// Records that a key was stored.
     mutating func stored(_ key: String) { if !composites.isEmpty { composites.stored(key) } }
 
-    /// The cache answers a key from memory from now on; the reference has been checked.
+    /// Records that the cache can now answer a key from memory. The reference must have been
+    /// checked.
     mutating func publish(
         _ notice: StoredNotice, _ reference: BlockReference, of cache: WorkerID, at now: Instant
     ) {
@@ -90,9 +95,9 @@ struct Hits: Sendable {
 
     // MARK: - Tickets
 
-    /// The ticket of a load that an entry answers. None for a large result, whose answer depends on
-    /// what the client keeps. `calendarNow`: milliseconds since 1970, where the entry is answered
-    /// only while it is fresh.
+    /// Returns a ticket for a load that an entry answers. Large results get none because their
+    /// answer depends on the blocks that the client retains. `calendarNow`, in milliseconds since
+    /// 1970, is set if the entry may be returned only while it is fresh.
     func grant(
         _ image: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, at now: Instant,
         ifFreshAt calendarNow: Int64? = nil
@@ -119,7 +124,7 @@ struct Hits: Sendable {
             image: delivered)
     }
 
-    /// Why an entry is fresh; `nil` where it is not.
+    /// Returns the freshness of an entry; `nil` if it isn't fresh.
     private func freshness(
         of entry: HitIndex.Entry, _ terms: LoadTerms, _ names: RequestNames, at now: Instant,
         _ calendarNow: Int64
@@ -137,27 +142,27 @@ struct Hits: Sendable {
             until: now.adding(milliseconds: left))
     }
 
-    /// Adds a voucher to the answer of a ticket that stands, where such are issued.
+    /// Adds a voucher to the answer of a valid ticket, if vouchers are enabled.
     mutating func vouch(for ticket: inout HitTicket) {
         ticket.image.voucher = vouchers.issue(
             ticket.place.block, ticket.source, text: ticket.plainOriginal
         ).map { Voucher(number: $0, until: ticket.until) }
     }
 
-    /// The block that a voucher's answer lies in; `nil` where the voucher fell.
+    /// The block that contains the voucher's answer; `nil` if the voucher is invalid.
     func block(ofVoucher number: UInt64) -> BlockID? { vouchers.block(of: number) }
 
-    /// Vouchers that stand.
+    /// The number of valid vouchers.
     var vouched: Int { vouchers.count }
 
-    /// Whether a voucher stands, its moment apart.
+    /// Whether a voucher is valid, apart from its expiry.
     func stands(voucher number: UInt64) -> Bool { vouchers.stands(number) }
 
-    /// What is to be written into the file of vouchers before anything is acknowledged.
+    /// Returns the writes to apply to the voucher file before anything is acknowledged.
     mutating func takeVoucherWrites() -> [VoucherWrite] { vouchers.takeWrites() }
 
-    /// Whether the answer of a ticket still stands. Usually no origin varies and no source is
-    /// refused: then neither costs a look-up.
+    /// Whether the answer of a ticket is still valid. Usually no response varies and no source is
+    /// refused, so that neither costs a lookup.
     func stands(_ ticket: HitTicket, at now: Instant) -> Bool {
         ticket.term == term && isFresh(ticket, at: now)
             && (ticket.image.voucher.map { vouchers.stands($0.number) } ?? true)
@@ -180,11 +185,11 @@ struct Hits: Sendable {
                 == fresh.counted
     }
 
-    /// A source that is refused, and why.
+    /// A failure cache entry.
     typealias DenyEntry = DenyList<RefusedOperation, Refusal>.Entry
 
-    /// Why a load of a source is refused; `nil` where it is not, or where the failure is longer
-    /// ago than so many milliseconds.
+    /// Returns the failure cache entry that refuses a load, or `nil` if there is none or the
+    /// failure is older than the given milliseconds.
     func refusal(
         of source: ScopedSource, for operation: SourceOperation,
         within milliseconds: Int? = nil, at now: Instant
@@ -194,7 +199,8 @@ struct Hits: Sendable {
         }
     }
 
-    /// The entries that refuse an operation: what needs its pixels needs its header as well.
+    /// The keys of entries that refuse an operation: any operation on the pixels also needs the
+    /// header.
     private static func keys(
         _ source: ScopedSource, _ operation: SourceOperation
     ) -> [RefusedOperation] {
@@ -202,10 +208,10 @@ struct Hits: Sendable {
         return operations.map { RefusedOperation(source: source, operation: $0) }
     }
 
-    // MARK: - What falls
+    // MARK: - Invalidation
 
-    /// Takes back answers that do not stand any more. Returns a large block, where the cache is to
-    /// be told that nobody reads it.
+    /// Invalidates answers. Returns a large block if the cache must be notified that it has no more
+    /// readers.
     @discardableResult
     mutating func withdraw(_ reason: Withdrawal) -> BlockHandle? {
         switch reason {
@@ -245,7 +251,7 @@ struct Hits: Sendable {
         index.remove(block)
     }
 
-    /// The last number that an entry of the deny list got, or was told of.
+    /// The last entry number issued or reported for any failure list.
     private(set) var lastDenial: UInt64 = 0
 
     private mutating func enter(_ denial: Denial) {
@@ -256,12 +262,12 @@ struct Hits: Sendable {
             denial.refusal, url: denial.url, at: denial.at, numbers: &lastDenial)
     }
 
-    /// A source is no longer refused for an operation: its answers stand again.
+    /// Removes a source from the failure cache for an operation; its answers become valid again.
     mutating func forgive(_ source: ScopedSource, for operation: SourceOperation) {
         for key in Self.keys(source, operation) { denyList.remove(key) }
     }
 
-    /// The same for all sources that are meant. Returns how many were refused until now.
+    /// Removes all matching entries from the failure cache. Returns how many there were.
     mutating func forgive(
         at now: Instant, where isMeant: (DenyEntry) -> Bool
     ) -> Int {
@@ -270,82 +276,84 @@ struct Hits: Sendable {
 
     // MARK: - Use
 
-    /// Used blocks that the cache was not told of yet, and since when there are any.
+    /// The number of used blocks that haven't been reported to the cache, and since when there are
+    /// any.
     var touched: Int { touches.count }
     var touchedSince: Instant? { touches.since }
 
-    /// How many there would be with this ticket's block.
+    /// The number of used blocks if the ticket's block is added.
     func touched(with ticket: HitTicket) -> Int { touches.count(with: ticket.place.block) }
 
-    /// A block answered a hit.
+    /// Records that a block answered a hit.
     mutating func touch(_ block: BlockID, at now: Instant) { touches.add(block, at: now) }
 
-    /// Takes the used blocks that the cache is to be told of.
+    /// Removes and returns the used blocks to report to the cache.
     mutating func takeTouched() -> [BlockID] { touches.take() }
 
     // MARK: - Readers of large blocks
 
-    /// Whether somebody reads a large block.
+    /// Whether any large block has readers.
     var hasReaders: Bool { readers.hasReaders }
-    /// Whether a client has a large block that it did not release.
+    /// Whether a client has an unreleased large block.
     var hasDeliveries: Bool { readers.hasDeliveries }
 
-    /// How many readers a large block still has; `nil` for an unknown block.
+    /// The number of readers of a large block; `nil` for an unknown block.
     func readers(of handle: BlockHandle) -> Int? { readers.readers(of: handle) }
 
-    /// The cache named a block, which may be large.
+    /// Records a block reported by the cache, which may be large.
     mutating func notice(_ reference: BlockReference, of cache: WorkerID) {
         readers.notice(reference, of: cache)
     }
 
-    /// A reply that has not gone out yet names the block.
+    /// Adds a reader: a pending reply that refers to the block.
     mutating func hold(_ handle: BlockHandle) { readers.hold(handle) }
 
-    /// The reply no longer names the block; `true` when the cache is to be told that the block is
-    /// free.
+    /// Removes the reader of a pending reply. Returns `true` if the cache must be notified that the
+    /// block is free.
     mutating func letGo(_ handle: BlockHandle) -> Bool { readers.drop(handle) }
 
-    /// A reply with a block goes out. Returns whether the client may map the block: a large one is
-    /// kept for the client until it releases it, as far as limits allow.
+    /// Records a reply with a block. Returns whether the client may map the block: a large one is
+    /// retained for the client until it releases it, within limits.
     mutating func lend(
         _ handle: BlockHandle, _ bytes: UInt64, to client: ClientID
     ) -> Bool {
         readers.deliver(handle, bytes, to: client)
     }
 
-    /// A client released one delivery. Returns the handle when the cache is to be told.
+    /// Records that a client released one delivery. Returns the handle if the cache must be
+    /// notified.
     mutating func released(_ block: BlockID, by client: ClientID) -> BlockHandle? {
         readers.release(block, by: client)
     }
 
-    /// A client is gone. Returns the blocks that the cache is to be told of.
+    /// Releases all blocks of a departed client. Returns those of which the cache must be notified.
     mutating func releaseAll(of client: ClientID) -> [BlockHandle] {
         readers.releaseAll(of: client)
     }
 }
 
-/// Why remembered answers do not stand any more. An answer that expires needs no such event: it
-/// carries the moment until which it stands.
+/// Why remembered answers become invalid. Expiry needs no event because each answer carries its
+/// expiry time.
 enum Withdrawal: Sendable {
-    /// The cache no longer holds the key of the block, which was evicted or removed.
+    /// The cache no longer holds the key in this block, which was evicted or removed.
     case evicted(BlockHandle)
-    /// The block holds another key from now on.
+    /// The block now holds another key.
     case reused(BlockID)
-    /// The key lies in another block from now on: made again, refreshed, or put by an operator.
+    /// The key is now in another block after being recomputed, refreshed, or put by an operator.
     case replaced(String)
-    /// There were too many entries, and this one was the oldest.
+    /// The entry was the oldest when the index was over its limit.
     case crowdedOut(BlockID)
-    /// The cache is gone, and its segments with it.
+    /// The cache and its segments are gone.
     case cacheGone(WorkerID)
-    /// A source is refused from now on: its answers fall, but not other answers of the same
-    /// entries.
+    /// A source is refused from now on. Its answers become invalid, but other answers from the same
+    /// entries don't.
     case denied(Denial)
-    /// The header fields that the answer under a plain text depends on have changed.
+    /// The header fields on which the response under a plain text depends have changed.
     case varies(plainOriginal: String, [String]?)
-    /// An origin confirmed what is kept under a plain text, and said until when.
+    /// An origin revalidated the entries under a plain text and extended their lifetime.
     case confirmed(plainOriginal: String, BodyMark, Confirmation)
-    /// A load may mean something else now: the configuration or a secret has changed.
+    /// The configuration or a secret changed, so that a load may have another meaning.
     case reconfigured
-    /// Nothing is admitted any more.
+    /// No further requests are admitted.
     case drained
 }

@@ -5,10 +5,10 @@ import Messages
 
 /// The large blocks of `results/` and their readers (SEMANTICS §14.6).
 ///
-/// Small blocks are overwritten whenever the cache likes, and readers notice. A large one is used
-/// again only when the cache wants it back (`Evicted`) and every reader has let go of it.
+/// The cache may overwrite small blocks at any time; readers detect that. A large block is reused
+/// only after the cache has requested it back (`Evicted`) and every reader has released it.
 struct ResultBlocks: Sendable {
-    /// Bytes from which a block is large.
+    /// The size in bytes from which a block is large.
     static let largeBytesMin: UInt64 = 1 << 20
 
     private struct Block {
@@ -26,51 +26,51 @@ struct ResultBlocks: Sendable {
     private var unreleasedBytes: UInt64 = 0
     private var unreleasedBytesByClient: [ClientID: UInt64] = [:]
     private var blocks: [BlockHandle: Block] = [:]
-    /// For each delivery that a client has not released, the session that made the block; the
-    /// oldest first. A release names no session: it counts for the oldest one, so that a block of
-    /// the cache that lives is never taken to be free too early.
+    /// Unreleased deliveries per client and block, oldest first, with the session that produced the
+    /// block. A release names no session and is applied to the oldest delivery, so that a block of
+    /// the current cache is never considered free too early.
     private var deliveries: [ClientID: [BlockID: [Delivery]]] = [:]
 
-    /// With limits of what clients may keep, all together and each.
+    /// Creates an empty record with limits on unreleased bytes, in total and per client.
     init(unreleasedBytesMax: UInt64, unreleasedBytesPerClientMax: UInt64) {
         self.unreleasedBytesMax = unreleasedBytesMax
         self.unreleasedBytesPerClientMax = unreleasedBytesPerClientMax
     }
 
-    /// Large blocks that somebody reads or the cache has.
+    /// The number of large blocks that have readers or belong to the cache.
     var count: Int { blocks.count }
-    /// Whether somebody reads a large block.
+    /// Whether any large block has readers.
     var hasReaders: Bool { blocks.values.contains { $0.readers > 0 } }
-    /// Whether a client has a large block that it did not release.
+    /// Whether a client has an unreleased large block.
     var hasDeliveries: Bool { !deliveries.isEmpty }
 
-    /// How many readers a large block still has; `nil` for an unknown block.
+    /// The number of readers of a large block; `nil` for an unknown block.
     func readers(of handle: BlockHandle) -> Int? { blocks[handle]?.readers }
 
     static func isLarge(_ reference: BlockReference) -> Bool {
         reference.length >= largeBytesMin
     }
 
-    /// The cache named a block; only large ones are remembered.
+    /// Records a block reported by the cache; small ones are ignored.
     mutating func notice(_ reference: BlockReference, of cache: WorkerID) {
         guard Self.isLarge(reference) else { return }
         let handle = BlockHandle(worker: cache, block: reference.block)
         blocks[handle] = blocks[handle] ?? Block()
     }
 
-    /// A reply that has not gone out yet names the block.
+    /// Adds a reader: a pending reply that refers to the block.
     mutating func hold(_ handle: BlockHandle) { blocks[handle]?.readers += 1 }
 
-    /// The reply no longer names the block; `true` when the cache is to be told that the block is
-    /// free.
+    /// Removes the reader of a pending reply. Returns `true` if the cache must be notified that the
+    /// block is free.
     mutating func drop(_ handle: BlockHandle) -> Bool {
         guard blocks[handle] != nil else { return false }
         blocks[handle]?.readers -= 1
         return forgetIfFree(handle)
     }
 
-    /// A reply with the block goes out. `false` where the block is not kept for the client: this
-    /// client, or all of them together, keep as much as is allowed.
+    /// Records a reply with the block. Returns `false` if the block isn't retained for the client
+    /// because the limit for this client or for all of them is reached.
     mutating func deliver(
         _ handle: BlockHandle, _ bytes: UInt64, to client: ClientID
     ) -> Bool {
@@ -86,7 +86,8 @@ struct ResultBlocks: Sendable {
         return true
     }
 
-    /// A client released one delivery. Returns the handle when the cache is to be told.
+    /// Records that a client released one delivery. Returns the handle if the cache must be
+    /// notified.
     mutating func release(_ block: BlockID, by client: ClientID) -> BlockHandle? {
         guard var kept = deliveries[client]?[block], !kept.isEmpty else { return nil }
         let delivery = kept.removeFirst()
@@ -99,7 +100,7 @@ struct ResultBlocks: Sendable {
         return drop(handle) ? handle : nil
     }
 
-    /// A client is gone. Returns the blocks that the cache is to be told of.
+    /// Releases all blocks of a departed client. Returns those of which the cache must be notified.
     mutating func releaseAll(of client: ClientID) -> [BlockHandle] {
         guard let held = deliveries.removeValue(forKey: client) else { return [] }
         unreleasedBytes -= unreleasedBytesByClient.removeValue(forKey: client) ?? 0
@@ -108,14 +109,14 @@ struct ResultBlocks: Sendable {
         }
     }
 
-    /// The cache wants a block back; `true` when it is large and nobody reads it.
+    /// Handles the eviction of a block. Returns `true` if it is large and has no readers.
     mutating func evict(_ handle: BlockHandle) -> Bool {
         guard blocks[handle] != nil else { return false }
         blocks[handle]?.isEvicted = true
         return forgetIfFree(handle)
     }
 
-    /// A cache is gone, and its blocks with it. What clients have mapped stays valid.
+    /// Removes the blocks of a departed cache. Memory that clients have mapped remains valid.
     mutating func leave(_ cache: WorkerID) {
         blocks = blocks.filter { $0.key.worker != cache }
     }
@@ -127,8 +128,8 @@ struct ResultBlocks: Sendable {
     }
 }
 
-/// Blocks that answered hits, each once, collected until it is worth telling the cache. The cache
-/// only wants to know that they were used.
+/// Blocks that answered hits, without duplicates, batched for reporting to the cache. The cache
+/// only needs to know that they were used.
 struct TouchBatch: Sendable {
     private var blocks: [BlockID] = []
     private var known: Set<BlockID> = []
@@ -136,7 +137,7 @@ struct TouchBatch: Sendable {
 
     var count: Int { blocks.count }
 
-    /// How many there would be with this one.
+    /// The number of blocks if this one is added.
     func count(with block: BlockID) -> Int {
         blocks.last == block || known.contains(block) ? count : count + 1
     }
@@ -147,7 +148,7 @@ struct TouchBatch: Sendable {
         blocks.append(block)
     }
 
-    /// Empties the batch.
+    /// Removes and returns all blocks.
     mutating func take() -> [BlockID] {
         defer { removeAll() }
         return blocks
@@ -160,9 +161,9 @@ struct TouchBatch: Sendable {
     }
 }
 
-// Bytes in shared memory: what is in use, what is free (SEMANTICS §9.6).
+// Shared-memory accounting: blocks in use and releases (SEMANTICS §9.6).
 extension Scheduler {
-    /// The one cache, while it is there.
+    /// The built-in cache, if connected.
     var cache: WorkerID? { deriver.dispatcher.cache }
 
     /// Drops one hold.
@@ -171,12 +172,12 @@ extension Scheduler {
         takeDispatches()
     }
 
-    /// A large result has one reader less.
+    /// Removes one reader of a large result.
     mutating func letGo(_ handle: BlockHandle) {
         if hits.letGo(handle) { release(handle) }
     }
 
-    /// Tells the cache, once: the ledger forgets the block with its last reader.
+    /// Notifies the cache, exactly once: the ledger forgets the block with its last reader.
     private mutating func release(_ handle: BlockHandle) {
         deriver.release(handle)
         takeDispatches()
@@ -184,14 +185,14 @@ extension Scheduler {
 
     // MARK: - results/
 
-    /// The cache answers a key from memory from now on, and so does the scheduler.
+    /// Records that the cache can now answer a key from memory.
     mutating func stored(_ notice: StoredNotice, by worker: WorkerID) {
         guard let reference = deriver.checkResult(notice.reference, from: worker) else { return }
         hits.publish(notice, reference, of: worker, at: now)
     }
 
-    /// Blocks no longer hold their keys. A large one goes back to the cache once nobody reads it.
-    /// The cache need not be told of small ones.
+    /// Handles evicted blocks. A large block is released to the cache once it has no readers; small
+    /// ones need no notification.
     mutating func evicted(_ blocks: [BlockID], by worker: WorkerID) {
         guard worker == cache else {
             return deriver.expel(
@@ -203,19 +204,19 @@ extension Scheduler {
         }
     }
 
-    /// A client no longer reads these large blocks.
+    /// Handles a client's release of large blocks.
     mutating func released(_ blocks: [BlockID], by client: ClientID) {
         for block in blocks {
             if let handle = hits.released(block, by: client) { release(handle) }
         }
     }
 
-    /// A client is gone, and reads nothing any more.
+    /// Releases all blocks of a departed client.
     mutating func releaseAll(of client: ClientID) {
         for handle in hits.releaseAll(of: client) { release(handle) }
     }
 
-    /// Tells the cache what was used, once that many blocks are collected.
+    /// Reports used blocks to the cache if at least this many have accumulated.
     mutating func tellTouched(atLeast count: Int) {
         guard let cache, hits.touched >= count else { return }
         let blocks = hits.takeTouched()

@@ -3,13 +3,13 @@ public import ImageModel
 public import Messages
 import Tables
 
-/// The vouchers that were issued: which answers clients may repeat without asking
-/// (SEMANTICS §5.24).
+/// Issued vouchers. A voucher is a client-side lease on a memory hit: it permits the client to
+/// repeat an answer without asking (SEMANTICS §5.24).
 ///
-/// Number *n* lies in word *n* modulo the count of words, and stands while that word has it and no
-/// floor is above it. Numbers never repeat, so a voucher that fell never stands again; one more
-/// than there are words withdraws the oldest. What is to be written into the words collects in
-/// order: whoever acknowledges anything writes them before.
+/// Voucher *n* is stored in word *n* modulo the number of words. It is valid while the word
+/// contains *n* and *n* is not below the floor. Numbers are never reused, so an invalid voucher
+/// never becomes valid again; issuing more vouchers than there are words invalidates the oldest.
+/// Writes to the words are queued in order and must be applied before anything is acknowledged.
 struct Vouchers: Sendable {
     private struct Grant {
         let number: UInt64
@@ -18,11 +18,11 @@ struct Vouchers: Sendable {
         let text: String
     }
 
-    /// 0: none are issued.
+    /// The number of words; 0 disables vouchers.
     let words: UInt64
     private var next: UInt64 = 1
     private var floor: UInt64 = 0
-    /// By word.
+    /// Valid vouchers by word.
     private var grants: [UInt64: Grant] = [:]
     private var ofBlocks: [BlockID: Set<UInt64>] = [:]
     private var ofSources: [ScopedSource: Set<UInt64>] = [:]
@@ -31,21 +31,21 @@ struct Vouchers: Sendable {
 
     init(words: Int) { self.words = UInt64(max(0, words)) }
 
-    /// Those that stand.
+    /// The number of valid vouchers.
     var count: Int { grants.count }
 
-    /// Whether a voucher stands, its moment apart.
+    /// Whether a voucher is valid, apart from its expiry.
     func stands(_ number: UInt64) -> Bool {
         words > 0 && number >= floor && grants[number % words]?.number == number
     }
 
-    /// The block whose answer a voucher repeats; `nil` where it fell.
+    /// The block that contains the voucher's answer; `nil` if the voucher is invalid.
     func block(of number: UInt64) -> BlockID? {
         stands(number) ? grants[number % words]?.block : nil
     }
 
-    /// A voucher for an answer in a block, which depends on a source that may be refused and on the
-    /// header fields of a text; `nil` where none are issued.
+    /// Issues a voucher for an answer in a block, which depends on a source that may be refused and
+    /// on the header fields of a text. Returns `nil` if vouchers are disabled.
     mutating func issue(_ block: BlockID, _ source: ScopedSource?, text: String) -> UInt64? {
         guard words > 0, floor < .max else { return nil }
         let number = next
@@ -60,14 +60,14 @@ struct Vouchers: Sendable {
         return number
     }
 
-    // MARK: - What falls
+    // MARK: - Invalidation
 
     mutating func withdraw(of block: BlockID) { withdraw(ofBlocks[block]) }
     mutating func withdraw(of source: ScopedSource) { withdraw(ofSources[source]) }
     mutating func withdraw(ofText text: String) { withdraw(ofTexts[text]) }
 
     private mutating func withdraw(_ numbers: Set<UInt64>?) {
-        // In their order: what is written does not depend on a hash.
+        // Sorted, so that the order of the writes doesn't depend on hashing.
         for number in (numbers ?? []).sorted() {
             guard let grant = grants[number % words] else { continue }
             forget(grant)
@@ -76,10 +76,10 @@ struct Vouchers: Sendable {
         }
     }
 
-    /// All that were issued so far.
+    /// Invalidates all issued vouchers.
     mutating func withdrawAll() { raise(to: next) }
 
-    /// All, and none is issued any more.
+    /// Invalidates all vouchers and disables issuing.
     mutating func close() { raise(to: .max) }
 
     private mutating func raise(to floor: UInt64) {
@@ -102,7 +102,7 @@ struct Vouchers: Sendable {
         if table[key]?.isEmpty == true { table[key] = nil }
     }
 
-    /// What is to be written now, in order.
+    /// Removes and returns the pending writes, in order.
     mutating func takeWrites() -> [VoucherWrite] {
         guard !writes.isEmpty else { return [] }
         defer { writes = [] }
@@ -110,54 +110,55 @@ struct Vouchers: Sendable {
     }
 }
 
-/// What is to be written where clients look whether a voucher stands.
+/// A write to the memory in which clients check whether a voucher is valid.
 public enum VoucherWrite: Hashable, Sendable {
-    /// A word has this number, or none that stands (0).
+    /// Sets a word to a number; 0 means no valid voucher.
     case word(UInt64, UInt64)
-    /// Numbers below it have fallen.
+    /// Invalidates all numbers below the floor.
     case floor(UInt64)
 }
 
-/// A hit that was found the whole way once. The same load again, whoever makes it, gets the same
-/// answer for as long as `Hits` says that it stands.
+/// A fully resolved hit. The same load, from any client, gets the same answer for as long as `Hits`
+/// considers it valid.
 public struct HitTicket: Hashable, Sendable {
     let place: HitIndex.Place
-    /// The term of the configuration by which the load was read.
+    /// The configuration term under which the load was resolved.
     let term: UInt64
-    /// The plain text of its original, and the header fields on which that depended. What is
-    /// learned of other texts does not matter.
+    /// The plain text of its original, and the header fields on which that depended. Information
+    /// about other texts is irrelevant.
     let plainOriginal: String
     let fields: [String]?
-    /// The source that must not be on the deny list; `nil` where that does not matter.
+    /// The source that must not be in the failure cache; `nil` if that is irrelevant.
     let source: ScopedSource?
-    /// What was done with the source.
+    /// The operation on the source.
     let operation: SourceOperation
-    /// For how long an earlier failure counts; `nil`: as long as it is on the list.
+    /// The age in milliseconds up to which earlier failures count; `nil` means their lifetime in
+    /// the failure cache.
     let earlierFailureMilliseconds: Int?
-    /// Why it is fresh, where that counts.
+    /// Freshness information, if freshness is relevant.
     let freshness: Freshness?
     /// The answer.
     public internal(set) var image: DeliveredImage
 
-    /// What origins said of an answer that is given as long as it is fresh.
+    /// Caching information for an answer that is valid only while fresh.
     struct Freshness: Hashable, Sendable {
         let kept: OriginCaching?
         let mark: BodyMark
-        /// What counted as the ticket was granted.
+        /// The caching information that applied when the ticket was granted.
         let counted: OriginCaching
-        /// When that was, in milliseconds since 1970.
+        /// The time of the grant in milliseconds since 1970.
         let countedAt: Int64
-        /// It is fresh until then.
+        /// The end of the freshness lifetime.
         let until: Instant
     }
 
-    /// Until when it may stand; `nil`: for as long as nothing happens.
+    /// When the ticket expires; `nil` means that only events invalidate it.
     var until: Instant? {
         guard let freshness else { return place.expiry }
         return place.expiry.map { min($0, freshness.until) } ?? freshness.until
     }
 
-    /// Whether both say the same, whatever their vouchers are.
+    /// Whether both tickets have the same answer, ignoring vouchers.
     public func saysTheSame(as other: HitTicket) -> Bool {
         var (left, right) = (self, other)
         (left.image.voucher, right.image.voucher) = (nil, nil)
@@ -165,11 +166,12 @@ public struct HitTicket: Hashable, Sendable {
     }
 }
 
-// A repeated hit. What depends on the request alone was found out before. What may have changed
-// since is looked at again.
+// Repeated hits. Everything that depends only on the request was determined earlier; everything
+// that may have changed is checked again.
 extension Scheduler {
-    /// The ticket of a load that a hit answers now; `nil` where none does, for large results,
-    /// for loads with a slot, which may end others, and for those that are explained.
+    /// Returns a ticket for a load that a hit answers now. Returns `nil` if there is no hit, for
+    /// large results, for loads with a slot, which may end others, and for loads with an
+    /// explanation.
     public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
         guard load.slot == nil, !load.image.wantsExplanation, terms.firstRefusal == nil,
             (try? load.image.checkWishes()) != nil,
@@ -182,20 +184,19 @@ extension Scheduler {
             ifFreshAt: plan.respectsCacheControl ? calendarNow : nil)
     }
 
-    /// Whether the answer of a ticket stands.
+    /// Whether the answer of a ticket is still valid.
     public func stands(_ ticket: HitTicket, at moment: Instant) -> Bool {
         hits.stands(ticket, at: max(now, moment))
     }
 
-    /// Adds a voucher to the answer of a ticket, by which clients that are told it repeat it
-    /// without asking.
+    /// Adds a voucher to the answer of a ticket, with which clients can repeat it without asking.
     public mutating func vouch(for ticket: inout HitTicket) { hits.vouch(for: &ticket) }
 
-    /// What is to be written into the file of vouchers, in order: before anything that follows from
-    /// the event is told to anybody.
+    /// Returns the pending writes to the voucher file, in order. They must be applied before any
+    /// consequence of the event is communicated.
     public mutating func takeVoucherWrites() -> [VoucherWrite] { hits.takeVoucherWrites() }
 
-    /// A client answered loads by itself. They count, and what they used was used.
+    /// Accounts for loads that a client answered by itself, and marks their blocks as used.
     mutating func used(_ used: UsedVouchers) {
         figures.counters.requests &+= used.loads
         figures.counters.memoryHits &+= used.loads
@@ -205,9 +206,9 @@ extension Scheduler {
         }
     }
 
-    /// Admits and answers a load that has a ticket; the caller sends the ticket's image. `false`
-    /// where it did nothing, since `load` has to be told the whole way: the answer does not stand,
-    /// the token is in use, the client is not there, it is time to tell the cache what was used.
+    /// Admits and answers a load that has a ticket; the caller sends the ticket's image. Returns
+    /// `false` without effect if `load` must be processed normally: the answer is invalid, the
+    /// token is in use, the client is unknown, or used blocks must be reported to the cache.
     public mutating func answer(
         _ ticket: HitTicket, again token: Token, of client: ClientID, at moment: Instant
     ) -> Bool {
@@ -223,8 +224,8 @@ extension Scheduler {
         return true
     }
 
-    /// The configuration or a secret, by which loads are read, has changed. Keys are derived anew,
-    /// and no earlier answer is repeated without that.
+    /// Handles a change of the configuration or of a secret. Keys are derived again, and earlier
+    /// answers are not repeated without that.
     public mutating func reconfigured() {
         namesMemo.removeAll()
         hits.withdraw(.reconfigured)

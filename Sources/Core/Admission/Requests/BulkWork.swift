@@ -4,40 +4,40 @@ import ImageModel
 import Messages
 import Tables
 
-/// What one event means for many requests, which may be tens of thousands. It is done to a few of
-/// them in each event, so that no event takes long.
+/// A batch operation: the effect of one event on many requests, possibly tens of thousands. It is
+/// applied to a few of them per event, so that no event takes long.
 ///
-/// Requests that wait for their turn here wait nowhere else (`LiveRequest.Standing.moving`). The
-/// exceptions are members of a group, requests of a session that ended, and requests that are told
-/// of progress or shown a partial image.
+/// Requests that wait for their turn here wait nowhere else (`LiveRequest.Standing.moving`), except
+/// for members of a group, requests of an ended session, and requests that receive progress or
+/// partial images.
 struct BulkWork: Sendable {
-    /// What is done to each of them.
+    /// The effect on each request.
     indirect enum Step: Sendable {
-        /// They are to have another class, or to end. A client means its own members, an operator
-        /// (`nil`) those of all clients.
+        /// Their class changes, or they end. A client affects its own members, an operator (`nil`)
+        /// those of all clients.
         case group(ClientID?, GroupID, GroupChange)
-        /// Their session is over.
+        /// Their session has ended.
         case departed(ClientID)
-        /// They are told how far a transfer is.
+        /// They receive the progress of a transfer.
         case progress(Transfer, JobProgress, ImageInfo?)
-        /// They are shown an image of so many bytes of a transfer.
+        /// They receive a partial image made from this many bytes of a transfer.
         case partial(Transfer, DeliveredImage, UInt64)
         /// The cache has their result.
         case found(CacheHit, StageTimings)
-        /// It does not, in those tiers.
+        /// The cache doesn't have their result in these tiers.
         case missed(CacheTypes, StageTimings)
-        /// External caches know that of the freshness of their images.
+        /// External caches answered about the freshness of their images.
         case validity(Validity?, StageTimings)
-        /// Their result is there, or was not needed beyond its facts.
+        /// Their result is available, or only its properties were needed.
         case made(Made)
-        /// They have their image, and the stores that they waited for have ended.
+        /// They have their image, and the stores that they waited for have finished.
         case pending
-        /// What is laid over their images is there.
+        /// Their overlays are available.
         case onward
-        /// What they waited for was torn down.
+        /// Their work was torn down.
         case disposed(Disposition)
 
-        /// Whether the step is much work even where nobody is told anything.
+        /// Whether the step is expensive even if it sends nothing.
         var isLong: Bool {
             switch self {
             case .group, .departed: true
@@ -48,7 +48,7 @@ struct BulkWork: Sendable {
         }
     }
 
-    /// What is wanted of the members of a group.
+    /// A change for the members of a group.
     enum GroupChange: Sendable {
         case priority(Priority)
         case cancel
@@ -57,13 +57,13 @@ struct BulkWork: Sendable {
     }
 
     let step: Step
-    /// Of `results/`; no reader lets go of it before the last of them has its reply.
+    /// A block of `results/`, held until the last request has its reply.
     let block: BlockHandle?
-    /// The text that was looked for in vain before they go on.
+    /// The text that was queried and missed.
     let missedText: String?
-    /// Whether that text was stored while they waited for their turn. They look again then.
+    /// Whether that text was stored in the meantime, so that the requests must query again.
     var isOvertaken = false
-    /// Some may have ended by now.
+    /// The affected requests, some of which may have ended.
     private var members: [LiveRequest.ID]
     private var next = 0
 
@@ -77,37 +77,37 @@ struct BulkWork: Sendable {
         self.members = members
     }
 
-    /// Whether no member is left.
+    /// Whether all members have been processed.
     var isDone: Bool { next == members.count }
 
-    /// Members that still wait for their turn.
+    /// The members that haven't been processed.
     var left: ArraySlice<LiveRequest.ID> { members[next...] }
 
-    /// The next member.
+    /// Removes and returns the next member.
     mutating func popNext() -> LiveRequest.ID? {
         guard next < members.count else { return nil }
         next += 1
         return members[next - 1]
     }
 
-    /// A member was told something else since.
+    /// Removes a member for which something newer applies.
     mutating func forget(_ member: LiveRequest.ID) {
         guard let place = left.firstIndex(of: member) else { return }
         members.remove(at: place)
     }
 
-    /// What is wanted of a group, if that is what it is.
+    /// Returns the change if this is an operation on the given group.
     func change(of group: GroupID, by client: ClientID?) -> GroupChange? {
         guard case .group(client, group, let change) = step else { return nil }
         return change
     }
 }
 
-/// How much of what concerns many requests one event may do.
+/// Limits the batch operations performed in one event.
 struct BulkBudget {
-    /// Steps that end a request, or tell a client.
+    /// Remaining steps that end a request or send a message.
     private var longLeft: Int
-    /// Steps of all kinds.
+    /// Remaining steps of all kinds.
     private var left: Int
 
     init(_ limits: SchedulerLimits) {
@@ -123,31 +123,32 @@ struct BulkBudget {
     }
 }
 
-/// Requests that are to go on, in two lists which one loop drains. So no request goes on in the
-/// middle of something else, and a long chain of requests makes no deep recursion.
+/// Requests that are to continue, in two lists that one loop drains. Thus no request continues in
+/// the middle of another operation, and a long chain of requests doesn't cause deep recursion.
 struct Agenda: Sendable {
-    /// What concerns many requests, and is not done to all of them.
+    /// Unfinished batch operations.
     private(set) var bulk = Fifo<BulkWork>()
-    /// Requests on their way to their next node; they move once nothing is being torn down.
+    /// Requests that are about to enter their next node; they move once no teardown is in progress.
     private(set) var moving = Fifo<Move>()
 
     var isEmpty: Bool { bulk.count == 0 && moving.count == 0 }
 
-    // MARK: - Moves
+    // MARK: - Transitions
 
-    /// A request goes somewhere else before the event is over.
+    /// Adds a transition to perform before the event is over.
     mutating func append(_ move: Move) { moving.append(move) }
 
     mutating func nextMove() -> Move? { moving.popFirst() }
 
-    // MARK: - Bulk work
+    // MARK: - Batch operations
 
-    /// Members have something done to them, each in its turn.
+    /// Adds a batch operation.
     mutating func append(_ work: BulkWork) { bulk.append(work) }
 
     mutating func nextWork() -> BulkWork? { bulk.popFirst() }
 
-    /// A text was stored. Requests that are about to go on because no cache had it look again.
+    /// Handles the store of a text: requests that are about to continue because no cache had it
+    /// will query again.
     mutating func overtake(_ text: String) {
         guard bulk.count > 0 else { return }
         bulk.changeAll { work in
@@ -155,21 +156,21 @@ struct Agenda: Sendable {
         }
     }
 
-    /// Whether some requests are still to be told of earlier progress, with the same facts.
+    /// Whether earlier progress with the same image properties is still being delivered.
     func isTelling(_ transfer: Transfer, _ info: ImageInfo?) -> Bool {
         bulk.contains { if case .progress(transfer, _, info) = $0.step { true } else { false } }
     }
 
     // MARK: - Groups
 
-    /// The members are to end. That replaces all earlier wishes about them.
+    /// Ends the members. Replaces all earlier changes for them.
     mutating func cancel(_ members: [LiveRequest.ID], of group: GroupID, by client: ClientID?) {
         bulk.keep { $0.change(of: group, by: client) == nil }
         guard !members.isEmpty else { return }
         bulk.append(BulkWork(.group(client, group, .cancel), members))
     }
 
-    /// The members are to have another class. That replaces an earlier one.
+    /// Changes the class of the members. Replaces an earlier change of class.
     mutating func change(
         _ members: [LiveRequest.ID], of group: GroupID, by client: ClientID, _ priority: Priority
     ) {
@@ -177,7 +178,7 @@ struct Agenda: Sendable {
         bulk.append(BulkWork(.group(client, group, .priority(priority)), members))
     }
 
-    /// A member has a wish of its own, which is newer.
+    /// Removes a member from pending changes because a newer change applies to it alone.
     mutating func forgetChanges(of group: GroupID, by client: ClientID, for id: LiveRequest.ID) {
         guard bulk.count > 0 else { return }
         bulk.changeAll { work in
@@ -185,32 +186,32 @@ struct Agenda: Sendable {
         }
     }
 
-    /// A client is gone, and with it what it wished of groups.
+    /// Removes the group changes of a departed client.
     mutating func forgetGroups(of client: ClientID) {
         bulk.keep { if case .group(client, _, _) = $0.step { false } else { true } }
     }
 }
 
-/// Where a request goes next.
+/// A transition of a request.
 enum Move: Sendable {
-    /// The next of the ways that are left.
+    /// To the next remaining stage.
     case onward(LiveRequest.ID)
-    /// All ways again: what was made for it is lost.
+    /// Back to the first stage, because its product was lost.
     case again(LiveRequest.ID)
     /// To its fallback, after this error.
     indirect case fallBack(LiveRequest.ID, ImageError)
-    /// Nowhere: it will not get its overlays. `nil`: no way to one of them is left.
+    /// To failure, because an overlay is unavailable; `nil` if the stages of the overlay are
+    /// exhausted.
     indirect case giveUp(LiveRequest.ID, ImageError?)
 }
 
-// Work on many requests is done for a few of them in each event, and goes on from event to event:
-// replies of one result, ends of a session, another class for a group.
+// Batch operations on requests are performed for a few requests per event and continue across
+// events: replies of one result, the end of a session, a class change of a group.
 extension Scheduler {
-    /// Whether there is something to go on with in the next event.
+    /// Whether work is left for the next event.
     var isUnfinished: Bool { agenda.bulk.count > 0 || hasOverdueAlarms }
 
-    /// Goes on with what this event and earlier ones left to do. Pieces of work take turns, and no
-    /// event does too much.
+    /// Continues pending batch operations in round-robin order, within the limits of one event.
     mutating func doBulkWork() {
         var budget = BulkBudget(limits)
         while !budget.isSpent, var work = agenda.nextWork() {
@@ -231,7 +232,7 @@ extension Scheduler {
         }
     }
 
-    /// Steps of one piece before another one has its turn.
+    /// The number of steps of one operation before the next operation gets its turn.
     private static var stepsInARow: Int { 16 }
 
     private mutating func advance(_ id: LiveRequest.ID, by work: BulkWork) {
@@ -268,7 +269,7 @@ extension Scheduler {
         }
     }
 
-    /// What becomes of a request whose work was torn down.
+    /// Continues a request whose work was torn down.
     private mutating func resolve(
         _ disposition: Disposition, _ id: LiveRequest.ID, isOvertaken: Bool
     ) {
@@ -284,8 +285,8 @@ extension Scheduler {
         }
     }
 
-    /// The next way. Where the missed text was stored while the request waited for its turn, the
-    /// request looks again: otherwise there would be a second transfer.
+    /// Continues with the next stage. If the missed text was stored while the request waited for
+    /// its turn, it starts from the first stage instead, to avoid a second transfer.
     private mutating func goOn(_ id: LiveRequest.ID, isOvertaken: Bool) {
         if isOvertaken {
             deriver.leaveOverlays(id)
@@ -294,17 +295,16 @@ extension Scheduler {
         agenda.append(.onward(id))
     }
 
-    /// Whether the block that the request was to be told of is gone with its cache.
+    /// Whether the block intended for the request is gone with its cache.
     private func isLost(_ work: BulkWork, for id: LiveRequest.ID) -> Bool {
         guard let block = work.block ?? requests[id].pending?.block else { return false }
         return !deriver.dispatcher.contains(block.worker)
     }
 }
 
-// A client wants something more or less urgently than it said.
+// Changes of urgency requested by clients.
 extension Scheduler {
-    /// Changes the class of a live request or of a batch of that client; unknown tokens are
-    /// ignored.
+    /// Changes the class of a live request or batch of that client; unknown tokens are ignored.
     mutating func reprioritise(_ token: Token, of client: ClientID, _ priority: Priority) {
         if let id = tokens[token], requests[id].client == client {
             forgetWishes(for: id)
@@ -315,14 +315,14 @@ extension Scheduler {
         }
     }
 
-    /// Changes the class of the members that were admitted before, a few in each event. A later
-    /// call replaces an earlier one. Repeated for the same members, it changes nothing.
+    /// Changes the class of the members admitted so far, a few per event. A later call replaces an
+    /// earlier one; repeating it for the same members has no effect.
     mutating func reprioritise(_ group: GroupID, of client: ClientID, _ priority: Priority) {
         guard let members = clients[client]?.members(of: group, toBecome: priority) else { return }
         agenda.change(members, of: group, by: client, priority)
     }
 
-    /// A member has a wish of its own, which is newer.
+    /// Records that a member has its own, newer class.
     private mutating func forgetWishes(for id: LiveRequest.ID) {
         guard let group = requests[id].group else { return }
         let client = requests[id].client
@@ -330,7 +330,7 @@ extension Scheduler {
         agenda.forgetChanges(of: group, by: client, for: id)
     }
 
-    /// Work that the request shares with others runs in the highest class among them.
+    /// Changes the class of a request. Shared work runs in the highest class of its requests.
     mutating func reprioritise(_ id: LiveRequest.ID, _ priority: Priority) {
         guard requests[id].priority != priority else { return }
         requests[id].priority = priority

@@ -4,100 +4,99 @@ import ImageModel
 import Messages
 import Tables
 
-/// A request that was admitted and has no terminal reply yet.
+/// An admitted request without a terminal reply.
 struct LiveRequest: Tabled {
     typealias Named = Waiter
     typealias ID = Waiter.ID
 
-    /// Where it waits.
+    /// What the request waits for.
     enum Standing: Sendable {
-        /// Nowhere: on its way from one place to the next, within one event.
+        /// Nothing: it is in transition between two stages within one event.
         case moving
-        /// For work, or with its image for a store.
+        /// Work, or a store after its image is available.
         case waiting(Place)
     }
 
-    /// An image that is there, while its reply waits for a store.
+    /// An available image whose reply waits for a store.
     struct Pending: Sendable {
         var image: DeliveredImage
         let block: BlockHandle?
-        /// What it is of, where it was cached or made of a cached original.
+        /// Its cache state, if it was cached or made from a cached original.
         var cached: CachedImage?
     }
 
-    /// A cached image, as far as its origin knows it.
+    /// The state of a cached image that is relevant for revalidation.
     struct CachedImage: Sendable {
-        /// The mark of the bytes that it was made of.
+        /// The mark of the bytes from which it was made.
         let mark: BodyMark
         /// Tiers that have it under the key of the request.
         let tiers: CacheTypes
-        /// What its origin says of caching, as it was stored.
+        /// The origin's caching information at the time of the store.
         let caching: OriginCaching?
     }
 
-    /// What was fixed when it was admitted, whatever becomes of it.
+    /// Properties fixed at admission.
     struct Facts: Sendable {
-        /// The process that the token belongs to.
+        /// The process that owns the token.
         let owner: Incarnation
         let isDetached: Bool
         let token: Token
         let group: GroupID?
-        /// The slot of its client that it is for.
+        /// The client's slot, if any.
         let slot: String?
-        /// Whom its client loads it for.
+        /// The client's user on whose behalf it is loaded.
         var visitor: UInt64 = 0
-        /// The batch that it is a member of. A member is not answered.
+        /// The batch of which it is a member. Members get no reply.
         let batch: PrefetchBatch.ID?
-        /// Whether it is our own: it asks the origin about an image that was delivered stale, and
-        /// nobody is answered.
+        /// Whether it is a background revalidation of a stale image, which gets no reply.
         var isSilent = false
-        /// What its client is told before the image is whole.
+        /// Notifications wanted before the image is complete.
         var wishes: Waiter.Wishes = []
         let admittedAt: Instant
         let deadline: Instant
     }
 
-    /// Its places in the lists of its client, or in its batch.
+    /// Its seats in the lists of its client, or in its batch.
     struct Seats: Sendable {
         var seat: SeatList<LiveRequest.ID>.Seat = 0
         var groupSeat: SeatList<LiveRequest.ID>.Seat?
     }
 
     let facts: Facts
-    /// The session that is told; it may be over where the request is detached.
+    /// The session that receives the reply; may have ended if the request is detached.
     var client: ClientID
-    /// The owner of the share that its work takes.
+    /// The owner of the share that its work uses.
     var share: ShareOwner
     private(set) var order: Order
 
-    /// Its class: what it asked for, or what its client asked for since.
+    /// The requested class, or the one that the client has set since.
     var priority: Priority
     var seats = Seats()
 
-    /// The ways to the image that are left.
+    /// The remaining source stages.
     var ways: JobPlan.Ways
-    /// Tiers that were asked for the result and for the original, in vain.
+    /// Tiers that were queried for the result and the original and missed.
     var missed = MissedTiers()
-    /// Bytes of the last progress that it was told, and of the last partial image.
+    /// The received bytes of the last progress and of the last partial image sent.
     var received: UInt64 = 0
     var shown: UInt64 = 0
-    /// Counts how often it had to begin again, since what was made for it was lost.
+    /// The number of attempts; a new one starts after a product was lost.
     var attempt = 1
     var standing = Standing.moving
-    /// Times of its own queries. Shared work keeps its own times.
+    /// Times of its own queries; shared work records its own times.
     var timings = StageTimings()
     var pending: Pending? {
         get { rarePending.value }
         set { rarePending = Rare(newValue) }
     }
-    /// What it was answered with, while the origin is asked (`refreshCached`).
+    /// The image that the request has while the origin is revalidating it.
     var refreshing: Refreshing? {
         get { rareRefreshing.value }
         set { rareRefreshing = Rare(newValue) }
     }
     var rarePending = Rare<Pending>.absent
     var rareRefreshing = Rare<Refreshing>.absent
-    /// What became of the image that was asked for, where this is about its fallback.
+    /// The failure of the original image, if the request continues with its fallback.
     private(set) var fallenBack: FallenBack?
 
     var owner: Incarnation { facts.owner }
@@ -118,35 +117,35 @@ struct LiveRequest: Tabled {
     var urgency: Urgency {
         Urgency(priority: priority, deadline: deadline, flows: Flows(flow))
     }
-    /// The flow that its work waits in.
+    /// The flow in which its work is queued.
     var flow: FlowID {
         .client(FlowID.Session(client: client, owner: share, visitor: facts.visitor))
     }
-    /// Points per pixel.
+    /// Pixels per point.
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
     var waitsForStores: Bool { order.waitsForStores }
-    /// The ways to an image for a request that begins, or begins again.
+    /// All source stages of a new or restarted request.
     var allWays: JobPlan.Ways { refreshing == nil ? plan.ways : plan.refreshWays }
     var mayFetch: Bool { plan.includes(.fetch) }
 
-    /// Nothing is known of what it wants, but for what it has.
+    /// Restarts from the first stage, forgetting the missed tiers.
     mutating func beginAfresh() {
         ways = allWays
         missed = MissedTiers()
     }
 
-    /// Whether it goes on with a fallback where its image cannot be had. It does not where no time
-    /// is left, where this was the fallback, or where a cached image was delivered already.
+    /// Whether it continues with a fallback after this error. It doesn't if its deadline has
+    /// passed, if this was already the fallback, or if a cached image was delivered.
     func mayFallBack(after error: ImageError, at now: Instant) -> Bool {
         fallenBack == nil && (refreshing == nil || refreshing?.held != nil) && isAnswered
             && now < deadline
             && order.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
     }
 
-    /// The image cannot be had: from now on this is about its fallback.
+    /// Marks the request as continuing with its fallback.
     mutating func fallBack(after failure: FallenBack) { fallenBack = failure }
 
-    /// Begins with the fallback as it was admitted.
+    /// Starts the admitted fallback.
     mutating func begin(_ fallback: Order) {
         order = fallback
         refreshing = nil
@@ -159,31 +158,31 @@ struct LiveRequest: Tabled {
         Waiter(id, order, replacing: refreshing?.tiers ?? .none, wishes: wishes)
     }
 
-    /// Who has a cached image already is shown nothing less.
+    /// A request with a cached image receives no partial images or header.
     private var wishes: Waiter.Wishes {
         refreshing == nil ? facts.wishes : facts.wishes.intersection(.progress)
     }
 }
 
-/// A client that is connected, and its requests without a terminal reply.
+/// A connected client, and its requests without a terminal reply.
 struct LiveClient: Sendable {
-    /// This life of the process; its tokens belong to it.
+    /// The incarnation of the process, which owns its tokens.
     let incarnation: Incarnation
-    /// The owner of the share that it takes.
+    /// The owner of the share that it uses.
     let share: ShareOwner
     private(set) var requests = SeatList<LiveRequest.ID>()
-    /// Open questions about entries of the cache, and their numbers.
+    /// Pending cache commands and their numbers.
     var inquiries: [JobID: UInt64] = [:]
-    /// Those that are told how far they are.
+    /// Pending cache commands with progress reports.
     var wantsProgress: Set<JobID> = []
     private var groups: [GroupID: Group] = [:]
-    /// The newest live request of each slot that has one.
+    /// The newest live request of each slot in use.
     private(set) var slots: [String: LiveRequest.ID] = [:]
 
     private struct Group: Sendable {
         var seats = SeatList<LiveRequest.ID>()
-        /// The class that all members were last given together; `nil` where a member has come
-        /// since, or was given another class.
+        /// The class last given to all members together; `nil` if a member joined or was changed
+        /// since.
         var priority: Priority?
     }
 
@@ -192,20 +191,21 @@ struct LiveClient: Sendable {
         self.share = share
     }
 
-    /// Requests of a group in the order of their seats.
+    /// The requests of a group in order of their seats.
     func members(of group: GroupID) -> [LiveRequest.ID] { groups[group]?.seats.members ?? [] }
 
-    /// Requests of a group that are to have this class; `nil` where all have it already.
+    /// The requests of a group if their class must change to this one; `nil` if all have it
+    /// already.
     mutating func members(of group: GroupID, toBecome priority: Priority) -> [LiveRequest.ID]? {
         guard let known = groups[group], known.priority != priority else { return nil }
         groups[group]?.priority = priority
         return known.seats.members
     }
 
-    /// A member of a group has a class of its own.
+    /// Records that a member has its own class.
     mutating func differs(in group: GroupID) { groups[group]?.priority = nil }
 
-    /// Takes a request in; its seats are for `leave`.
+    /// Adds a request; the returned seats are needed for `leave`.
     mutating func join(_ request: LiveRequest.ID, group: GroupID?) -> LiveRequest.Seats {
         guard let group else { return LiveRequest.Seats(seat: requests.join(request)) }
         groups[group, default: Group()].priority = nil
@@ -213,12 +213,12 @@ struct LiveClient: Sendable {
             seat: requests.join(request), groupSeat: groups[group]?.seats.join(request))
     }
 
-    /// A request takes a slot over; an `older` one only where it is free.
+    /// Assigns a slot to a request; an older request gets it only if it is free.
     mutating func take(_ slot: String, for request: LiveRequest.ID, isOlder: Bool = false) {
         if !isOlder || slots[slot] == nil { slots[slot] = request }
     }
 
-    /// A request got its terminal reply.
+    /// Removes a request that got its terminal reply.
     mutating func leave(_ id: LiveRequest.ID, _ request: LiveRequest) {
         requests.leave(request.seats.seat)
         if let slot = request.slot, slots[slot] == id { slots[slot] = nil }

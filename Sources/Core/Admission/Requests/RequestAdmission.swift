@@ -4,13 +4,13 @@ public import ImageModel
 public import Messages
 import Tables
 
-// admit: is this a request that may be made now? (SEMANTICS §2.1)
+// Admission: checks whether a request may be started (SEMANTICS §2.1).
 extension Scheduler {
-    /// A load that names a live token of the same client is the same request, resent: its reply is
-    /// still to come.
+    /// Admits a load. A load with the token of a live request of the same client is a resend of
+    /// that request, whose reply is still pending.
     ///
-    /// `upload` is held for as long as the request lives. A member of a `batch` has no token of its
-    /// own, and no reply.
+    /// `upload` is held for the lifetime of the request. A member of a `batch` has neither its own
+    /// token nor a reply.
     mutating func admit(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, upload: Upload? = nil,
         in batch: PrefetchBatch.ID? = nil
@@ -20,7 +20,7 @@ extension Scheduler {
         let live = batch == nil ? tokens[load.token] : nil
         if let live, attach(live, to: client, owner) { return }
         figures.counters.requests += 1
-        // The slot of an upload was left when its load came; what is there now is newer.
+        // An upload left its slot when it arrived; a request that is there now is newer.
         if upload == nil { supersede(by: load, of: client) }
         do throws(ImageError) {
             guard live == nil, batch != nil || prefetching.tokens[load.token] == nil else {
@@ -47,7 +47,7 @@ extension Scheduler {
         }
     }
 
-    /// Whether the request may be made, however much there is to do.
+    /// Checks whether the request is permitted, regardless of the load.
     private mutating func checkAdmission(
         of load: LoadRequest, _ terms: LoadTerms
     ) throws(ImageError) {
@@ -58,8 +58,8 @@ extension Scheduler {
         try checkBlacklist(load.image, terms)
     }
 
-    /// Steps and formats that are none of ours are for pools which are granted them; what is no
-    /// step at all was said before.
+    /// Throws if steps or formats that aren't built in aren't granted to any pool. Malformed steps
+    /// are rejected earlier.
     func checkForeignWork(of image: ImageRequest) throws(ImageError) {
         let pools = limits.dispatch.pools
         for case .custom(let step) in image.steps
@@ -70,7 +70,7 @@ extension Scheduler {
         guard pools.areGranted(output: format) else { throw .encodedByNobody(format) }
     }
 
-    /// A request that never became one ends at once.
+    /// Completes a request that was not enlisted.
     private mutating func conclude(
         _ load: LoadRequest, of client: ClientID, in batch: PrefetchBatch.ID?,
         _ outcome: Reply.Outcome
@@ -79,7 +79,7 @@ extension Scheduler {
         answerAtOnce(load, of: client, outcome)
     }
 
-    /// A hit in the index ends a request before it has cost anything.
+    /// Answers a request from the hit index, if possible, before it has any cost.
     private mutating func answerFromMemory(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ plan: JobPlan,
         _ names: RequestNames, in batch: PrefetchBatch.ID?
@@ -98,9 +98,9 @@ extension Scheduler {
     static let shuttingDown = ImageError(.shuttingDown, "the stack is shutting down")
 }
 
-// Requests that were admitted, and the lists that know them.
+// Live requests and the lists that contain them.
 extension Scheduler {
-    /// Throws where one more request would be too many.
+    /// Throws if the limits on live requests are reached.
     func checkRoomForOneMore(of client: ClientID) throws(ImageError) {
         guard requests.count < limits.liveRequestsMax else {
             throw ImageError.busy("too many requests wait for a reply")
@@ -109,7 +109,7 @@ extension Scheduler {
         else { throw ImageError.busy("too many requests of this client wait for a reply") }
     }
 
-    /// A request is live from now on, and goes its first way before the event is over.
+    /// Adds a live request, which enters its first stage before the event is over.
     @discardableResult
     mutating func enlist(
         _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ order: Order,
@@ -137,7 +137,7 @@ extension Scheduler {
         return id
     }
 
-    /// A live request that was detached goes on for the next session of the same client.
+    /// Attaches a detached live request to the next session of the same client.
     mutating func attach(
         _ id: LiveRequest.ID, to client: ClientID, _ owner: Incarnation
     ) -> Bool {
@@ -151,7 +151,7 @@ extension Scheduler {
         return true
     }
 
-    /// If the request `isOlder`, a newer load stays in the slot.
+    /// Adds the request to its client. If it `isOlder`, a newer load keeps the slot.
     private mutating func takeSeat(_ id: LiveRequest.ID, isOlder: Bool) {
         let (client, group) = (requests[id].client, requests[id].group)
         let slot = requests[id].slot
@@ -164,10 +164,10 @@ extension Scheduler {
 }
 
 extension LoadRequest {
-    /// Whether it goes on when its client is gone (SEMANTICS §8.5).
+    /// Whether it continues after its client has left (SEMANTICS §8.5).
     fileprivate var goesOnAlone: Bool { detach || image.options.contains(.continueInBackground) }
 
-    /// What its client is told before the image is whole.
+    /// Notifications wanted before the image is complete.
     fileprivate var wishes: Waiter.Wishes {
         var wishes: Waiter.Wishes = []
         if wantsProgress { wishes.insert(.progress) }
@@ -177,11 +177,11 @@ extension LoadRequest {
     }
 }
 
-// A slot names what an image is for, such as a place on a page. It wants one image at a time
-// (SEMANTICS §8.7).
+// A slot identifies the purpose of an image, such as an image view on a page, and has one current
+// load (SEMANTICS §8.7).
 extension Scheduler {
-    /// A load into a slot ends the older load there, unless it says otherwise. It does so whatever
-    /// becomes of itself. Its reply comes after that of the older one.
+    /// Ends the older load in the slot of a new load, unless the new one's options prevent it. This
+    /// happens even if the new load is refused. The older load's reply is sent first.
     mutating func supersede(by load: LoadRequest, of client: ClientID) {
         guard let slot = load.slot, !load.image.options.contains(.avoidAutoCancelImage) else {
             return
@@ -196,16 +196,15 @@ extension Scheduler {
 }
 
 extension LoadRequest {
-    /// Throws what is wrong with the name of the slot.
+    /// Throws if the name of the slot is invalid.
     func checkSlot() throws(ImageError) {
         try RequestContext.check(name: slot, "slot")
     }
 }
 
-// A hit ends a request before it has cost anything.
+// Hits complete a request before it has any cost.
 extension Scheduler {
-    /// The answer of memory, if the request may be answered from there. It counts as a hit, and as
-    /// used.
+    /// Returns the entry in memory that may answer the request. Counts it as a hit and as used.
     mutating func takeHit(
         _ terms: LoadTerms, _ plan: JobPlan, _ names: RequestNames
     ) -> (entry: HitIndex.Entry, block: BlockHandle)? {
@@ -218,22 +217,22 @@ extension Scheduler {
     }
 }
 
-/// A request that begins some time after the message that asked for it. It is resolved when it
-/// begins, by the configuration of that moment. Until then it costs no more than its text.
+/// A request that starts some time after the message that caused it. It is resolved when it starts,
+/// with the configuration at that time. Until then it costs no more than its text.
 public enum LateRequest: Hashable, Sendable {
     /// A URL of a prefetch.
     case prefetched
-    /// What takes the place of an image that cannot be had.
+    /// The fallback of an unavailable image.
     case fallback
 }
 
-/// What such a request becomes, and on what terms, identity included. Where it may not be made, the
-/// terms say why.
+/// Resolves such a request to its final form and terms, including its identity. If it isn't
+/// permitted, the terms contain the refusal.
 public typealias LateResolution = @Sendable (ImageRequest, LateRequest) -> Resolution
 
 extension LoadTerms {
-    /// Why the configuration does not permit the request, or one of its overlays. The configuration
-    /// of now counts, also for images that were made under an earlier one.
+    /// The reason why the configuration doesn't permit the request or one of its overlays. The
+    /// current configuration applies, even to images made under an earlier one.
     var firstRefusal: ImageError? {
         if let refusal { return refusal }
         for overlay in overlays {
@@ -244,13 +243,13 @@ extension LoadTerms {
     }
 }
 
-// An image without a URL: its source is there before it is admitted.
+// Uploads: images whose source is available before admission.
 extension Scheduler {
-    /// The scheme of the names that uploads have instead of a URL, followed by the digest of the
-    /// bytes; nothing can be fetched by such a name.
+    /// The URL scheme of uploads, followed by the digest of the bytes. Such URLs can't be fetched.
     public static let uploadScheme = "upload"
 
-    /// The block is free again once the request, and all work that reads it, have ended.
+    /// Admits an upload. Its block is released once the request and all work that reads it have
+    /// ended.
     mutating func admitUpload(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms,
         _ reference: BlockReference, _ format: ImageFormat?
@@ -261,14 +260,14 @@ extension Scheduler {
             return refuse(load, of: client, .extendedDataOfNothing)
         }
         var load = load
-        // A request for these bytes always brings them along: their original is not kept.
+        // The original isn't stored, because every request for these bytes uploads them again.
         load.image.originalQueryCacheTypes = .none
         load.image.originalStoreCacheTypes = .none
         admit(load, of: client, terms, upload: upload)
         drop(upload.block)
     }
 
-    /// Bytes that came along, in use from now on.
+    /// Takes the uploaded bytes into use.
     mutating func takeUpload(
         _ reference: BlockReference, _ format: ImageFormat?, of load: LoadRequest,
         _ client: ClientID
@@ -281,20 +280,20 @@ extension Scheduler {
         }
     }
 
-    /// Answers a load that cannot be admitted. A live load that was sent again is not answered: its
-    /// reply is still to come.
+    /// Refuses a load. A resend of a live request isn't answered, because its reply is still
+    /// pending.
     mutating func refuse(_ load: LoadRequest, of client: ClientID, _ error: ImageError) {
         if !hasLive(load.token, of: client) { answerAtOnce(load, of: client, .failure(error)) }
     }
 
-    /// Whether a request of that client under this token has no terminal reply yet.
+    /// Whether a request of that client with this token has no terminal reply yet.
     public func hasLive(_ token: Token, of client: ClientID) -> Bool {
         tokens[token].map { requests[$0].client == client } ?? false
     }
 }
 
 extension Upload {
-    /// Refuses bytes that are more than the configuration permits.
+    /// Throws if the upload is larger than the configuration permits.
     func check(_ limits: LimitSettings) throws(ImageError) {
         guard let limit = limits[.body], reference.length > UInt64(limit) else { return }
         throw ImageError(
@@ -308,11 +307,11 @@ extension Upload {
     }
 }
 
-// Bytes that an operator puts into a cache (SEMANTICS §5.7).
+// Puts: bytes that an operator stores in a cache (SEMANTICS §5.7).
 extension Scheduler {
-    /// Reads the header of the bytes, so that only images are kept. Stores them like a fetched
-    /// original: as they are, or as the profile's serializer makes them. The reply says which tiers
-    /// have them.
+    /// Admits a put. The header is read so that only images are stored. The bytes are stored like a
+    /// fetched original: as they are, or as the profile's serializer encodes them. The reply
+    /// contains the tiers that have stored them.
     mutating func admitPut(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference,
         _ format: ImageFormat?
@@ -328,10 +327,10 @@ extension Scheduler {
             upload.extendedData = load.image.context.extendedData
             var (load, terms) = (load, terms)
             load.image = image
-            // An operator wants these bytes under the key, or to hear why not.
+            // A put must store exactly these bytes or fail.
             terms.fallback = .none
             terms.mayDownload = true
-            // A put that is sent again is the one that is under way.
+            // A resent put is the one in progress.
             if !hasLive(load.token, of: client) {
                 deriver.endTranscodes(of: text, for: image.storeCacheTypes)
                 takeEvents()
@@ -342,8 +341,8 @@ extension Scheduler {
         }
     }
 
-    /// The operator chooses only the name of the bytes and their tiers. Each put is a source of its
-    /// own: the same bytes may be put under several keys at once.
+    /// Returns the request for a put. The operator chooses only the key and the tiers. Each put has
+    /// a unique source because the same bytes may be put under several keys at once.
     private static func request(putting load: LoadRequest) throws(ImageError) -> ImageRequest {
         let asked = load.image
         guard asked.infoOnly, !asked.wantsFacts, asked.wantsOriginal, asked.headers.isEmpty,
@@ -362,7 +361,7 @@ extension Scheduler {
         return image
     }
 
-    /// What the operator is told where no tier took the bytes.
+    /// The error for a put that no tier stored.
     static let notKept = ImageError(
         .arenaFull, "no tier took the bytes: there is no room for them, or no such tier")
 }

@@ -4,10 +4,9 @@ import ImageModel
 public import Messages
 import Tables
 
-// The cancellation contract (SEMANTICS §8.1).
+// Cancellation (SEMANTICS §8.1).
 extension Scheduler {
-    /// Ends a request or a batch of that client at once; after its terminal reply this does
-    /// nothing.
+    /// Ends a request or batch of that client at once; has no effect after the terminal reply.
     mutating func cancel(_ token: Token, of client: ClientID) {
         if let id = tokens[token] {
             if requests[id].client == client { end(id, Self.cancelled) }
@@ -16,8 +15,8 @@ extension Scheduler {
         }
     }
 
-    /// Ends the members that were admitted before, a few in each event. Later ones are not touched.
-    /// A batch is a group, too: its token names it.
+    /// Ends the members admitted so far, a few per event; later ones are not affected. A batch is
+    /// also a group, identified by its token.
     mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
         agenda.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
         if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
@@ -26,20 +25,21 @@ extension Scheduler {
         }
     }
 
-    /// Ends a request or a batch of any client.
+    /// Ends a request or batch of any client.
     mutating func cancelAny(_ token: Token) {
         if let id = tokens[token] { return end(id, Self.cancelled) }
         if let id = prefetching.tokens[token] { cancelBatch(id) }
     }
 
-    /// Ends the members of a group of any client. Groups are drawn at random like tokens.
+    /// Ends the members of a group of any client. Group IDs are random, like tokens.
     mutating func cancelGroupOfAny(_ group: GroupID) {
         let members = requests.ids.filter { requests[$0].group == group }
         agenda.cancel(members, of: group, by: nil)
         if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
     }
 
-    /// A client is gone: its requests end, a few in each event. Detached requests go on.
+    /// Handles the departure of a client: its requests end, a few per event. Detached requests
+    /// continue.
     mutating func clientLeft(_ client: ClientID) {
         guard let record = clients[client] else { return }
         dropInquiries(of: record)
@@ -51,12 +51,13 @@ extension Scheduler {
         if !members.isEmpty { agenda.append(BulkWork(.departed(client), members)) }
     }
 
-    /// The deadline of a request has passed. It is counted where no worker had what it waited for.
-    /// What happened before counts first: a request that is about to go on is looked at then.
+    /// Ends a request whose deadline has passed. It counts as expired if no worker had the job it
+    /// waited for. Earlier events take precedence: a request in transition is checked when it
+    /// continues.
     mutating func expire(_ id: LiveRequest.ID) {
         guard case .waiting(let place) = requests[id].standing else { return }
         if deriver.waitsForWorker(place) { figures.counters.expired += 1 }
-        // Why it took so long, where that is known.
+        // The error includes the reason for the delay, if known.
         end(id, deriver.missingWorkers(at: place).map(Self.overdue) ?? overdue(at: place))
     }
 
@@ -77,9 +78,9 @@ extension Scheduler {
             + "on after imagebus downloads resume")
 }
 
-// Time passes only in events; this is what it does.
+// Timers; time advances only through events.
 extension Scheduler {
-    /// When `tick` is due at the latest; `nil` while nothing waits for time.
+    /// The latest time at which `tick` is due; `nil` while nothing waits for a time.
     public var nextDeadline: Instant? {
         let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
@@ -87,8 +88,8 @@ extension Scheduler {
             .orEarlier(touched).orEarlier(work)
     }
 
-    /// Rings the alarms that are due, in the order of their times. Those that are too many for one
-    /// event ring in the next one.
+    /// Fires due timers in chronological order. Those beyond the limit of one event fire in the
+    /// next one.
     mutating func ringAlarms() {
         var left = limits.bulkStepsMax
         while left > 0, let moment = nextAlarm, moment <= now {
@@ -101,18 +102,18 @@ extension Scheduler {
         {
             tellTouched(atLeast: 1)
         }
-        // Only what still counts is overdue.
+        // Obsolete timers don't count as overdue.
         forgetAlarms()
     }
 
-    /// Whether there were too many for one event.
+    /// Whether due timers are left for the next event.
     var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
 
     private var nextAlarm: Instant? {
         (deadlines.first?.at).orEarlier(deriver.nextAlarm)
     }
 
-    /// `false` where the request has ended before.
+    /// Returns `false` if the request had already ended.
     private mutating func ringFirstDeadline() -> Bool {
         guard let alarm = deadlines.popFirst(), requests.contains(alarm.request) else {
             return false
@@ -121,14 +122,14 @@ extension Scheduler {
         return true
     }
 
-    /// `false` where the alarm did not count any more.
+    /// Returns `false` if the timer was obsolete.
     private mutating func ringFirstJob() -> Bool {
         guard deriver.ringFirstAlarm() else { return false }
         conclude()
         return true
     }
 
-    /// Throws out alarms that no longer count: those in front at once, others when they are the
+    /// Removes obsolete timers: those at the front immediately, the others once they are the
     /// majority.
     mutating func forgetAlarms() {
         deriver.forgetAlarms()
@@ -136,13 +137,13 @@ extension Scheduler {
     }
 }
 
-/// When requests end, unless they have ended before.
+/// The deadlines of requests.
 struct Deadlines: Sendable {
     private var alarms = Heap<Alarm>()
     private var last: UInt64 = 0
 
     var count: Int { alarms.count }
-    /// The first one.
+    /// The earliest deadline.
     var first: Alarm? { alarms.first }
 
     mutating func set(_ deadline: Instant, for request: LiveRequest.ID) {
@@ -152,8 +153,8 @@ struct Deadlines: Sendable {
 
     mutating func popFirst() -> Alarm? { alarms.pop() }
 
-    /// Throws out deadlines of requests that have ended: those in front at once, others when they
-    /// are the majority.
+    /// Removes deadlines of requests that have ended: those at the front immediately, the others
+    /// once they are the majority.
     mutating func forget(unless isThere: (LiveRequest.ID) -> Bool, ofWhich requests: Int) {
         while let alarm = alarms.first, !isThere(alarm.request) { _ = alarms.pop() }
         guard alarms.count > 2 * requests + 512 else { return }
@@ -161,7 +162,7 @@ struct Deadlines: Sendable {
     }
 }
 
-/// The deadline of a request, which may have ended before.
+/// The deadline of a request, which may already have ended.
 struct Alarm: Comparable, Sendable {
     let at: Instant
     let serial: UInt64

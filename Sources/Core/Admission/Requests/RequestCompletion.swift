@@ -4,9 +4,9 @@ import ImageModel
 import Messages
 import Tables
 
-// Requests that have their image: some go on to the origin.
+// Requests with an available image, some of which continue with a revalidation.
 extension Scheduler {
-    /// A request has the result that the cache found.
+    /// Completes a request with the result that the cache found.
     mutating func completeFound(
         _ id: LiveRequest.ID, _ hit: CacheHit, _ block: BlockHandle?, _ timings: StageTimings
     ) {
@@ -33,7 +33,7 @@ extension Scheduler {
             LiveRequest.CachedImage(mark: mark, tiers: hit.tier, caching: hit.metadata.caching))
     }
 
-    /// A request has what was made for it.
+    /// Completes a request with the image that was made for it.
     mutating func complete(_ id: LiveRequest.ID, _ made: Made, _ block: BlockHandle?) {
         took(id, made)
         var image = explained(made, for: id)
@@ -44,7 +44,7 @@ extension Scheduler {
         answerCached(id, image, block, cached)
     }
 
-    /// The image that was made, with how it was where the request asks for that.
+    /// Returns the image with an explanation and validity, if the request asks for them.
     func explained(_ made: Made, for id: LiveRequest.ID) -> DeliveredImage {
         var image = made.image
         let order = requests[id].order
@@ -54,7 +54,7 @@ extension Scheduler {
         return image
     }
 
-    /// The image of a request that waits for nothing any more.
+    /// Answers a request whose image is available and that no longer waits for stores.
     mutating func answerPending(_ id: LiveRequest.ID) {
         guard let pending = requests[id].pending else {
             preconditionFailure("who waits for stores has its image")
@@ -70,17 +70,17 @@ extension Scheduler {
 }
 
 extension LiveRequest.CachedImage {
-    /// That of an image that was made; `nil` where its bytes were fetched.
+    /// Returns `nil` if the bytes were fetched.
     init?(_ made: Made) {
         guard !made.isFetched else { return nil }
         self.init(mark: made.mark, tiers: .none, caching: made.caching)
     }
 }
 
-// reply: exactly one for each request (SEMANTICS §2.4)
+// Replies: exactly one terminal reply per request (SEMANTICS §2.4).
 extension Scheduler {
-    /// The image of a request that waits nowhere any more; a large block counts as read from now
-    /// on.
+    /// Sends the image of a request that waits for nothing; its client counts as a reader of a
+    /// large block from now on.
     mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
         if requests[id].order.upload?.key != nil, image.storedTiers?.isEmpty ?? true {
             return reply(id, .failure(Self.notKept))
@@ -94,14 +94,14 @@ extension Scheduler {
         reply(id, .image(image))
     }
 
-    /// A request ends before its work does.
+    /// Ends a request before its work has finished.
     mutating func end(_ id: LiveRequest.ID, _ error: ImageError) {
         withdraw(id)
         reply(id, .failure(error))
     }
 
-    /// The terminal reply of a request that waits nowhere any more. One that fails and has a
-    /// fallback goes on with that instead.
+    /// Sends the terminal reply of a request that waits for nothing. A failed request with a
+    /// fallback continues with that instead.
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
         if isForsaken(id) { return forsake(id) }
         if case .notModified = outcome { noteUnmodified(id) }
@@ -127,7 +127,7 @@ extension Scheduler {
                     request.order.logContext, reply)))
     }
 
-    /// Counts the end of a request, and returns what its client is told.
+    /// Counts a used fallback, and returns the outcome to send to the client.
     private mutating func told(
         _ outcome: Reply.Outcome, _ request: LiveRequest
     ) -> Reply.Outcome {
@@ -136,7 +136,7 @@ extension Scheduler {
         return failure.outcome(of: outcome)
     }
 
-    /// A URL of a batch has ended: that is counted, and nothing is delivered.
+    /// Records the end of a URL of a batch; nothing is delivered.
     mutating func memberEnded(
         _ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome
     ) {
@@ -144,7 +144,7 @@ extension Scheduler {
         prefetching.ended(batch, url, outcome)
     }
 
-    /// Replies to a load that was never a live request.
+    /// Replies to a load that was never enlisted as a live request.
     mutating func answerAtOnce(
         _ load: LoadRequest, of client: ClientID, _ outcome: Reply.Outcome
     ) {
@@ -155,7 +155,7 @@ extension Scheduler {
 }
 
 extension ImageRequest {
-    /// Why an image is none that will do.
+    /// Returns the error if the image doesn't satisfy the request.
     func refusal(of image: ImageInfo) -> ImageError? {
         guard options.contains(.matchAnimatedImageClass), !image.isOfAnimation else { return nil }
         return ImageError(
@@ -165,10 +165,10 @@ extension ImageRequest {
     }
 }
 
-// Requests that only wait for their turn.
+// Requests that wait for their turn.
 extension Scheduler {
-    /// Requests that wait nowhere any more go on with this step, each in its turn. The block is
-    /// held until the last of them had its turn.
+    /// Schedules a step for requests that no longer wait for work. The block is held until the last
+    /// of them has been processed.
     mutating func later(
         _ step: BulkWork.Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
         missed text: String? = nil
@@ -179,8 +179,7 @@ extension Scheduler {
         agenda.append(BulkWork(step, members, block: block, missedText: text))
     }
 
-    /// A request that has its image keeps it until the store at that place has ended, if there is
-    /// one.
+    /// Stores the image of a request until the store at `place`, if any, has finished.
     mutating func keep(
         _ id: LiveRequest.ID, _ made: Made, _ block: BlockHandle?, at place: Place?
     ) {
@@ -192,19 +191,19 @@ extension Scheduler {
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }
 
-    /// The stores that these requests waited for have ended.
+    /// Handles finished stores that these requests waited for.
     mutating func storesEnded(_ stored: [Stored]) {
         for one in stored { requests[one.id].pending?.image.storedTiers = one.tiers }
         later(.pending, stored.map(\.id))
     }
 
-    /// Counts what was made for a request.
+    /// Records the timings and metrics of an image that was made for a request.
     mutating func took(_ id: LiveRequest.ID, _ made: Made) {
         requests[id].timings += made.timings
         if made.isOfCachedOriginal { figures.counters.originalUses += 1 }
     }
 
-    /// The image of a request was lost with the cache before its reply went out.
+    /// Restarts a request whose image was lost with the cache before its reply was sent.
     mutating func loseAnswer(_ id: LiveRequest.ID) {
         requests[id].standing = .moving
         requests[id].pending = nil
@@ -212,9 +211,9 @@ extension Scheduler {
     }
 }
 
-// Requests that are over, with or without a reply.
+// Removal of requests, with or without a reply.
 extension Scheduler {
-    /// Nobody waits for this request any more.
+    /// Detaches a request from its work and its pending image.
     mutating func withdraw(_ id: LiveRequest.ID) {
         if case .waiting(let place) = requests[id].standing { deriver.leave(place) }
         if let block = requests[id].pending?.block { letGo(block) }
@@ -223,7 +222,7 @@ extension Scheduler {
         takeEvents()
     }
 
-    /// Takes a request off every list that knows it by its client or token.
+    /// Removes a request from all lists that contain it.
     @discardableResult
     mutating func strike(_ id: LiveRequest.ID) -> LiveRequest {
         deriver.leaveOverlays(id)
@@ -243,23 +242,22 @@ extension Scheduler {
         return request
     }
 
-    /// Ends a request without a word: nobody is there to be answered, or the answer is for a batch
-    /// that ends.
+    /// Cancels a request without a reply, because its client is gone or its batch is ending.
     mutating func forsake(_ id: LiveRequest.ID) {
         withdraw(id)
         strike(id)
         figures.counters.cancelled += 1
     }
 
-    /// A token is free again whose request is about to end with its session.
+    /// Frees the token of a request that is about to end with its session.
     mutating func freeToken(_ token: Token) {
         if let id = tokens[token], isForsaken(id) { forsake(id) }
     }
 }
 
-// Requests whose session is over.
+// Requests whose session has ended.
 extension Scheduler {
-    /// Whether the request's session is over. A request that was not detached ends with it, in its
+    /// Whether the request's session has ended. A request that isn't detached ends with it, in its
     /// turn.
     func isForsaken(_ id: LiveRequest.ID) -> Bool {
         requests[id].batch == nil && !requests[id].isDetached
@@ -267,10 +265,10 @@ extension Scheduler {
     }
 }
 
-// Images that clients get, before the terminal reply and with it.
+// Delivery of images to clients, before and with the terminal reply.
 extension Scheduler {
-    /// A large result is kept for the client until it releases it, as far as limits allow. Beyond
-    /// them, the client is told to copy.
+    /// Retains a large result for the client until it is released, within limits. Beyond them, the
+    /// client must copy it.
     mutating func lend(_ image: inout DeliveredImage, _ block: BlockHandle, to client: ClientID) {
         guard let reference = image.reference, ResultBlocks.isLarge(reference),
             clients[client] != nil
@@ -278,7 +276,7 @@ extension Scheduler {
         image.mustCopy = !hits.lend(block, reference.length, to: client)
     }
 
-    /// An image before the terminal reply.
+    /// Sends an image before the terminal reply.
     mutating func show(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?, isRefreshing: Bool,
         arrivedBytes: UInt64? = nil
@@ -298,22 +296,22 @@ extension Scheduler {
     }
 }
 
-// What requests are told while bytes arrive: how far their transfer is, what its header says, and
-// images of what has come so far (SEMANTICS §2.11).
+// Notifications during a transfer: progress, the image header, and partial images (SEMANTICS
+// §2.11).
 extension Scheduler {
-    /// Tells requests how far the transfer is that they wait for, where they asked to be told.
+    /// Schedules the delivery of transfer progress to the requests that asked for it.
     mutating func progressed(
         _ transfer: Transfer, _ progress: JobProgress, _ info: ImageInfo?,
         _ ids: [LiveRequest.ID]
     ) {
-        // Where some are still to be told of earlier progress, the next one is as good, unless it
-        // says more.
+        // Skipped while earlier progress is still being delivered, unless there is new header
+        // information.
         guard !agenda.isTelling(transfer, info) else { return }
         agenda.append(BulkWork(.progress(transfer, progress, info), ids))
     }
 
-    /// Tells one request. A transfer that begins again goes back to no earlier figure for a
-    /// request that was told a later one.
+    /// Sends progress to one request. Progress lower than what was already sent, as from a
+    /// restarted transfer, is suppressed.
     mutating func tellProgress(
         _ id: LiveRequest.ID, _ progress: JobProgress, _ info: ImageInfo?, of transfer: Transfer
     ) {
@@ -330,7 +328,8 @@ extension Scheduler {
 
     // MARK: - Partial images
 
-    /// Shows requests an image of so many bytes. The block is held until the last of them has it.
+    /// Schedules the delivery of a partial image. The block is held until the last request has
+    /// received it.
     mutating func offer(
         _ image: DeliveredImage, _ block: BlockHandle, of bytes: UInt64, from transfer: Transfer,
         to ids: [LiveRequest.ID]
@@ -340,8 +339,9 @@ extension Scheduler {
         agenda.append(BulkWork(.partial(transfer, image, bytes), ids, block: block))
     }
 
-    /// Shows it to one request, unless its whole image exists by now. Who was shown more before
-    /// waits for more again, where the transfer began anew.
+    /// Sends a partial image to one request, unless its complete image already exists. After a
+    /// restart of the transfer, nothing is sent until it exceeds the bytes of the last partial
+    /// image.
     mutating func showPartial(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle, of bytes: UInt64,
         from transfer: Transfer
@@ -355,16 +355,16 @@ extension Scheduler {
     }
 }
 
-// How the image of a request came about, as far as the coordinator and its workers know.
+// Explains how the image of a request was produced, as far as the coordinator and its workers know.
 extension Explanation {
-    /// `nil` where the request did not ask.
+    /// Returns `nil` if the request didn't ask for an explanation.
     init?(
         _ order: Order, _ image: DeliveredImage, made: Made? = nil
     ) {
         self.init(order.image, order.plan, image, made: made)
     }
 
-    /// `nil` where the request did not ask.
+    /// Returns `nil` if the request didn't ask for an explanation.
     init?(
         _ request: ImageRequest, _ plan: JobPlan, _ image: DeliveredImage, made: Made? = nil
     ) {
@@ -380,8 +380,8 @@ extension Explanation {
             fetched: made?.fetched, decoded: made?.decoded, transformed: transformed)
     }
 
-    /// The key has all that the step says; that of an overlay has a URL, which is nobody's
-    /// business here.
+    /// The key contains the whole step. For overlays only the name is shown, because their key
+    /// contains a URL that must not be disclosed.
     private static func text(_ step: TransformStep) -> String {
         let text = step.overlay == nil ? step.key : step.name
         guard text.utf8.count > MessageLimits.textBytesMax else { return text }
@@ -390,8 +390,8 @@ extension Explanation {
 }
 
 extension OutputOptions {
-    /// What an encoder of the format is told, by name: the quality where it has one, and what the
-    /// request says besides.
+    /// Returns the encoder settings by name: the quality, if the format has one, and the settings
+    /// of the request.
     fileprivate func told(to format: ImageFormat) -> [String: String] {
         var told = settingTexts.filter { name, _ in
             OutputSetting(name: name)?.row.formats.contains(format) == true

@@ -4,16 +4,16 @@ import ImageModel
 import Messages
 import Tables
 
-// What is delivered where an image cannot be had (PROTOCOL §8.7).
+// Fallbacks for unavailable images (PROTOCOL §8.7).
 //
-//     the image ──fails──► its fallback ──there──► delivered, and marked with the error
+//     the image ──fails──► its fallback ──available──► delivered, marked with the error
 //                               └──fails as well──► the error
 //
-// The fallback is a request of its own in all but the answer: it is admitted, and shares its work,
-// like any other. The live request that failed becomes the fallback. So a cancel or another class
-// holds for both, and there is one deadline and one reply.
+// A fallback is admitted and shares its work like any other request. The failed live request itself
+// becomes the fallback, so that cancellation and class changes apply to both, and there is one
+// deadline and one reply.
 extension Scheduler {
-    /// A request that waits nowhere any more goes on with its fallback.
+    /// Continues a failed request with its fallback.
     mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) {
         let (image, failed) = (requests[id].image, requests[id].order)
         guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
@@ -33,7 +33,7 @@ extension Scheduler {
         if !answerFallbackFromMemory(id) { agenda.append(.onward(id)) }
     }
 
-    /// Goes on with the fallback of a load that was refused at admission; `false` where there is
+    /// Admits the fallback of a load that was refused at admission. Returns `false` if there is
     /// none.
     mutating func admitFallback(
         of load: LoadRequest, _ terms: LoadTerms, from client: ClientID, _ owner: Incarnation,
@@ -61,7 +61,7 @@ extension Scheduler {
 
     // MARK: - Admission
 
-    /// Admits a fallback: throws what is wrong with it.
+    /// Admits a fallback. Throws if it isn't permitted.
     private mutating func orderFallback(
         _ fallback: PreparedFallback, of failed: ImageRequest, distrustsMemory: Bool,
         _ logContext: LogContext
@@ -78,7 +78,7 @@ extension Scheduler {
                 load.request, load.terms, try names(of: load.request, load.terms, nil),
                 distrustsMemory: distrustsMemory, logContext: logContext)
         case .colour(let colour):
-            // The sides are checked before anything is computed from them.
+            // The dimensions are checked before anything is computed from them.
             try RequestNames.check(image: failed, limits.derivation.image)
             let canvas = Canvas(colour: colour, size: failed.nominalSize)
             let image = failed.painting(canvas)
@@ -90,7 +90,7 @@ extension Scheduler {
         }
     }
 
-    /// A hit in the index ends a fallback before it has cost anything.
+    /// Answers a fallback from the hit index, if possible.
     private mutating func answerFallbackFromMemory(_ id: LiveRequest.ID) -> Bool {
         let request = requests[id]
         guard let (entry, block) = takeHit(request.order.terms, request.plan, request.names)
@@ -100,15 +100,15 @@ extension Scheduler {
     }
 }
 
-/// What became of the image of a request that goes on with its fallback.
+/// The failure of the original image of a request that continues with its fallback.
 struct FallenBack: Sendable {
-    /// Why the image cannot be had.
+    /// Why the image is unavailable.
     let error: ImageError
-    /// The image's URL, for the log.
+    /// The URL of the image, for logging.
     let url: String
 
-    /// How the request ends when its fallback ended so. Where the fallback fails as well, the
-    /// caller hears the error of the image, unless the request was cancelled.
+    /// Returns the outcome of the request, given that of its fallback. If the fallback fails as
+    /// well, the result is the error of the image, unless the request was cancelled.
     func outcome(of fallback: Reply.Outcome) -> Reply.Outcome {
         switch fallback {
         case .image(var image):
@@ -129,7 +129,8 @@ struct FallenBack: Sendable {
 }
 
 extension ImageRequest {
-    /// An image of one colour in the size of the result; it costs less than keeping it.
+    /// Returns a request for a solid-color image in the size of the result. It isn't cached because
+    /// painting costs less.
     func painting(_ canvas: Canvas) -> ImageRequest {
         var image = loading(fallback: "colour:\(canvas.colour)")
         image.thumbnail = nil

@@ -4,22 +4,22 @@ import ImageModel
 import Messages
 import Tables
 
-// A cached image where its origin's word on freshness counts (SEMANTICS §6.5).
+// Delivery of cached images subject to freshness (SEMANTICS §6.5).
 //
 //     fresh ──► delivered
-//     stale, and the origin permits it ──► delivered; the origin is asked in the background
-//     stale ──► held until external caches, then the origin were asked
-//                 ├──a cache has it confirmed──► delivered
+//     stale-while-revalidate ──► delivered; revalidated in the background
+//     stale ──► held until external caches, then the origin have been queried
+//                 ├──revalidated according to a cache──► delivered
 //                 ├──304, or the same bytes──► delivered
 //                 ├──other bytes──► these are delivered
 //                 └──failure──► delivered within `stale-if-error`, else the failure
 extension Scheduler {
-    /// Milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     var calendarNow: Int64 {
         Int64(clamping: now.nanoseconds / 1_000_000) + calendarOffsetMilliseconds
     }
 
-    /// Whether an image in memory may be delivered at once.
+    /// Whether an image in memory is fresh and may be delivered at once.
     func isFresh(_ entry: HitIndex.Entry, _ terms: LoadTerms, _ names: RequestNames) -> Bool {
         guard let validity = entry.origin?.validity else { return false }
         let caching = hits.confirmations.caching(
@@ -27,7 +27,8 @@ extension Scheduler {
         return FreshnessDecision(terms.expiry(caching), at: calendarNow) == .fresh
     }
 
-    /// A request for which freshness counts has a cached image. What came along has no origin.
+    /// Answers a request with a cached image subject to freshness. Uploads have no origin and are
+    /// always delivered.
     mutating func answer(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         asFarAsFresh cached: LiveRequest.CachedImage
@@ -50,7 +51,7 @@ extension Scheduler {
         }
     }
 
-    /// The origin is asked before the image is delivered.
+    /// Revalidates the image before delivering it.
     private mutating func askFirst(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         _ cached: LiveRequest.CachedImage
@@ -68,8 +69,8 @@ extension Scheduler {
 
     // MARK: - In the background
 
-    /// Asks the origin about a stale image for nobody, unless that is under way. Where there are
-    /// too many requests, the next load of the image does it.
+    /// Starts a background revalidation of a stale image unless there is one. If there are too many
+    /// requests, the next load of the image does it.
     private mutating func refreshInBackground(
         _ id: LiveRequest.ID, _ cached: LiveRequest.CachedImage
     ) {
@@ -92,12 +93,12 @@ extension Scheduler {
         agenda.append(.onward(new))
     }
 
-    // MARK: - What the origin said
+    // MARK: - Revalidation results
 
-    /// The origin has nothing newer than the image that a request has: what it said of caching is
-    /// kept with the image and its original, unless neither that nor what was said before lets
-    /// anybody use the image without a question. Where it leaves the lifetime open, others may
-    /// assume more of it than who asked.
+    /// Handles the confirmation that a request's image is current. The new caching information is
+    /// stored with the image and its original, unless neither it nor the earlier information
+    /// permits use without revalidation. If the origin leaves the lifetime open, other requests may
+    /// assume a longer one than this request.
     mutating func noteUnmodified(_ id: LiveRequest.ID) {
         guard let refreshing = requests[id].refreshing,
             let caching = confirmed(refreshing, id), caching != refreshing.caching
@@ -110,15 +111,15 @@ extension Scheduler {
             fromOrigin: !refreshing.isConfirmedElsewhere)
     }
 
-    /// What the origin says of caching the image that a request has at first.
+    /// The current caching information of the image that the request has.
     func confirmed(_ refreshing: Refreshing, _ id: LiveRequest.ID) -> OriginCaching? {
         hits.confirmations.caching(
             refreshing.caching, of: requests[id].names.plainOriginal, refreshing.mark,
             at: calendarNow)
     }
 
-    /// What a request is told that holds a stale image: that image, where it may have it. `nil`
-    /// where the image was lost with the cache, and the request goes on to get it again.
+    /// Returns the outcome for a request that holds a stale image: that image, if it may be served.
+    /// Returns `nil` if the image was lost with the cache and the request restarts.
     mutating func settled(_ outcome: Reply.Outcome, _ id: LiveRequest.ID) -> Reply.Outcome? {
         guard let refreshing = requests[id].refreshing, let held = refreshing.held,
             let failure = servesHeld(outcome, id, refreshing)
@@ -142,7 +143,8 @@ extension Scheduler {
         return .image(image)
     }
 
-    /// Whether the held image is the answer, and after which failure; `nil` where it is not.
+    /// Returns whether the held image is the answer, with the failure that led to it; `nil` if it
+    /// isn't.
     private func servesHeld(
         _ outcome: Reply.Outcome, _ id: LiveRequest.ID, _ refreshing: Refreshing
     ) -> (error: ImageError?, Void)? {
@@ -156,15 +158,15 @@ extension Scheduler {
         }
     }
 
-    // MARK: - What replies say
+    // MARK: - Validity in replies
 
-    /// What a reply says of how long its image may be used, where the request wants to know.
+    /// Returns the validity to include in a reply if the request asks for it.
     func told(_ caching: OriginCaching?, _ mark: BodyMark, of order: Order) -> Validity? {
         guard order.image.wantsValidity else { return nil }
         return told(caching, mark, order.names, order.terms)
     }
 
-    /// The same of an image under these names, on these terms.
+    /// Returns the validity of an image with these names and terms.
     func told(
         _ caching: OriginCaching?, _ mark: BodyMark, _ names: RequestNames, _ terms: LoadTerms
     ) -> Validity? {
@@ -175,9 +177,9 @@ extension Scheduler {
 }
 
 extension Validity {
-    /// What a reply says; `nil` where that is nothing. Marks of our own are nobody's business, and
-    /// neither is what the operator has ignored. What came for credentials is for who has them,
-    /// unless its origin says otherwise (RFC 9111 §3.5).
+    /// Creates the validity for a reply; `nil` if there is no information. Internal marks, and
+    /// information that the operator has configured to ignore, are omitted. Responses to requests
+    /// with credentials are private unless the origin permits sharing (RFC 9111 §3.5).
     init?(telling caching: OriginCaching?, _ mark: BodyMark, _ terms: LoadTerms) {
         let validators = mark.validators
         self.init(
@@ -194,13 +196,13 @@ extension Validity {
 }
 
 extension ImageRequest {
-    /// Whether its reply says how long the image may be used (SEMANTICS §6.9).
+    /// Whether the reply includes the validity of the image (SEMANTICS §6.9).
     var wantsValidity: Bool { options.contains(.respectCacheControl) || wantsExplanation }
 }
 
 extension ImageError {
-    /// Whether it means that the origin could not be asked, or could not answer: what a gateway
-    /// would tell by 500, 502, 503 or 504 (RFC 5861 §4).
+    /// Whether the error means that the origin could not be reached or could not answer: errors
+    /// that a gateway would report as 500, 502, 503 or 504 (RFC 5861 §4).
     fileprivate var isOfOrigin: Bool {
         switch code {
         case .connectionFailed, .connectionBroken, .nameNotResolved, .timedOut, .shortBody,
@@ -213,26 +215,27 @@ extension ImageError {
     }
 }
 
-/// The image that a request has at first, while its origin is asked.
+/// The image that a request has while it is being revalidated.
 struct Refreshing: Sendable {
-    /// The mark of the bytes that the image was made of.
+    /// The mark of the bytes from which the image was made.
     let mark: BodyMark
-    /// Tiers that have it under the key of the request: what follows it replaces it there.
+    /// Tiers that have it under the key of the request; a newer image replaces it there.
     let tiers: CacheTypes
-    /// What its origin says of caching, as it was stored.
+    /// The origin's caching information at the time of the store.
     let caching: OriginCaching?
-    /// The image, where it was not delivered yet: it is stale, and what the origin says decides.
+    /// The stale image if it hasn't been delivered; the result of the revalidation decides.
     var held: LiveRequest.Pending?
-    /// Whether external caches were asked what they know of it.
+    /// Whether external caches were queried for its freshness.
     var hasAskedOthers = false
-    /// Whether one of them has confirmed it, and the origin was not asked.
+    /// Whether an external cache confirmed it, so that the origin wasn't contacted.
     var isConfirmedElsewhere = false
 }
 
-// refreshCached: the cached image at once, then what the origin says of it (SEMANTICS §6.1).
+// refreshCached: delivers the cached image at once, then the result of the revalidation (SEMANTICS
+// §6.1).
 extension Scheduler {
-    /// The cache has the image. A request that refreshes gets it now and goes on to the origin. For
-    /// any other one this is the end.
+    /// Answers a request with a cached image. A request with `refreshCached` continues with the
+    /// revalidation; for any other, this is the terminal reply.
     mutating func answerCached(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         _ cached: LiveRequest.CachedImage
@@ -252,10 +255,11 @@ extension Scheduler {
     }
 }
 
-// An external cache may know that another machine has had an image confirmed by its origin: it is
-// asked before the origin is (SEMANTICS §6.7).
+// External caches may know that another machine has revalidated an image. They are queried before
+// the origin (SEMANTICS §6.7).
 extension Scheduler {
-    /// Whether external caches are asked first. Overlays have no marks that could be confirmed.
+    /// Whether to query external caches first. Images with overlays are excluded because their
+    /// marks don't cover the overlays.
     func asksOthers(_ id: LiveRequest.ID) -> Bool {
         guard deriver.layout.hasForeign, let refreshing = requests[id].refreshing else {
             return false
@@ -265,8 +269,8 @@ extension Scheduler {
             && deriver.mayBeConfirmedElsewhere(requests[id].order)
     }
 
-    /// Asks external caches what they know of the stale image that a request has; `false` if too
-    /// much waits for them.
+    /// Queries external caches about the stale image of a request. Returns `false` if their queue
+    /// is full.
     mutating func askOthers(_ id: LiveRequest.ID) -> Bool {
         guard let refreshing = requests[id].refreshing else { return false }
         requests[id].refreshing?.hasAskedOthers = true
@@ -279,8 +283,8 @@ extension Scheduler {
         return true
     }
 
-    /// What external caches know of the image of a request: where it is fresh by that, the request
-    /// has its answer. Otherwise the origin is asked.
+    /// Handles the answer of external caches. If the image is fresh accordingly, the request is
+    /// answered; otherwise it is revalidated with the origin.
     mutating func compare(_ id: LiveRequest.ID, with known: Validity?, _ timings: StageTimings) {
         requests[id].timings += timings
         guard let refreshing = requests[id].refreshing else {
@@ -302,8 +306,8 @@ extension Scheduler {
         agenda.append(.onward(id))
     }
 
-    /// Whether somebody asked the origin later than anybody here did. What comes from the future is
-    /// not believed: the clock of that machine is ahead of ours.
+    /// Whether the information is newer than the local information. Future times are rejected: the
+    /// clock of that machine is ahead.
     private func isNews(
         _ caching: OriginCaching, _ refreshing: Refreshing, _ id: LiveRequest.ID
     ) -> Bool {

@@ -4,7 +4,7 @@ import Messages
 
 // The texts under which results and originals are cached.
 extension Scheduler {
-    /// The names of a request. What an operator puts or reads has the name that he gave.
+    /// Returns the names of a request. Operators' puts and reads use the key that they specify.
     mutating func names(
         of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
     ) throws(ImageError) -> RequestNames {
@@ -19,22 +19,22 @@ extension Scheduler {
         return try names(of: image, terms, isUpload: upload != nil)
     }
 
-    /// The texts under which a request's result and original are cached, as far as is known. Throws
-    /// what is wrong with its image.
+    /// Returns the texts under which a request's result and original are cached, as far as known.
+    /// Throws if its image is invalid.
     mutating func names(
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
         let names = try namesMemo.names(
             of: image, terms, isUpload: isUpload, limits: limits.derivation.image,
             layout: deriver.layout)
-        // Usually no origin varies: then a hit pays nothing.
+        // Usually no response varies, in which case hits pay nothing.
         guard !hits.variances.isEmpty, let fields = hits.variances[names.plainOriginal] else {
             return names
         }
         return names.varied(by: deriver.variant(of: names.source, fields))
     }
 
-    /// The text under which a cache has the key that an operator names. Throws for what is no key.
+    /// Returns the stored text of a key that an operator specifies. Throws if the key is invalid.
     static func storedText(of key: String, in cache: String) throws(ImageError) -> String {
         guard !key.isEmpty, key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw noKey }
         let text = CacheKey.stored(shown: key, in: cache)
@@ -42,7 +42,7 @@ extension Scheduler {
         return text
     }
 
-    /// Names of caches stand for these from now on.
+    /// Replaces the cache layout.
     mutating func adopt(_ layout: CacheLayout) {
         deriver.layout = layout
         hits.adopt(layout)
@@ -54,12 +54,13 @@ extension Scheduler {
         "a cache key has 1 to \(MessageLimits.keyBytesMax) bytes and no control characters")
 }
 
-/// Names that were derived before, so that a hit costs a look-up and derives no texts.
+/// A cache of derived names, so that a hit costs a lookup instead of a derivation.
 struct RequestNamesMemo: Sendable {
-    /// What is asked, hashed once. An object: a look-up compares several keys, and would copy each.
+    /// A lookup key with a cached hash. A reference type, because a lookup compares several keys
+    /// and would copy each.
     private final class Question: Hashable, Sendable {
         let parts: Parts
-        /// Of all that a client chooses.
+        /// The hash of the parts chosen by clients.
         private let digest: Int
 
         init(_ parts: consuming Parts) {
@@ -71,11 +72,12 @@ struct RequestNamesMemo: Sendable {
             left.digest == right.digest && left.parts == right.parts
         }
 
-        /// The digest stands for all of it.
+        /// The digest represents all parts.
         func hash(into hasher: inout Hasher) { hasher.combine(digest) }
     }
 
-    /// What the names depend on: the image and the identity of the client, but no wish.
+    /// The properties on which the names depend: the image and the client's identity, but no
+    /// loading options.
     private struct Parts: Equatable, Sendable {
         let url: String
         let headers: [HTTPHeader]
@@ -90,7 +92,7 @@ struct RequestNamesMemo: Sendable {
         let identity: String?
         let isUnverified: Bool
         let base: KeyBase
-        /// Where the transfer goes, if not to the URL.
+        /// The URL of the transfer if a rule substitutes it.
         let transferURL: String?
         let cache: String
         let originalCache: String
@@ -98,7 +100,7 @@ struct RequestNamesMemo: Sendable {
         let limits: LimitSettings
         let isUpload: Bool
 
-        /// What names the original of an overlay.
+        /// The properties that determine the name of an overlay's original.
         struct OverlayName: Hashable, Sendable {
             let url: String
             let identity: String?
@@ -162,14 +164,14 @@ struct RequestNamesMemo: Sendable {
 
     init(namesMax: Int) { self.namesMax = namesMax }
 
-    /// Questions with a known answer.
+    /// The number of cached names.
     var count: Int { known.count }
 
-    /// Names are derived anew from now on.
+    /// Discards all cached names.
     mutating func removeAll() { known.removeAll(keepingCapacity: true) }
 
-    /// The names of a request; throws what is wrong with its image. Forgets all when full: the
-    /// names that are in use come back at once.
+    /// Returns the names of a request; throws if its image is invalid. When full, everything is
+    /// removed; names in use are cached again at once.
     mutating func names(
         of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits,
         layout: CacheLayout = CacheLayout()
@@ -186,9 +188,9 @@ struct RequestNamesMemo: Sendable {
     }
 }
 
-/// What makes an image one that may be asked for; checked once for each set of names.
+/// Validation of images; performed once per set of names.
 extension RequestNames {
-    /// Throws the first thing that is wrong with the source, the steps or the output.
+    /// Creates the names. Throws the first error in the source, the steps or the output.
     init(
         checking request: borrowing ImageRequest, _ terms: borrowing LoadTerms, isUpload: Bool,
         limits: ImageLimits
@@ -211,7 +213,7 @@ extension RequestNames {
         try self.init(request, url, terms, limits)
     }
 
-    /// Of an image that is painted: no loader takes its URL, which is but a name.
+    /// Creates the names of a painted image, whose URL serves only as a name and isn't loaded.
     init(painting request: ImageRequest, limits: ImageLimits) throws(ImageError) {
         try self.init(request, SourceURL(request.url), LoadTerms(), limits)
     }
@@ -228,17 +230,17 @@ extension RequestNames {
         }
     }
 
-    /// Throws where a name that stands for several caches makes too long a key in one of them.
+    /// Throws if a key becomes too long in a member of a composite cache.
     func check(_ layout: CacheLayout) throws(ImageError) {
         for text in [result, original] {
             try layout.check(text, bytesMax: MessageLimits.keyBytesMax - Self.variantBytesMax)
         }
     }
 
-    /// Room for what an origin's answer may depend on.
+    /// Reserved space for variants, in bytes.
     private static let variantBytesMax = 64
 
-    /// So that the sentence stays within what a message carries.
+    /// Keeps the message within the size limit of error messages.
     private static let nameToldMax = 64
 
     private static func check(headers: [HTTPHeader]) throws(ImageError) {
@@ -264,7 +266,7 @@ extension RequestNames {
         }
     }
 
-    /// Throws the first thing that is wrong with steps or output.
+    /// Throws the first error in the steps or output.
     static func check(image request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
         try check(steps: request, limits)
         try request.output.check()
@@ -311,7 +313,7 @@ extension RequestNames {
 }
 
 extension ImageRequest {
-    /// Throws the first thing that is wrong with how it is to be loaded.
+    /// Throws the first error in the loading options.
     func checkWishes() throws(ImageError) {
         try assumedLifetime.check()
         guard options.isSubset(of: .known) else {

@@ -4,9 +4,9 @@ import ImageModel
 import Messages
 import Tables
 
-// plan: which way leads to the image? (SEMANTICS §2.2; the order is `JobPlan`'s)
+// Planning: moves requests through their stages (SEMANTICS §2.2; `JobPlan` defines the order).
 extension Scheduler {
-    /// Sends on all requests that have to go somewhere else.
+    /// Performs all pending transitions.
     mutating func moveOn() {
         while let move = agenda.nextMove() {
             switch move {
@@ -19,7 +19,8 @@ extension Scheduler {
         }
     }
 
-    /// A request does not go on when its time has passed while it waited for its turn.
+    /// Whether the request continues; it ends if its deadline has passed while it waited for its
+    /// turn.
     private mutating func mayGoOn(_ id: LiveRequest.ID) -> Bool {
         guard requests.contains(id) else { return false }
         guard requests[id].deadline <= now else { return true }
@@ -55,15 +56,15 @@ extension Scheduler {
         }
     }
 
-    /// A request has no way left. Without an error that is a miss.
+    /// Ends a request without remaining stages. Without an error, the outcome is a miss.
     private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
         if let error { return reply(id, .failure(error)) }
         figures.counters.misses += 1
         reply(id, .miss(key: requests[id].names.resultKey))
     }
 
-    /// Asks the cache for the result. It need not where the result is being made already, after the
-    /// tiers of this request were asked.
+    /// Queries the cache for the result, unless the result is already in production after a query
+    /// of the same tiers.
     private mutating func queryResult(_ id: LiveRequest.ID) {
         let order = requests[id].order
         if joinUnderWay(id, .fetch, order.network) { return }
@@ -85,8 +86,8 @@ extension Scheduler {
         return true
     }
 
-    /// Makes the result of the cached original, unless the bytes are here already, or are being
-    /// fetched since the cache does not have them.
+    /// Makes the result from the cached original, unless the bytes are already available or are
+    /// being fetched because the cache doesn't have them.
     private mutating func queryOriginal(_ id: LiveRequest.ID) {
         let order = requests[id].order
         if requests[id].mayFetch, deriver.isFetching(order) { return tryNextWay(id) }
@@ -102,7 +103,7 @@ extension Scheduler {
         join(id, order.network)
     }
 
-    /// Waits for the result that is made of such bytes.
+    /// Waits for the result made from these bytes.
     private mutating func join(_ id: LiveRequest.ID, _ origin: ByteSource) {
         let missed = requests[id].missed
         wait(id) { deriver, waiter, urgency throws(ImageError) in
@@ -110,7 +111,7 @@ extension Scheduler {
         }
     }
 
-    /// Waits where the deriver says, or fails with what is in the way.
+    /// Waits as determined by the deriver, or fails with its error.
     private mutating func wait(
         _ id: LiveRequest.ID,
         _ begin: (inout Deriver, Waiter, Urgency) throws(ImageError) -> Place
@@ -126,10 +127,10 @@ extension Scheduler {
     }
 }
 
-// An overlay is admitted like any other load, and is there before work on the image begins
+// Overlays are admitted like any other load and must be available before work on the image begins
 // (PROTOCOL §8.8).
 extension Scheduler {
-    /// Whether the request has to gather its overlays before it goes that way.
+    /// Whether the request must gather its overlays before entering the stage.
     func mustGather(_ id: LiveRequest.ID, before way: JobPlan.Stage?) -> Bool {
         guard way != nil, way != .queryResult, !requests[id].order.terms.overlays.isEmpty else {
             return false
@@ -155,7 +156,7 @@ extension Scheduler {
         takeEvents()
     }
 
-    /// The load of an overlay as a request of its own; throws why the request cannot have it.
+    /// Returns the admitted load of an overlay. Throws if the request may not use it.
     private mutating func orderOverlay(
         _ load: Resolution, over id: LiveRequest.ID
     ) throws(ImageError) -> Order {

@@ -3,57 +3,57 @@ import ImageModel
 package import Messages
 import Tables
 
-/// A job of the cache that is done by several: our own cache, and programs of others. Whoever
-/// submitted it knows its number alone.
+/// A composite cache job: one that consists of several jobs, for the built-in cache and for
+/// external ones. The submitter sees only its number.
 ///
-///     next phase ──► jobs ──all answered──► next phase ──none left, or found──► over
-///                     └── a result at another's ──► copied to where clients read ──► over
+///     next phase ──► jobs ──all answered──► next phase ──none left, or hit──► done
+///                     └── external hit for a result ──► copied to where clients read ──► done
 struct CacheErrand: Sendable {
-    /// What was wanted.
+    /// The submitted work.
     var submission: Submission
-    /// How badly, now.
+    /// The current urgency.
     var urgency: Urgency
-    /// What is done one after the other; the parts of one phase are done at once.
+    /// Phases, executed in order; the parts of one phase run concurrently.
     var phases: [[CachePart]]
-    /// What is done once it is over, and nobody waits for.
+    /// Parts to run after completion, without anything waiting for them.
     var tail: [CachePart] = []
-    /// Whether nobody waits for it.
+    /// Whether nothing waits for this job.
     var isTail = false
 
-    /// What is being done.
+    /// The running parts by job.
     var running: [JobID: CachePart] = [:]
-    /// A query that waits until what is stored under its text in that cache is there.
+    /// A query that waits for a store in flight under its text in that cache.
     var held: CachePart?
-    /// What another cache found, while our own copies it to where clients read.
+    /// A hit of an external cache while the built-in cache copies it to where clients read.
     var copying: Copy?
-    /// The changes of entries that had ended as it began.
+    /// The position in the change log when the job began.
     let since: UInt64
-    /// What our own cache keeps of a hit, while it takes it.
+    /// The part of a hit that the built-in cache is storing.
     var promotion: Promotion?
-    /// When those that have not answered are not waited for any more.
+    /// The timeout for parts that haven't answered.
     var alarm: Instant?
 
-    // What came of it so far.
+    // The results so far.
     var report = StoreReport(delivered: nil, tiers: .none)
     var tiers = CacheTypes.none
     var page = EntryPage()
-    /// How far each external cache is whose entries are removed in steps, by its name.
+    /// Progress of stepwise removals by external cache name.
     var removals: [String: StepwiseRemoval] = [:]
     var validity: Validity?
-    /// The first failure that counts.
+    /// The first relevant failure.
     var error: ImageError?
     var waited = 0.0
     var worked = 0.0
-    /// Our own cache, once it did something.
+    /// The built-in cache, once it has taken part.
     var cache: WorkerID?
 
-    /// A hit on its way to `results/`.
+    /// A hit being copied to `results/`.
     struct Copy: Sendable {
         let job: JobID
         let hit: CacheHit
-        /// Who made the bytes.
+        /// The producer of the bytes.
         let producer: WorkerID
-        /// Where they were found.
+        /// The part that found the hit.
         let part: CachePart
     }
 
@@ -65,7 +65,8 @@ struct CacheErrand: Sendable {
         switch submission.spec.work {
         case .query: phases = parts.map { [$0] }
         case .entry(let work) where work.action == .contains: phases = parts.map { [$0] }
-        // A reply that waits for stores waits for these; others go out before.
+        // If the reply waits for the stores, it waits for the external ones too; otherwise they run
+        // after it.
         case .store(let work) where work.delivers && work.waitsForDisk:
             phases = [foreign, parts.filter { !$0.isForeign }].filter { !$0.isEmpty }
         case .store(let work) where work.delivers:
@@ -82,15 +83,15 @@ struct CacheErrand: Sendable {
         }
     }
 
-    /// Whether something is under way.
+    /// Whether any part is running.
     var isUnderWay: Bool { !running.isEmpty || held != nil || copying != nil }
 
-    /// The job that it waits for, if it does for one: that of our own cache first.
+    /// The job to wait for, preferably that of the built-in cache.
     var awaited: JobID? {
         copying?.job ?? running.first { !$0.value.isForeign }?.key ?? running.keys.min()
     }
 
-    /// Whether it only asks, so that what nobody can say is a miss.
+    /// Whether the work only queries, so that a failure counts as a miss.
     var isQuery: Bool {
         switch submission.spec.work {
         case .query: true
@@ -99,7 +100,7 @@ struct CacheErrand: Sendable {
         }
     }
 
-    /// What it is, when nothing is left to be done.
+    /// The outcome once no phase is left.
     var outcome: Result<JobResult, ImageError> {
         switch submission.spec.work {
         case .query: return error.map { .failure($0) } ?? .success(.miss)
@@ -117,7 +118,7 @@ struct CacheErrand: Sendable {
         }
     }
 
-    /// A part has answered. Whether that is the end.
+    /// Records the answer of a part. Returns whether it completes the job.
     mutating func note(_ result: JobResult, of part: CachePart) -> Bool {
         switch result {
         case .stored(let stored):
@@ -142,7 +143,7 @@ struct CacheErrand: Sendable {
         }
     }
 
-    /// A part has failed, or was not asked. Of a query only our own cache counts.
+    /// Records a failed or skipped part. For queries, only the built-in cache counts.
     mutating func note(_ failure: ImageError, of part: CachePart) {
         if part.isForeign, isQuery { return }
         if error == nil || !part.isForeign { error = failure }
@@ -153,12 +154,12 @@ struct CacheErrand: Sendable {
 }
 
 extension CachePart {
-    /// Whether others do it.
+    /// Whether an external cache runs the part.
     var isForeign: Bool {
         if case .foreign = self { true } else { false }
     }
 
-    /// The text that it is about, where it is about one.
+    /// The text of the entry that the part is about, if any.
     var text: String? {
         switch work {
         case .query(let work): work.key
@@ -168,13 +169,13 @@ extension CachePart {
         }
     }
 
-    /// Whether it stores something.
+    /// Whether the part stores an entry.
     var isStore: Bool { if case .store = work { true } else { false } }
 
-    /// Whether it removes entries.
+    /// Whether the part removes entries.
     var removes: Bool { if case .entry(let work) = work { work.action.removes } else { false } }
 
-    /// Whether it looks for an entry.
+    /// Whether the part looks up an entry.
     var asks: Bool {
         switch work {
         case .query: true
@@ -185,7 +186,7 @@ extension CachePart {
 }
 
 extension EntryPage {
-    /// Counts those of another page as well.
+    /// Adds the counts and entries of another page.
     mutating func add(_ other: EntryPage) {
         entries += other.entries
         next = max(next, other.next)
@@ -203,21 +204,21 @@ extension EntryCount {
     }
 }
 
-/// How far an external cache is whose entries are removed in steps.
+/// Progress of a stepwise removal from an external cache.
 struct StepwiseRemoval: Hashable, Sendable {
-    /// What is gone.
+    /// Removed entries.
     private(set) var removed = EntryCount()
-    /// Entries that were looked at.
+    /// The number of entries examined.
     private(set) var examined: UInt64 = 0
-    /// Entries of the cache before the removal, as far as it knows; 0: it does not say.
+    /// The number of entries before the removal, as reported by the cache; 0 if unknown.
     private(set) var total: UInt64 = 0
-    /// Steps that were done.
+    /// The number of completed steps.
     private(set) var steps = 0
 
-    /// Steps after which it counts as endless.
+    /// The number of steps after which the removal is considered endless.
     static let stepsMax = 1 << 20
 
-    /// A step has been done.
+    /// Records a completed step.
     mutating func add(_ step: EntryPage) {
         steps += 1
         removed.add(step.disk)
@@ -225,12 +226,12 @@ struct StepwiseRemoval: Hashable, Sendable {
         total = step.total == 0 ? 0 : step.total.addingClamped(removed.entries)
     }
 
-    /// Entries that were not looked at, about; `nil` where nobody knows.
+    /// The estimated number of entries not examined yet; `nil` if unknown.
     var left: UInt64? { total == 0 ? nil : total > examined ? total - examined : 0 }
 }
 
 extension CacheErrand {
-    /// What it has come to so far.
+    /// The combined progress so far.
     var progress: EntryPage {
         var page = page
         for removal in removals.values {
@@ -242,7 +243,8 @@ extension CacheErrand {
         return page
     }
 
-    /// Adds what is left to the error that ends a removal in steps; other errors stay as they are.
+    /// Adds the progress of a stepwise removal to the error that ended it; other errors are
+    /// returned unchanged.
     func stopped(_ part: CachePart, by error: ImageError) -> ImageError {
         guard case .foreign(_, let name, _) = part, let removal = removals[name] else {
             return error
@@ -259,14 +261,14 @@ extension CacheErrand {
 }
 
 extension CachePart {
-    /// Whether it goes on with a removal in steps.
+    /// Whether the part continues a stepwise removal.
     var isLaterStep: Bool {
         if case .entry(let work) = work { work.inSteps && work.after != 0 } else { false }
     }
 }
 
 extension EntryPage {
-    /// Whether it is the answer of a step after which others follow.
+    /// Whether more steps follow this answer.
     var isUnfinished: Bool { next != 0 }
 }
 
@@ -277,21 +279,21 @@ extension UInt64 {
     }
 }
 
-/// All errands, whose jobs are whose, and what is known of caches of others.
+/// All composite cache jobs, the owners of their parts, and the state of external caches.
 struct CacheErrands: Sendable {
     private var errands: [JobID: CacheErrand] = [:]
-    /// Whose a job is.
+    /// The composite job that owns each job.
     private var owners: [JobID: JobID] = [:]
     private var alarms = Heap<Alarm>()
-    /// Stores at others that are under way, by text, and the queries that wait for them.
+    /// Stores to external caches in flight, by text, and the queries that wait for them.
     private(set) var storing: [String: Int] = [:]
     private var holding: [String: [JobID]] = [:]
-    /// Texts that could not be removed from caches of others: what these have is not believed until
-    /// they were. The oldest first.
+    /// Texts whose removal from external caches failed. Hits for them are distrusted until they
+    /// have been removed. Oldest first.
     private var doubted: [String: UInt64] = [:]
     private var doubts = Fifo<(text: String, serial: UInt64)>()
     private var lastDoubt: UInt64 = 0
-    /// Errands that promote a hit.
+    /// Composite jobs that promote a hit.
     private var promotions: Set<JobID> = []
     /// By pool.
     var circuits: [String: CacheCircuit] = [:]
@@ -306,20 +308,20 @@ struct CacheErrands: Sendable {
         }
     }
 
-    /// Texts that are not believed, at most: those beyond it may be served once more.
+    /// The largest number of distrusted texts; those beyond it may be served once more.
     private static let doubtsMax = 65_536
 
-    // MARK: - Errands
+    // MARK: - Composite jobs
 
     var isEmpty: Bool {
         errands.isEmpty && owners.isEmpty && storing.isEmpty && holding.isEmpty
             && promotions.isEmpty
     }
 
-    /// The oldest first.
+    /// Oldest first.
     var ids: [JobID] { errands.keys.sorted() }
 
-    /// Whether that is the number of one.
+    /// Whether the number belongs to a composite job.
     func contains(_ id: JobID) -> Bool { errands[id] != nil }
 
     subscript(id: JobID) -> CacheErrand? {
@@ -329,7 +331,7 @@ struct CacheErrands: Sendable {
 
     mutating func begin(_ id: JobID, _ errand: CacheErrand) { errands[id] = errand }
 
-    /// It is over; its jobs are nobody's any more.
+    /// Removes a finished composite job and disowns its jobs.
     mutating func remove(_ id: JobID) -> CacheErrand? {
         guard let errand = errands.removeValue(forKey: id) else { return nil }
         if errand.promotion != nil { promotions.remove(id) }
@@ -341,7 +343,7 @@ struct CacheErrands: Sendable {
 
     // MARK: - Jobs
 
-    /// Whose the job is; `nil` where it is no errand's.
+    /// Returns the composite job that owns a job, or `nil` if there is none.
     func owner(of job: JobID) -> JobID? { owners.isEmpty ? nil : owners[job] }
 
     mutating func own(_ job: JobID, by id: JobID) { owners[job] = id }
@@ -350,24 +352,24 @@ struct CacheErrands: Sendable {
 
     // MARK: - Promotions
 
-    /// Those that promote a hit, the oldest first.
+    /// Composite jobs that promote a hit, oldest first.
     var promoting: [JobID] { promotions.isEmpty ? [] : promotions.sorted() }
 
-    /// Our own cache takes a hit. One that is over already is ignored.
+    /// Records that the built-in cache is storing a hit. Ignored if the composite job is over.
     mutating func beganPromotion(_ id: JobID, _ promotion: Promotion) {
         guard errands[id] != nil else { return }
         errands[id]?.promotion = promotion
         promotions.insert(id)
     }
 
-    /// It took it, or is not to keep it any more.
+    /// Records that the promotion has ended or has been cancelled.
     mutating func endedPromotion(_ id: JobID) {
         if promotions.remove(id) != nil { errands[id]?.promotion = nil }
     }
 
     // MARK: - Time
 
-    /// The first alarm; it may be of an errand that is over.
+    /// The first timer, which may belong to a finished composite job.
     var nextAlarm: Instant? { alarms.first?.at }
 
     mutating func setAlarm(of id: JobID, at moment: Instant) {
@@ -375,7 +377,7 @@ struct CacheErrands: Sendable {
         alarms.push(Alarm(at: moment, errand: id))
     }
 
-    /// The errand whose alarm rings; `nil` where that does not count any more.
+    /// Removes the first timer and returns its composite job, or `nil` if the timer is obsolete.
     mutating func takeFirstAlarm() -> JobID? {
         guard let alarm = alarms.pop(), errands[alarm.errand]?.alarm == alarm.at else {
             return nil
@@ -383,7 +385,7 @@ struct CacheErrands: Sendable {
         return alarm.errand
     }
 
-    /// Throws out alarms that do not count: those in front at once, others when they are the
+    /// Removes obsolete timers: those at the front immediately, the others once they are the
     /// majority.
     mutating func forgetAlarms() {
         while let alarm = alarms.first, errands[alarm.errand]?.alarm != alarm.at {
@@ -393,18 +395,18 @@ struct CacheErrands: Sendable {
         alarms.keep { [errands] in errands[$0.errand]?.alarm == $0.at }
     }
 
-    // MARK: - Stores under way
+    // MARK: - Stores in flight
 
     mutating func beganStore(of text: String) { storing[text, default: 0] += 1 }
 
-    /// A store has ended; the queries that may go on now.
+    /// Records the end of a store. Returns the queries that may continue.
     mutating func endedStore(of text: String) -> [JobID] {
         guard let count = storing[text] else { return [] }
         storing[text] = count > 1 ? count - 1 : nil
         return count > 1 ? [] : holding.removeValue(forKey: text) ?? []
     }
 
-    /// A query waits for what is being stored under its text.
+    /// Makes a query wait for the store in flight under its text.
     mutating func hold(_ id: JobID, until text: String) { holding[text, default: []].append(id) }
 
     private mutating func stopHolding(_ id: JobID, _ text: String) {
@@ -412,13 +414,13 @@ struct CacheErrands: Sendable {
         if holding[text]?.isEmpty == true { holding[text] = nil }
     }
 
-    /// A query does not wait any more.
+    /// Ends the waiting of a query.
     mutating func release(_ id: JobID) {
         if let text = errands[id]?.held?.text { stopHolding(id, text) }
         errands[id]?.held = nil
     }
 
-    // MARK: - What is not believed
+    // MARK: - Distrusted texts
 
     func isDoubted(_ text: String) -> Bool { !doubted.isEmpty && doubted[text] != nil }
 
@@ -428,7 +430,7 @@ struct CacheErrands: Sendable {
         doubted[text] = lastDoubt
         doubts.append((text, lastDoubt))
         while doubts.count > Self.doubtsMax, let oldest = doubts.popFirst() {
-            // One that was believed since and is doubted again has a later turn.
+            // A text that was trusted again and then distrusted has a later entry.
             if doubted[oldest.text] == oldest.serial { doubted[oldest.text] = nil }
         }
     }
@@ -437,37 +439,37 @@ struct CacheErrands: Sendable {
         if !doubted.isEmpty { doubted[text] = nil }
     }
 
-    // MARK: - Figures
+    // MARK: - Metrics
 
     mutating func count(_ pool: String, _ figure: WritableKeyPath<ForeignCacheFigures, UInt64>) {
         figures[pool, default: ForeignCacheFigures()][keyPath: figure] += 1
     }
 }
 
-/// Whether a cache of others is asked: not for a while after it was slow or failed several times in
-/// a row, so that nobody waits for it each time.
+/// A circuit breaker for an external cache. After several consecutive timeouts or failures the
+/// cache isn't queried for a while, so that requests don't wait for it each time.
 ///
-///     asked ──5 faults in a row──► left alone ──1 s──► tried once ──answers──► asked
-///                                      ▲                   │
-///                                      └──twice as long────┘ fault
+///     closed ──5 consecutive failures──► open ──1 s──► trial query ──answer──► closed
+///                                         ▲                │
+///                                         └──backoff × 2───┘ failure
 struct CacheCircuit: Hashable, Sendable {
     private enum State: Hashable, Sendable {
-        /// It is asked; so many faults came in a row.
+        /// Queries are sent; the payload is the number of consecutive failures.
         case closed(faults: Int)
-        /// It is not asked until then, and was not for so many milliseconds.
+        /// No queries are sent until then; `pause` is the current backoff in milliseconds.
         case open(until: Instant, pause: Int)
-        /// One question is under way; where it is not answered by then, the next one is asked.
+        /// A trial query is in flight; if it isn't answered in time, another one is sent.
         case trying(until: Instant, pause: Int)
     }
 
     private var state = State.closed(faults: 0)
 
-    /// Faults in a row after which it is left alone.
+    /// The number of consecutive failures that opens the circuit.
     static let faultsMax = 5
-    /// Milliseconds: the first time, and at most.
+    /// The initial and the largest backoff in milliseconds.
     static let pauses = 1_000...30_000
 
-    /// Whether it is left alone, or tried.
+    /// Whether the circuit is open or being tried.
     var isOpen: Bool {
         switch state {
         case .closed: false
@@ -475,7 +477,7 @@ struct CacheCircuit: Hashable, Sendable {
         }
     }
 
-    /// Whether it may be asked something now; who gets a yes asks.
+    /// Returns whether a query may be sent now; if so, the caller must send it.
     mutating func admits(at now: Instant) -> Bool {
         switch state {
         case .closed: return true
@@ -486,16 +488,16 @@ struct CacheCircuit: Hashable, Sendable {
         }
     }
 
-    /// It answered in time.
+    /// Records a timely answer.
     mutating func answered() { state = .closed(faults: 0) }
 
-    /// It was slow, failed, or is gone with what it was asked.
+    /// Records a timeout, a failure, or the loss of the worker.
     mutating func failed(at now: Instant) {
         switch state {
         case .closed(let faults) where faults + 1 < Self.faultsMax:
             state = .closed(faults: faults + 1)
         case .closed: open(for: Self.pauses.lowerBound, at: now)
-        // It was asked before, with others that failed.
+        // The query was sent before the circuit opened.
         case .open: break
         case .trying(_, let pause): open(for: min(2 * pause, Self.pauses.upperBound), at: now)
         }
@@ -506,33 +508,32 @@ struct CacheCircuit: Hashable, Sendable {
     }
 }
 
-/// What became of what a pool of caches of others was asked, since the start.
+/// Metrics of the operations on one external cache pool since the start.
 package struct ForeignCacheFigures: Hashable, Sendable {
-    /// Queries that it answered with bytes.
+    /// Queries answered with bytes.
     package var hits: UInt64 = 0
-    /// Queries that it answered without any.
+    /// Queries answered without bytes.
     package var misses: UInt64 = 0
-    /// What it took, removed, or said of entries.
+    /// Completed stores, removals and entry operations.
     package var writes: UInt64 = 0
-    /// What failed, and what was lost with a worker.
+    /// Failed operations, and those lost with a worker.
     package var errors: UInt64 = 0
-    /// What was not answered in time.
+    /// Operations that timed out.
     package var slow: UInt64 = 0
-    /// What it was not asked, since no worker is connected, too much waits, or it was slow or
-    /// failed before: misses, and stores that were not made.
+    /// Operations skipped because no worker was connected, the queue was full, or the circuit was
+    /// open. They count as misses or as stores not performed.
     package var skipped: UInt64 = 0
-    /// Results among the hits that our own cache did not take for the images that they were said to
-    /// be.
+    /// Hits whose result the built-in cache rejected because it wasn't the declared image.
     package var refused: UInt64 = 0
-    /// Hits that our own cache has kept.
+    /// Hits stored in the built-in cache.
     package var promoted: UInt64 = 0
 
-    /// Nothing yet.
+    /// Creates zeroed metrics.
     package init() {}
 }
 
 extension Deriver {
-    /// What became of what caches of others were asked, by pool.
+    /// Metrics of external caches, by pool.
     package var foreignCacheCounters: [StatusReport.Counter] {
         errands.figures.sorted { $0.key < $1.key }.flatMap { pool, figures in
             [

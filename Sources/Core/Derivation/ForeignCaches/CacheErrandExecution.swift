@@ -3,10 +3,11 @@ import ImageModel
 import Messages
 import Tables
 
-// Jobs of the cache in which caches of others have a part (SEMANTICS §5.26). Nobody else in this
-// room knows of them: an errand has a number like a job, and ends like one.
+// Execution of composite cache jobs, which involve external caches (SEMANTICS §5.26). They are
+// transparent to the rest of the module: a composite job has a number like any job and completes
+// like one.
 extension Deriver {
-    /// Has the parts done, each by whoever holds the caches that it is about.
+    /// Starts the parts, each in the cache that it concerns.
     mutating func beginErrand(_ submission: Submission, _ parts: [CachePart]) -> JobID {
         let id = dispatcher.nextNumber()
         enter(id, CacheErrand(submission, parts, since: changes.position))
@@ -19,7 +20,7 @@ extension Deriver {
         advance(id)
     }
 
-    /// Goes on with an errand until something is under way, or nothing is left.
+    /// Starts further phases until a part is running or no phase is left.
     private mutating func advance(_ id: JobID) {
         while let errand = errands[id], !errand.isUnderWay {
             guard let phase = errand.phases.first else { return finish(id, errand.outcome) }
@@ -44,7 +45,7 @@ extension Deriver {
         errands[id]?.running[job] = part
     }
 
-    // MARK: - Others
+    // MARK: - External caches
 
     private mutating func question(
         _ cache: ForeignCache, _ name: String, _ work: JobWork, _ part: CachePart, of id: JobID
@@ -53,7 +54,7 @@ extension Deriver {
         let moment = now.adding(milliseconds: cache.patience(for: work))
         if part.asks, let text = part.text {
             guard !errands.isDoubted(text) else { return removeDoubted(part, text) }
-            // Who only looks is told how it is now.
+            // An entry check reports the current state instead of waiting for stores.
             if case .query = work, errands.storing[text] != nil {
                 errands.hold(id, until: text)
                 errands[id]?.held = part
@@ -73,7 +74,8 @@ extension Deriver {
         run(submission, as: part, of: id)
     }
 
-    /// Why a cache is not asked; `nil` where it is. A removal is tried however it was before.
+    /// Returns the reason why a cache is skipped, or `nil` if it isn't. Removals are attempted even
+    /// if the circuit is open.
     private mutating func obstacle(
         _ cache: ForeignCache, _ part: CachePart, _ submission: Submission
     ) -> String? {
@@ -82,7 +84,7 @@ extension Deriver {
         }
         switch dispatcher.obstacle(in: pool) {
         case .missing: return "no worker of the pool '\(cache.pool)' is connected"
-        // What has begun goes on.
+        // A removal in progress continues.
         case .full where part.isLaterStep: break
         case .full: return "too much waits for the pool '\(cache.pool)'"
         case nil: break
@@ -106,21 +108,21 @@ extension Deriver {
         noteFailure(part, error, of: id)
     }
 
-    /// It does not do its part. What it was to remove it may still have.
+    /// Records a failed part. If the part was a removal, the cache may still have the entry.
     mutating func noteFailure(_ part: CachePart, _ error: ImageError, of id: JobID) {
         if part.removes, let text = part.text { errands.doubt(text) }
         let error = errands[id]?.stopped(part, by: error) ?? error
         errands[id]?.note(error, of: part)
     }
 
-    /// What is not believed is a miss, and another attempt to remove it.
+    /// Treats a distrusted text as a miss and retries its removal.
     private mutating func removeDoubted(_ part: CachePart, _ text: String) {
         guard case .foreign(let cache, let name, _) = part else { return }
         errands.count(cache.pool, \.skipped)
         removeElsewhere(text, from: cache, name)
     }
 
-    /// Has a cache of others remove an entry; nobody waits for it.
+    /// Starts a removal from an external cache that nothing waits for.
     private mutating func removeElsewhere(_ text: String, from cache: ForeignCache, _ name: String)
     {
         let work = JobWork.entry(EntryWork(action: .remove, key: text, tiers: .disk))
@@ -140,7 +142,7 @@ extension Deriver {
 
     // MARK: - Answers
 
-    /// Goes on with what came of a job; `false` where that is no errand's.
+    /// Processes the outcome of a job that is part of a composite job; returns `false` if it isn't.
     mutating func errandAnswered(
         _ job: Completion.Ended, _ answer: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle> = ShortList()
@@ -208,7 +210,7 @@ extension Deriver {
     private mutating func foreignFailed(
         _ part: CachePart, _ cache: ForeignCache, _ name: String, _ error: ImageError, of id: JobID
     ) {
-        // What it does not do at all says nothing of how it is.
+        // An unsupported operation says nothing about the health of the cache.
         if error.code != .notSupported {
             errands.count(cache.pool, \.errors)
             errands.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
@@ -217,8 +219,8 @@ extension Deriver {
         noteFailure(part, ImageError(error.code.ofForeignCache, said), of: id)
     }
 
-    /// Another cache has it: a decoder reads the bytes where they are, and clients read a copy of
-    /// our own cache, which looks at them.
+    /// Handles a hit of an external cache. A decoder reads the bytes in place; clients read a copy
+    /// that the built-in cache makes and verifies.
     private mutating func found(
         _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, of id: JobID
     ) {
@@ -237,7 +239,8 @@ extension Deriver {
         errands[id]?.alarm = nil
     }
 
-    /// Our own cache copies a hit to where clients read, and keeps it if it is promoted.
+    /// Starts the copy of a hit to where clients read; the built-in cache also stores it if it is
+    /// promoted.
     mutating func beginCopy(
         _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, _ promotion: Promotion?,
         of id: JobID
@@ -277,7 +280,7 @@ extension Deriver {
         }
     }
 
-    /// A promotion has ended; counted where a tier has the entry now.
+    /// Records the end of a promotion, and counts it if any tier now has the entry.
     private mutating func notePromoted(_ answer: Result<JobResult, ImageError>, of id: JobID) {
         guard let promotion = errands[id]?.promotion else { return }
         errands.endedPromotion(id)
@@ -285,7 +288,7 @@ extension Deriver {
         errands.count(promotion.pool, \.promoted)
     }
 
-    // MARK: - The end
+    // MARK: - Completion
 
     private mutating func finish(
         _ id: JobID, _ outcome: Result<JobResult, ImageError>,
@@ -306,7 +309,7 @@ extension Deriver {
         }
     }
 
-    /// Nobody wants it any more.
+    /// Drops a composite job that is no longer wanted.
     mutating func abandonErrand(_ id: JobID) {
         if let errand = errands.remove(id) { endJobs(of: errand) }
     }
@@ -320,7 +323,7 @@ extension Deriver {
         }
     }
 
-    /// Queries that waited for it are asked.
+    /// Starts the queries that waited for the store.
     private mutating func storeEnded(of text: String) {
         for id in errands.endedStore(of: text) {
             guard let part = errands[id]?.held else { continue }
@@ -330,8 +333,7 @@ extension Deriver {
         }
     }
 
-    /// Those who have not answered are not waited for any more. `false` where the alarm did not
-    /// count.
+    /// Handles the timeout of a composite job. Returns `false` if the timer was obsolete.
     mutating func ringErrand() -> Bool {
         guard let id = errands.takeFirstAlarm(), let errand = errands[id] else { return false }
         errands[id]?.alarm = nil
@@ -342,7 +344,8 @@ extension Deriver {
         for job in errand.running.keys.sorted() {
             guard let part = errand.running[job], case .foreign(let cache, let name, _) = part
             else { continue }
-            // What no worker was given waited for us, and says nothing of the pool.
+            // A job that was never assigned was delayed by the coordinator and says nothing about
+            // the pool.
             let wasGiven = !dispatcher.isWaiting(job)
             dispatcher.abandon(job)
             errands.disown(job)
@@ -357,10 +360,10 @@ extension Deriver {
         return true
     }
 
-    // MARK: - What is lost
+    // MARK: - Lost workers
 
-    /// What others handed over is lost with them. Whoever made what is to be stored is gone for the
-    /// nodes, too; what nobody waits for ends here.
+    /// Handles the loss of a worker and its bytes. The nodes handle the loss of the bytes of a
+    /// pending store; jobs that nothing waits for end here.
     mutating func errandsLose(_ worker: WorkerID) {
         for id in errands.ids {
             guard let errand = errands[id] else { continue }
@@ -376,7 +379,7 @@ extension Deriver {
         }
     }
 
-    /// What is removed is not stored afterwards by whoever nobody waits for.
+    /// Ends background stores of entries that are being removed.
     mutating func endTails(where isMeant: (_ text: String, _ tags: [String]) -> Bool) {
         for id in errands.ids {
             guard let errand = errands[id], errand.isTail,
@@ -387,9 +390,9 @@ extension Deriver {
         }
     }
 
-    // MARK: - Who waits
+    // MARK: - Urgency
 
-    /// Those who wait want it more or less than before.
+    /// Updates the urgency of a job after its subscribers changed.
     mutating func hurry(_ id: JobID, _ urgency: Urgency) {
         guard let errand = errands[id] else { return dispatcher.reprioritise(id, urgency) }
         errands[id]?.urgency = urgency
@@ -401,19 +404,19 @@ extension Deriver {
         if let copy = errand.copying { dispatcher.reprioritise(copy.job, urgency) }
     }
 
-    /// Whether it waits for space outside.
+    /// Sets whether a job may wait for space.
     mutating func mayWaitForSpace(_ id: JobID, _ may: Bool) {
         guard let errand = errands[id] else { return dispatcher.waitsForSpace(id, may) }
         errands[id]?.submission.waitsForSpace = may
         for job in errand.running.keys.sorted() { dispatcher.waitsForSpace(job, may) }
     }
 
-    /// The job that ends before anybody gets on.
+    /// Returns the job that must finish before the subscribers can continue.
     func awaited(_ id: JobID) -> JobID { errands[id]?.awaited ?? id }
 }
 
 extension Submission {
-    /// The same for other work.
+    /// Returns a submission for other work with the same inputs and context.
     fileprivate func with(_ work: JobWork, _ urgency: Urgency) -> Submission {
         var submission = Submission(JobSpec(work), urgency)
         (submission.input, submission.rank, submission.logContext) = (input, rank, logContext)
@@ -449,7 +452,7 @@ extension JobResult {
 }
 
 extension ErrorCode {
-    /// What another program may say of itself to operators.
+    /// The error codes that an external program may report to operators.
     fileprivate var ofForeignCache: ErrorCode {
         switch self {
         case .notSupported, .workerLost, .deadlineExceeded, .busy: self
@@ -458,10 +461,10 @@ extension ErrorCode {
     }
 }
 
-// Removals from external caches in steps (SEMANTICS §5.26): each is a job of its own, so that
-// others are served in between, and nobody waits longer for one than for any removal.
+// Stepwise removals from external caches (SEMANTICS §5.26). Each step is a separate job, so that
+// other jobs run in between and none waits longer than for any single removal.
 extension Deriver {
-    /// Notes a step of a removal, and begins the next one; `false` where the part has ended.
+    /// Records a step of a removal and starts the next one. Returns `false` if the part has ended.
     mutating func goOn(with part: CachePart, after result: JobResult, of id: JobID) -> Bool {
         guard case .entries(let page) = result, case .foreign(let cache, let name, let work) = part,
             case .entry(var entry) = work, entry.inSteps
@@ -479,7 +482,7 @@ extension Deriver {
         return true
     }
 
-    /// Tells an operator who waits how far a removal is.
+    /// Reports the progress of a removal to the operator who waits for it.
     private mutating func tellProgress(of id: JobID) {
         guard case .inquiry? = purposes[id], let page = errands[id]?.progress else { return }
         tell(.answered(id, .progress(page)))

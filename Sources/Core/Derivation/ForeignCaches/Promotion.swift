@@ -3,23 +3,22 @@ import ImageModel
 import Messages
 import Tables
 
-/// A hit of an external cache that enters our own (SEMANTICS §5.26).
+/// A hit of an external cache to be stored in the built-in cache (SEMANTICS §5.26).
 struct Promotion: Sendable {
-    /// Under which text our own cache keeps it.
+    /// The text under which the built-in cache stores it.
     let text: String
     /// The tiers that it may enter.
     var tiers: CacheTypes
-    /// Under which text it was found.
+    /// The text under which it was found.
     let source: String
     /// The pool that had it.
     let pool: String
-    /// What was stored with it.
+    /// The metadata stored with it.
     let metadata: StoredMetadata
-    /// The changes that had ended as its query began.
+    /// The position in the change log when the query began.
     let since: UInt64
 
-    /// Whether a store or a removal of entries makes it worthless. Of what age the bytes are is
-    /// not known.
+    /// Whether a store or removal makes the promotion obsolete. The age of the bytes is unknown.
     func isVoided(by work: JobWork) -> Bool {
         switch work {
         case .store(let store):
@@ -29,17 +28,17 @@ struct Promotion: Sendable {
         }
     }
 
-    /// The same of a removal.
+    /// Whether a removal makes the promotion obsolete.
     func isVoided(by work: EntryWork) -> Bool {
         [text, source].contains { work.means($0, tags: metadata.tags, ofAnyAge: true) }
     }
 }
 
-// Hits of external caches enter our own (SEMANTICS §5.26). A result is kept by the copy that is
-// delivered. An original is read where it lies, and copied once a decoder has taken it for an
-// image; nobody waits for that.
+// Promotion of external cache hits to the built-in cache (SEMANTICS §5.26). A result is stored by
+// the copy that is delivered. An original is read in place and copied in the background once a
+// decoder has accepted it.
 extension Deriver {
-    /// What may be kept of a hit; `nil` where nothing may. The query began with that errand.
+    /// Returns what may be stored of a hit found by this composite job, or `nil` if nothing may.
     func promotion(of hit: CacheHit, _ part: CachePart, _ errand: CacheErrand) -> Promotion? {
         guard case .foreign(let cache, let name, let work) = part, case .query(let asked) = work,
             case .query(let query) = errand.submission.spec.work,
@@ -50,7 +49,7 @@ extension Deriver {
             metadata: hit.metadata, since: errand.since)
     }
 
-    /// The same for the tiers in which those who wait store results.
+    /// Restricts a promotion to the tiers in which the subscribers store results.
     func resultPromotion(
         _ promotion: Promotion?, for job: JobID
     ) -> Promotion? {
@@ -62,7 +61,7 @@ extension Deriver {
         return !promotion.tiers.isEmpty && changes.permits(promotion) ? promotion : nil
     }
 
-    /// A decoder read an original that an external cache had: our own keeps it now.
+    /// Stores an original from an external cache after a decoder has read it.
     mutating func promoteOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body,
             var promotion = sources[node].promotion, dispatcher.hasRoom(.cache)
@@ -86,8 +85,8 @@ extension Deriver {
         errands.beganPromotion(id, promotion)
     }
 
-    /// Something else is kept under these keys from now on, or nothing: hits that are on their way
-    /// there are delivered, and not kept.
+    /// Handles stores and removals of entries: hits in flight under these keys are delivered but
+    /// not stored.
     mutating func voidPromotions(by work: JobWork) {
         for id in errands.promoting {
             guard let promotion = errands[id]?.promotion, promotion.isVoided(by: work) else {
@@ -98,7 +97,7 @@ extension Deriver {
         }
     }
 
-    /// The copy begins again, since a cache that was lost would otherwise keep it after its return.
+    /// The copy is restarted because a lost cache would otherwise store it after its return.
     private mutating func copyWithoutKey(_ id: JobID) {
         guard let copy = errands[id]?.copying else { return }
         let block = BlockHandle(worker: copy.producer, block: copy.hit.reference.block)
@@ -108,40 +107,40 @@ extension Deriver {
     }
 }
 
-/// Stores and removals of cache entries that are under way, and the latest ones that have ended.
+/// Stores and removals of cache entries in flight, and the most recently completed ones.
 ///
-/// What an external cache answered may be older than such a change, so a hit is promoted only if
+/// The answer of an external cache may be older than such a change, so a hit is promoted only if
 /// nothing has changed under its key since the query began (SEMANTICS §5.26).
 ///
 ///     query begins ──► position ──► … changes … ──► permits(…, since: position)
 struct EntryChangeLog: Sendable {
     private enum Change: Sendable {
-        /// Stores under these keys, without the names of their caches.
+        /// Stores under this key, which excludes the name of the cache.
         case stores(String)
         case removes(EntryWork)
     }
 
-    /// Changes that have ended.
+    /// The number of completed changes.
     private(set) var position: UInt64 = 0
     private var underWay: [JobID: Change] = [:]
-    /// How many stores of a key are under way.
+    /// The number of stores in flight per key.
     private var storing: [String: Int] = [:]
-    /// The position of the last store of a key, as far as it is still known.
+    /// The position of the last store per key, as far as remembered.
     private var stored: [String: UInt64] = [:]
     private var storedOrder = Fifo<(key: String, position: UInt64)>()
     private var removed: [(work: EntryWork, position: UInt64)] = []
     /// Changes up to this position may have been forgotten.
     private var forgotten: UInt64 = 0
 
-    /// Ended stores and removals that are remembered at most. Beyond that, hits of queries that
-    /// began earlier are not promoted: the next ones are.
+    /// The largest numbers of remembered stores and removals. Hits of queries that began before
+    /// forgotten changes are not promoted, but later hits are.
     static let storesMax = 4_096
     static let removalsMax = 256
 
-    /// Whether nothing is under way.
+    /// Whether no change is in flight.
     var isQuiet: Bool { underWay.isEmpty && storing.isEmpty }
 
-    /// A job of the cache was given out; others than stores and removals are ignored.
+    /// Records a started cache job; jobs other than stores and removals are ignored.
     mutating func began(_ job: JobID, _ work: JobWork) {
         switch work {
         case .store(let store):
@@ -153,7 +152,7 @@ struct EntryChangeLog: Sendable {
         }
     }
 
-    /// A job has ended, or nobody waits for it any more; unknown ones are ignored.
+    /// Records that a job has ended or was abandoned; unknown jobs are ignored.
     mutating func ended(_ job: JobID) {
         guard let change = underWay.removeValue(forKey: job) else { return }
         position += 1
@@ -174,13 +173,13 @@ struct EntryChangeLog: Sendable {
         }
     }
 
-    /// Caches are arranged differently from now on: what began before is not promoted.
+    /// Resets the log after a change of the cache layout: hits of earlier queries are not promoted.
     mutating func restart() {
         position += 1
         (stored, storedOrder, removed, forgotten) = ([:], Fifo(), [], position)
     }
 
-    /// Whether a hit of a query that began at this position is still what its key has.
+    /// Whether a hit is still current, given the position at which its query began.
     func permits(_ promotion: Promotion) -> Bool {
         let key = Self.bare(promotion.text)
         return promotion.since >= forgotten && storing[key] == nil
@@ -193,6 +192,7 @@ struct EntryChangeLog: Sendable {
             }
     }
 
-    /// The key in the default cache: a store in any cache may replace what another one has.
+    /// Returns the key in the default cache, because a store in any cache may replace another
+    /// cache's entry.
     private static func bare(_ text: String) -> String { CacheKey.moved(text, to: "") }
 }

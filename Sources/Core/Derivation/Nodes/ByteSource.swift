@@ -2,26 +2,27 @@ import Dispatching
 package import ImageModel
 package import Messages
 
-/// Where source bytes come from. Work on bytes of different sources is never shared: a request that
-/// may not fetch must not wait for a fetch, and one that asks no cache must not be answered by one
-/// (SEMANTICS §3.3).
+/// The origin of source bytes. Work on bytes of different origins is never shared: a request that
+/// may not fetch must not wait for a fetch, and a request that bypasses the cache must not be
+/// answered from it (SEMANTICS §3.3).
 package indirect enum ByteSource: Hashable, Sendable {
-    /// The URL, on these terms.
+    /// The URL, fetched with these terms.
     case network(FetchTerms)
-    /// The cache's copy of the original, staged for decoders by this query.
+    /// The original in the cache, staged for decoders by this query.
     case cache(QueryWork)
-    /// The URL, for waiters with a cached image of bytes with this mark (`refreshCached`).
+    /// The URL, for subscribers that have a cached image made from bytes with this mark
+    /// (`refreshCached`).
     case revalidation(BodyMark, FetchTerms)
-    /// No bytes: an image of one colour.
+    /// No bytes: a solid-color image.
     case canvas(Canvas)
 
-    /// Whether it is the URL, for everybody.
+    /// Whether the bytes are fetched unconditionally for any subscriber.
     var isNetwork: Bool {
         if case .network = self { return true }
         return false
     }
 
-    /// Whether a transfer brings the bytes.
+    /// Whether a transfer delivers the bytes.
     var isFetched: Bool {
         switch self {
         case .network, .revalidation: true
@@ -29,7 +30,7 @@ package indirect enum ByteSource: Hashable, Sendable {
         }
     }
 
-    /// Whether the URL is asked for its bytes, whatever anybody has: such transfers are one.
+    /// Whether the transfer is unconditional regardless of cached bytes; such transfers are shared.
     var isUnconditional: Bool {
         switch self {
         case .network: true
@@ -38,7 +39,7 @@ package indirect enum ByteSource: Hashable, Sendable {
         }
     }
 
-    /// On what terms it is asked, where it is the URL.
+    /// The terms of the transfer, if there is one.
     var terms: FetchTerms? {
         switch self {
         case .network(let terms), .revalidation(_, let terms): terms
@@ -46,35 +47,36 @@ package indirect enum ByteSource: Hashable, Sendable {
         }
     }
 
-    /// The mark of the image that its waiters have.
+    /// The mark of the image that the subscribers have.
     var mark: BodyMark? {
         if case .revalidation(let mark, _) = self { return mark }
         return nil
     }
 
-    /// Whether all its waiters have an image already.
+    /// Whether all subscribers already have an image.
     var isRevalidation: Bool {
         if case .revalidation = self { return true }
         return false
     }
 }
 
-/// What has to be equal in requests that share a transfer, besides what they ask for.
+/// The properties, besides the URL and headers, that must be equal for requests to share a
+/// transfer.
 package struct FetchTerms: Hashable, Sendable {
-    /// Patterns that redirects have to match, where there are any. A request that may follow fewer
-    /// redirects does not join a transfer that may follow more (`LoadTerms.sources`).
+    /// Patterns that redirects must match; empty if unrestricted. A request with fewer permitted
+    /// redirects doesn't join a transfer with more (`LoadTerms.sources`).
     let permitted: [String]
-    /// The role of the cache that keeps the answer, if its origin lets it.
+    /// The role of the cache that may store the response.
     let role: CacheRole
-    /// What a rule has asked instead of the URL.
+    /// The URL that a rule substitutes.
     let askedURL: String?
-    /// What rules say of the transfer: who asks, and what becomes of the answer.
+    /// Transfer settings of rules: credentials and changes to the response.
     let transfer: TransferTerms
-    /// Bytes of the body at most, where the configuration says how many.
+    /// The configured size limit of the body in bytes, if any.
     let bodyBytesMax: Int?
-    /// Who obtains them: another loader may have other bytes under the same URL.
+    /// The loader; different loaders may return different bytes for the same URL.
     let loader: FetchLoader
-    /// Whether what the origin says of tags counts.
+    /// Whether tags in the response are applied.
     let takesTags: Bool
 
     package init(_ terms: borrowing LoadTerms) {
@@ -86,7 +88,7 @@ package struct FetchTerms: Hashable, Sendable {
     }
 }
 
-/// An image of one colour.
+/// A solid-color image.
 package struct Canvas: Hashable, Sendable {
     package let colour: Colour
     package let size: PixelSize
@@ -94,8 +96,8 @@ package struct Canvas: Hashable, Sendable {
     package init(colour: Colour, size: PixelSize) { (self.colour, self.size) = (colour, size) }
 }
 
-/// A key of `ImageModel` together with the origin of its bytes. An object, so that nodes and tables
-/// have it without copies; it keeps its hash.
+/// A key of `ImageModel` together with the origin of the bytes. A reference type, so that nodes and
+/// tables share it without copies; its hash is cached.
 final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
     let origin: ByteSource
@@ -103,7 +105,7 @@ final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
 
     init(key: Key, origin: ByteSource) {
         (self.key, self.origin) = (key, origin)
-        // The text of the query follows from the key, but for rare cases: it need not be hashed.
+        // The text of the query follows from the key with rare exceptions and needn't be hashed.
         var hasher = Hasher()
         hasher.combine(key)
         hasher.combine(origin.isNetwork)
@@ -118,21 +120,22 @@ final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// Which result, under which name, out of which bytes. An object with its hash, like `Sourced`.
+/// Identifies a result by key, cache key text, and origin of its bytes. A reference type with a
+/// cached hash, like `Sourced`.
 final class ResultName: Hashable, Sendable {
     let key: ResultKey
     /// The text of the cache key.
     let text: String
     let origin: ByteSource
-    /// Which decode it is made of.
+    /// The decode from which it is made.
     let decode: Sourced<DecodeKey>
     private let digest: Int
 
     init(key: ResultKey, text: String, origin: ByteSource) {
         (self.key, self.text, self.origin) = (key, text, origin)
         decode = Sourced(key: key.decode, origin: origin)
-        // The text says what the key says, but for headers. What neither says, but for rare cases,
-        // need not be hashed.
+        // The text represents the whole key except for headers. Properties covered by neither
+        // rarely differ and needn't be hashed.
         var hasher = Hasher()
         hasher.combine(text)
         hasher.combine(key.decode.source)
@@ -148,28 +151,28 @@ final class ResultName: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    /// The same out of other bytes.
+    /// Returns the same result made from other bytes.
     func with(_ origin: ByteSource) -> ResultName {
         ResultName(key: key, text: text, origin: origin)
     }
 }
 
-/// The part of a request that an answer depends on, as its origin says (`Vary`, RFC 9110 §12.5.5).
+/// The request properties on which a response depends (`Vary`, RFC 9110 §12.5.5).
 enum Variance: Hashable, Sendable {
-    /// On nothing that tells two requests apart here.
+    /// Nothing that distinguishes requests here.
     case none
-    /// On these header fields: names in lower case, in order.
+    /// These header fields, in lowercase and sorted.
     case fields([String])
-    /// On what nobody knows: the answer is for one request.
+    /// Unknown properties: the response is valid for one request only.
     case everything
 
     private static func isSpace(_ character: Character) -> Bool {
         character == " " || character == "\t"
     }
 
-    /// Reads the field as it came. The loader undoes encodings by itself, and credentials are in
-    /// the key anyway: what is left is among the few fields that are none. What is no list of names
-    /// is taken for the worst.
+    /// Parses the field as received. The loader decodes content codings itself, and credentials are
+    /// part of the key anyway, so only fields other than those are kept. A malformed list counts as
+    /// `everything`.
     init(_ field: String?) {
         let names = (field ?? "").split(separator: ",").map { name in
             String(name.drop(while: Self.isSpace).reversed().drop(while: Self.isSpace).reversed())
@@ -185,18 +188,18 @@ enum Variance: Hashable, Sendable {
     }
 }
 
-/// Where what is made of a body may be kept.
+/// Where products of a body may be stored.
 enum Keeping: Hashable, Sendable {
-    /// Under the names that the request came with.
+    /// Under the original names of the request.
     case asNamed
-    /// Under the names with this digest of header values, or with none.
+    /// Under the names with this digest of header values, or without a digest if `nil`.
     case variant(String?)
-    /// Nowhere: it is only for its waiters.
+    /// Nowhere: they are for the current subscribers only.
     case nowhere
 }
 
 extension FetchedBody {
-    /// What its origin says of caching; `nil` where the worker does not say how old it is.
+    /// The caching information of the response; `nil` if the worker doesn't report its age.
     var caching: OriginCaching? {
         age.map {
             OriginCaching(
@@ -206,37 +209,38 @@ extension FetchedBody {
 }
 
 extension FetchTerms {
-    /// Whether what came may be kept at all.
+    /// Whether the body may be stored at all.
     func mayKeep(_ body: FetchedBody) -> Bool { role.mayKeep(CacheControl(body.cacheControl)) }
 }
 
-/// What is known of the bytes that something is made of.
+/// Information about the bytes from which a product is made.
 struct Provenance: Sendable {
-    /// Which tier had them.
+    /// The tier in which the bytes were found.
     var tier: CacheTypes = .none
-    /// What tells them from others.
+    /// Identifies the bytes.
     var mark = BodyMark.none
-    /// What their origin says of caching, as far as that is known.
+    /// The origin's caching information, as far as it is known.
     var caching: OriginCaching?
-    /// Of which entries they are found by (SEMANTICS §5.20).
+    /// Tags of entries made from the bytes (SEMANTICS §5.20).
     var tags: [String] = []
-    /// What an operator put beside them.
+    /// Operator-supplied data stored alongside.
     var extendedData: ExtendedData?
-    /// Where what is made of them may be kept.
+    /// Where products may be stored.
     var keeping = Keeping.asNamed
-    /// When their transfer began, where there was one.
+    /// The start of the transfer, if there was one.
     var began: TransferSerial?
-    /// Whether a transfer that began later replaced them: they are stored nowhere.
+    /// Whether a later transfer has replaced the bytes, so that products aren't stored.
     var isOutdated = false
-    /// How they came, where they were fetched.
+    /// Details of the transfer, if the bytes were fetched.
     var fetched: FetchAccount?
 }
 
-// Answers that depend on request headers are kept by their values (SEMANTICS §5.10; RFC 9111 §4.1).
+// Responses that depend on request headers are stored by header values (SEMANTICS §5.10; RFC 9111
+// §4.1).
 extension Deriver {
-    /// A body came. The headers that it depends on say where it is kept, and where it is looked for
-    /// from now on, unless its origin lets nobody keep it. All waiters of one source sent the same
-    /// headers, on the same terms.
+    /// Handles the variance of a response: the headers it depends on determine where it is stored
+    /// and looked up from now on, unless the origin forbids storage. All subscribers of one source
+    /// sent the same headers with the same terms.
     mutating func learnVariance(_ node: SourceNode.ID, _ body: FetchedBody) {
         let mayKeep = sources[node].name.origin.terms?.mayKeep(body) ?? true
         switch Variance(body.vary) {
@@ -250,16 +254,16 @@ extension Deriver {
         for text in sources[node].storing.originals.texts { teachVariance(of: node, text) }
     }
 
-    /// What is known of a body holds for every text under which somebody wants it kept. It is known
-    /// by text and not by URL. So all requests that share a text look in one place, whatever URL
-    /// they ask for, and no identity moves another one's entries.
+    /// Reports the variance for a text under which a subscriber wants the body stored. The variance
+    /// is recorded per text and not per URL, so that all requests that share a text look in one
+    /// place whatever URL they ask for, and no identity affects another one's entries.
     mutating func teachVariance(of node: SourceNode.ID, _ plain: String) {
         guard sources[node].keeping != .asNamed else { return }
         tell(.varies(plain, sources[node].fields))
     }
 
-    /// The digest of what the fields are in a request. Their names are in it: an absent field
-    /// differs from a field that the origin does not depend on.
+    /// Returns the digest of the values of these fields in a request. Their names are included
+    /// because an absent field differs from one on which the response doesn't depend.
     package func variant(of key: SourceKey, _ fields: [String]) -> String {
         let names = HTTPHeader(name: "vary", value: fields.joined(separator: ","))
         return variantDigest([names] + key.headers.filter { fields.contains($0.name) })

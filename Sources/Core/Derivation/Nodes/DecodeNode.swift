@@ -3,36 +3,36 @@ import ImageModel
 import Messages
 import Tables
 
-/// One decode, for all results that are made of its pixels, or for all images that they are laid
-/// over.
+/// One decode, shared by all results made from its pixels or by all images that use them as an
+/// overlay.
 ///
-///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──nobody needs them──► gone
+///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──no consumers left──► gone
 struct DecodeNode: ClosableNode {
     static var table: WritableKeyPath<Deriver, NodeTable<DecodeNode>> { \.decodes }
 
     enum State: Sendable {
-        /// The source is on its way.
+        /// The source isn't available yet.
         case awaitingSource
-        /// A decoder has the bytes, or will.
+        /// The job is queued or running.
         case decoding(JobID)
-        /// The pixels are there, or only facts where no more was needed.
+        /// The pixels are available, or `nil` if only image properties were needed.
         case decoded(Pixels?)
     }
 
-    /// The pixels of all frames that came; transformers read the first frame. One worker made all
-    /// of them.
+    /// The pixels of all returned frames; transformers read the first. One worker produced all of
+    /// them.
     final class Pixels: Sendable {
-        /// Where each frame lies, in their order.
+        /// The blocks of the frames, in order.
         let blocks: ShortList<BlockHandle>
-        /// Of the first frame.
+        /// The block of the first frame.
         let block: BlockHandle
         let frame: DecodedImage.Frame
-        /// Bytes of all blocks.
+        /// The total size of all blocks.
         let byteCount: UInt64
-        /// What steps take them for.
+        /// The image properties that steps assume for the pixels.
         let info: ImageInfo
 
-        /// `nil` where no frame came.
+        /// Returns `nil` if the image has no frames.
         init?(_ image: DecodedImage, for need: DecodeNeed, in blocks: ShortList<BlockHandle>) {
             guard let block = blocks.first, let frame = image.frames.first else { return nil }
             (self.blocks, self.block, self.frame) = (blocks, block, frame)
@@ -41,14 +41,14 @@ struct DecodeNode: ClosableNode {
         }
     }
 
-    /// A file that is the result of everybody who waits for pixels; they use it in the event that
-    /// brought it.
+    /// A file that serves as the result for all consumers instead of pixels; they use it within the
+    /// event that delivered it.
     struct File: Sendable {
         let block: BlockHandle
         let reference: BlockReference
         let info: ImageInfo
 
-        /// `nil` where pixels came, or nothing.
+        /// Returns `nil` if there are pixels or no file.
         init?(_ image: DecodedImage, in blocks: ShortList<BlockHandle>) {
             guard let reference = image.file, let block = blocks.first else { return nil }
             (self.block, self.reference, info) = (block, reference, image.info)
@@ -57,29 +57,29 @@ struct DecodeNode: ClosableNode {
 
     private(set) var name: Sourced<DecodeKey>
     var key: Sourced<DecodeKey> { name }
-    /// Of the request that began it.
+    /// Log context of the request that started the decode.
     let logContext: LogContext
     private(set) var state = State.awaitingSource
-    /// The consumers of the pixels. All consumers of one name are of one sort.
+    /// The consumers of the pixels. All consumers of one name are of the same kind.
     var consumers = WaiterList<PixelConsumer>()
-    /// The flow that the pixels of an overlay count for.
+    /// The flow to which the pixels of an overlay are charged.
     var holder: FlowID?
-    /// Whether the pixels are only for present consumers: others find no decode of the name.
+    /// Whether no further consumer may join; the decode is no longer found by its name.
     var isClosed = false
-    /// Its source, which may be gone once it has been decoded.
+    /// The source, which may be gone after the decode.
     var source: SourceNode.ID?
-    /// The source's bytes, until they have been decoded.
+    /// The source's bytes, until they are decoded.
     var need: Need<SourceNode>?
-    /// Of the source's bytes.
+    /// The provenance of the source's bytes.
     var provenance = Provenance()
-    /// Whether these depend on what was said to the origin.
+    /// Whether the bytes depend on request headers.
     var isVaried = false
     var timings = StageTimings()
-    /// What the decoder said beside the pixels, as far as it was asked.
+    /// The requested image properties beyond those of the pixels.
     var facts: ImageFacts?
-    /// What came in the place of pixels.
+    /// The file returned instead of pixels.
     var file: File?
-    /// Whether pixels are missing that the source should have.
+    /// Whether pixels are missing because the source is damaged.
     var isDamaged = false
 
     init(name: Sourced<DecodeKey>, _ logContext: LogContext) {
@@ -97,17 +97,17 @@ struct DecodeNode: ClosableNode {
         return nil
     }
 
-    /// Results that are made of the pixels.
+    /// Results made from the pixels.
     var results: [ResultNode.ID] {
         consumers.members.compactMap { if case .result(let id) = $0 { id } else { nil } }
     }
 
-    /// The consumers that lay the pixels over others.
+    /// The consumers that use the pixels as an overlay.
     var overlays: [OverlayConsumer] {
         consumers.members.compactMap { if case .overlay(let one) = $0 { one } else { nil } }
     }
 
-    /// Its bytes come from somewhere else.
+    /// Changes the origin of the bytes.
     mutating func rename(_ origin: ByteSource) { name = Sourced(key: name.key, origin: origin) }
 
     mutating func began(_ job: JobID) { state = .decoding(job) }
@@ -120,17 +120,18 @@ struct DecodeNode: ClosableNode {
     }
 }
 
-/// A consumer of the pixels of a decode.
+/// A consumer of a decode's pixels.
 enum PixelConsumer: Hashable, Sendable {
-    /// A result that is made of them.
+    /// A result made from them.
     case result(ResultNode.ID)
-    /// One that lays them over an image.
+    /// A consumer that overlays them on an image.
     case overlay(OverlayConsumer)
 }
 
 // The outcome of a decode.
 extension Deriver {
-    /// The source is proven to be an image: it is stored now, and every result uses the pixels.
+    /// Handles a successful decode: the source has proven to be an image and is stored, and all
+    /// results use the pixels.
     mutating func decoded(
         _ node: DecodeNode.ID, _ image: DecodedImage, _ blocks: ShortList<BlockHandle>
     ) {
@@ -152,7 +153,7 @@ extension Deriver {
         if decodes.contains(node) {
             for result in decodes[node].results { usePixels(result) }
         }
-        // Whoever needed but the facts is answered, and the decode may be over.
+        // Consumers that only needed image properties are done, and the decode may have ended.
         if decodes.contains(node) { cameOverlay(node) }
         storeOriginal(source)
         promoteOriginal(source)
@@ -164,7 +165,7 @@ extension Deriver {
         tidy(source)
     }
 
-    /// Keeps pixels for as long as they are needed. Pixels of overlays have a budget of their own.
+    /// Keeps pixels while they are needed. Overlay pixels have a separate budget.
     private mutating func keep(_ pixels: DecodeNode.Pixels, of node: DecodeNode.ID) {
         guard decodes[node].name.key.isOverlay else { return decodes[node].decoded(pixels) }
         let holder = decodes[node].consumers.urgency.flows.first

@@ -3,41 +3,41 @@ import ImageModel
 import Messages
 import Tables
 
-/// One piece of work that all its consumers share.
+/// A unit of work shared by all of its consumers.
 ///
-/// All kinds are joined, left, hurried and ended in the same way (in `Deriver`); what they do is
-/// their own.
+/// All kinds of nodes share the mechanics of joining, leaving, priorities and retirement; their
+/// work differs.
 protocol Node: Tabled where Named == Self {
     typealias ID = SlotID<Self>
     associatedtype Key: Hashable & Sendable
     associatedtype Consumer: Sendable
     associatedtype Provider: Node
 
-    /// Where nodes of the kind are.
+    /// The table of this kind of node.
     static var table: WritableKeyPath<Deriver, NodeTable<Self>> { get }
 
-    /// What it does; those of one key may differ in what is not part of it.
+    /// The key of the work; nodes with equal keys may differ in other properties.
     var key: Key { get }
-    /// Its consumers: what needs its outcome.
+    /// The consumers of its outcome.
     var consumers: WaiterList<Consumer> { get set }
-    /// What it is made of, as long as it needs that.
+    /// The node that provides its input, while it is needed.
     var need: Need<Provider>? { get set }
     /// The job that it waits for.
     var job: JobID? { get }
-    /// Whether it has a reason to stay.
+    /// Whether the node must be kept.
     var isInUse: Bool { get }
 
-    /// What it keeps, for when it is over.
+    /// The resources to release when the node ends.
     var remains: Remains { get }
 }
 
-/// A node that may stay for its consumers without being found by others.
+/// A node that can stay for its consumers while being hidden from further ones.
 protocol ClosableNode: Node {
-    /// Whether nobody joins it any more.
+    /// Whether no further consumer may join.
     var isClosed: Bool { get set }
 }
 
-/// A place among the consumers of a node.
+/// A consumer's seat at a node.
 struct Need<Provider: Node>: Sendable {
     let node: Provider.ID
     let seat: WaiterList<Provider.Consumer>.Seat
@@ -47,7 +47,7 @@ extension Node {
     var isInUse: Bool { !consumers.isEmpty }
 }
 
-/// It is made of nothing that another node makes.
+/// A node without a provider.
 extension Node where Provider == Self {
     var need: Need<Self>? {
         get { nil }
@@ -55,32 +55,32 @@ extension Node where Provider == Self {
     }
 }
 
-/// What a node that is over has kept, and what has to be let go of now.
+/// The resources of a retired node that must be released.
 enum Remains: Sendable {
     case nothing
-    /// Pixels, and the flow that they count for where they are an overlay's.
+    /// Pixels, and the flow to which they are charged if they are an overlay.
     case pixels(DecodeNode.Pixels, for: FlowID?)
     /// A file that is the result.
     case file(BlockHandle)
-    /// The overlays of a result, and its bytes, or the source whose bytes it delivered; and the
-    /// partial image that is made for its waiters.
+    /// The overlays of a result, its bytes or the source whose bytes it delivered, and the partial
+    /// image in production for its subscribers.
     case result(
         overlays: [Need<DecodeNode>], product: BlockHandle?, original: SourceNode.ID?,
         partial: PartialNode.ID?)
-    /// Bytes of a source, the stored bytes that they were compared with, and stores that watchers
-    /// wait for.
+    /// The bytes of a source, the stored bytes that they were compared with, and stores that
+    /// watchers wait for.
     case source(body: BlockHandle?, staged: BlockHandle?, storing: OriginalStores?)
 }
 
-// What is the same for all nodes: joining, leaving, priority, the end.
+// Operations common to all nodes: joining, leaving, priority, retirement.
 extension Deriver {
-    /// A node that is known to be there.
+    /// An existing node.
     subscript<Kind: Node>(_ id: SlotID<Kind>) -> Kind {
         get { self[keyPath: Kind.table][id] }
         _modify { yield &self[keyPath: Kind.table][id] }
     }
 
-    /// A node is made of another one from now on.
+    /// Links a node to its provider.
     mutating func link<Kind: Node>(
         _ id: SlotID<Kind>, to provider: SlotID<Kind.Provider>,
         as consumer: Kind.Provider.Consumer
@@ -89,7 +89,7 @@ extension Deriver {
         self[id].need = Need(node: provider, seat: seat)
     }
 
-    /// A consumer no longer needs the node. A node without consumers may be over.
+    /// Removes a consumer from a node. A node without consumers may end.
     mutating func detach<Kind: Node>(from need: Need<Kind>) {
         self[need.node].consumers.leave(need.seat)
         if !self[need.node].isInUse {
@@ -99,42 +99,41 @@ extension Deriver {
         }
     }
 
-    /// A node no longer needs what it is made of.
+    /// Removes a node from its provider.
     mutating func leaveProvider<Kind: Node>(of id: SlotID<Kind>) {
         guard let need = self[id].need else { return }
         self[id].need = nil
         detach(from: need)
     }
 
-    /// A consumer wants the node more or less urgently than before.
+    /// Updates the urgency of one consumer.
     mutating func update<Kind: Node>(_ need: Need<Kind>, _ urgency: Urgency) {
         self[need.node].consumers.update(need.seat, urgency)
         propagate(need.node)
     }
 
-    /// Consumers want the node more or less urgently than before. Its job takes over their urgency,
-    /// and so does what it is made of.
+    /// Propagates the consumers' combined urgency to the node's job and its provider.
     mutating func propagate<Kind: Node>(_ id: SlotID<Kind>) {
         let urgency = self[id].consumers.urgency
         if let job = self[id].job { hurry(job, urgency) }
         if let need = self[id].need { update(need, urgency) }
     }
 
-    // MARK: - Waiters
+    // MARK: - Subscribers
 
-    /// All waiters of what is made of the bytes.
+    /// All subscribers of products of the bytes.
     func waiters(of node: SourceNode.ID) -> [Waiter] {
         sources[node].consumers.members.flatMap { waiters(of: $0) }
     }
 
-    /// All waiters of what is made of the pixels.
+    /// All subscribers of products of the pixels.
     func waiters(of node: DecodeNode.ID) -> [Waiter] {
         decodes[node].results.flatMap { results[$0].consumers.members }
     }
 
-    // MARK: - The end
+    // MARK: - Retirement
 
-    /// A node is over: its job is of no use, and what it kept is free.
+    /// Ends a node: abandons its job and releases its resources.
     mutating func retire<Kind: Node>(_ id: SlotID<Kind>) {
         leaveProvider(of: id)
         guard let node = self[keyPath: Kind.table].remove(id) else { return }
@@ -142,7 +141,7 @@ extension Deriver {
         letGo(of: node.remains)
     }
 
-    /// What a node kept is free. It may have been the last reason for another node to stay.
+    /// Releases the resources of a node, which may end another node.
     private mutating func letGo(of remains: Remains) {
         switch remains {
         case .nothing: break
@@ -164,7 +163,7 @@ extension Deriver {
         }
     }
 
-    /// Answers waiters of the original's stores, and lets go of bytes that nobody uses.
+    /// Answers subscribers of finished original stores, and releases unused bytes.
     mutating func tidy(_ node: SourceNode.ID) {
         guard sources.contains(node) else { return }
         if !sources[node].storing.isUnderWay {
@@ -175,9 +174,9 @@ extension Deriver {
     }
 }
 
-// The consumers of an overlay's pixels: waiters and results.
+// The consumers of overlay pixels: subscribers and results.
 extension Deriver {
-    /// A result is made with what was gathered for the waiter that begins it.
+    /// Adds a result as a consumer of the overlays gathered by the subscriber that starts it.
     mutating func takeOverlays(_ node: ResultNode.ID, from id: Waiter.ID, _ urgency: Urgency) {
         guard !gatherings.isEmpty else { return }
         let gathered = (gatherings[id]?.layers ?? []).compactMap(\.decode)
@@ -187,14 +186,14 @@ extension Deriver {
         }
     }
 
-    /// The pixels that are laid over a result, in the order of its steps.
+    /// The overlay pixels of a result, in the order of its steps.
     func overlays(of node: ResultNode.ID) -> [DecodeNode.Pixels] {
         let needs = results[node].overlays
         return needs.isEmpty ? [] : needs.compactMap { decodes[$0.node].pixels }
     }
 
-    /// Where a result may be kept that is made of an image with that provenance: nowhere, where
-    /// an overlay depends on what was said to its origin, since that is in no key.
+    /// Returns the provenance of a result. It must not be stored if an overlay depends on request
+    /// headers, because no key includes those.
     func provenance(of node: ResultNode.ID, _ image: Provenance) -> Provenance {
         var provenance = image
         for overlay in results[node].overlays where decodes[overlay.node].isVaried {
@@ -203,7 +202,7 @@ extension Deriver {
         return provenance
     }
 
-    /// A waiter wants its overlays more or less urgently than before.
+    /// Updates the urgency of a subscriber's overlays.
     mutating func reprioritiseOverlays(of id: Waiter.ID, _ urgency: Urgency) {
         gatherings[id]?.urgency = urgency
         for layer in gatherings[id]?.layers ?? [] {
@@ -213,7 +212,7 @@ extension Deriver {
 
     // MARK: - Leaving
 
-    /// A waiter no longer needs its overlays, or these of them.
+    /// Removes a subscriber from its overlays.
     package mutating func leaveOverlays(_ id: Waiter.ID) {
         guard !gatherings.isEmpty, let gathering = gatherings.removeValue(forKey: id) else {
             return
@@ -223,20 +222,20 @@ extension Deriver {
         }
     }
 
-    /// A result no longer needs what is laid over its pixels.
+    /// Removes a result from its overlays.
     mutating func leaveOverlays(of node: ResultNode.ID) {
         let seats = results[node].overlays
         results[node].overlays = []
         for need in seats { leaveOverlay(need) }
     }
 
-    /// One consumer no longer needs an overlay.
+    /// Removes one consumer from an overlay.
     mutating func leaveOverlay(_ need: Need<DecodeNode>) {
         detach(from: need)
         if decodes.contains(need.node) { passOn(need.node) }
     }
 
-    /// Pixels count for one consumer. When it no longer needs them, they count for another one.
+    /// Charges the pixels to another consumer after the one charged so far has left.
     private mutating func passOn(_ node: DecodeNode.ID) {
         let flows = decodes[node].consumers.urgency.flows
         guard let holder = decodes[node].holder, let pixels = decodes[node].pixels,
@@ -248,7 +247,7 @@ extension Deriver {
     }
 }
 
-/// All nodes of a kind, by id and by key.
+/// All nodes of a kind, by ID and by key.
 struct NodeTable<Kind: Node>: Sendable {
     typealias ID = SlotID<Kind>
 
@@ -257,12 +256,12 @@ struct NodeTable<Kind: Node>: Sendable {
 
     var count: Int { nodes.count }
     var ids: [ID] { nodes.ids }
-    /// Nodes that are found by their key.
+    /// The number of nodes that can be found by key.
     var listed: Int { index.count }
-    /// Whether there is no node, and none is listed.
+    /// Whether there are no nodes and no index entries.
     var isEmpty: Bool { nodes.count == 0 && index.isEmpty }
 
-    /// A node that is known to be there.
+    /// An existing node.
     subscript(id: ID) -> Kind {
         _read { yield nodes[id] }
         _modify { yield &nodes[id] }
@@ -270,13 +269,13 @@ struct NodeTable<Kind: Node>: Sendable {
 
     func contains(_ id: ID) -> Bool { nodes.contains(id) }
 
-    /// The nodes that are found under a key, the oldest first.
+    /// The nodes under a key, oldest first.
     func all(under key: Kind.Key) -> [ID] { index[key] }
 
-    /// The first node that is found under a key.
+    /// The first node under a key.
     func first(under key: Kind.Key) -> ID? { index.first(under: key) { _ in true } }
 
-    /// The first of them that is meant.
+    /// The first node under a key that matches the predicate.
     func first(under key: Kind.Key, where isMeant: (Kind) -> Bool) -> ID? {
         index.first(under: key) { isMeant(nodes[$0]) }
     }
@@ -288,14 +287,14 @@ struct NodeTable<Kind: Node>: Sendable {
         return id
     }
 
-    /// A change after which a node is found under another key.
+    /// Applies a change after which the node has another key.
     mutating func rename(_ id: ID, _ change: (inout Kind) -> Void) {
         index.remove(id, under: nodes[id].key)
         change(&nodes[id])
         index.insert(id, under: nodes[id].key)
     }
 
-    /// Takes a node out; `nil` where it left before.
+    /// Removes a node; returns `nil` if it was already removed.
     mutating func remove(_ id: ID) -> Kind? {
         guard let node = nodes.remove(id) else { return nil }
         index.remove(id, under: node.key)
@@ -304,7 +303,7 @@ struct NodeTable<Kind: Node>: Sendable {
 }
 
 extension NodeTable where Kind: ClosableNode {
-    /// Closes a node: it stays, and nobody finds it any more.
+    /// Closes a node: it stays, but can no longer be found by key.
     mutating func close(_ id: ID) {
         guard !nodes[id].isClosed else { return }
         nodes[id].isClosed = true
@@ -313,8 +312,8 @@ extension NodeTable where Kind: ClosableNode {
 }
 
 extension NodeTable<SourceNode> {
-    /// The source of those bytes that is there, or on its way. The body of a refresh serves as well
-    /// as a new transfer. It does not answer a refresh that begins later.
+    /// Returns an existing source of these bytes, finished or in progress. The body of a refresh is
+    /// as good as that of a new transfer, but doesn't answer a later refresh.
     func serving(_ name: Sourced<SourceKey>) -> ID? {
         let known = all(under: name.key).filter {
             self[$0].name.origin.terms == name.origin.terms && !self[$0].freshness.isClosed
@@ -333,8 +332,8 @@ extension NodeTable<SourceNode> {
     }
 }
 
-/// Several values under one key, few of them, found together with one look. Nearly always it is one
-/// value, which costs no list.
+/// A multimap for few values per key, all found with a single lookup. A single value, the usual
+/// case, needs no array.
 struct Multimap<Key: Hashable & Sendable, Value: Equatable & Sendable>: Sendable {
     private struct Values: Sendable {
         var first: Value
@@ -344,13 +343,13 @@ struct Multimap<Key: Hashable & Sendable, Value: Equatable & Sendable>: Sendable
     private var values: [Key: Values] = [:]
 
     var isEmpty: Bool { values.isEmpty }
-    /// All values under all keys.
+    /// The number of values under all keys.
     var count: Int { values.values.reduce(0) { $0 + 1 + $1.others.count } }
 
-    /// The values under a key, in the order in which they came.
+    /// The values under a key, in insertion order.
     subscript(key: Key) -> [Value] { values[key].map { [$0.first] + $0.others } ?? [] }
 
-    /// The first value under a key that is meant.
+    /// The first value under a key that matches the predicate.
     func first(under key: Key, where isMeant: (Value) -> Bool) -> Value? {
         guard let known = values[key] else { return nil }
         return isMeant(known.first) ? known.first : known.others.first(where: isMeant)
@@ -375,8 +374,8 @@ struct Multimap<Key: Hashable & Sendable, Value: Equatable & Sendable>: Sendable
     }
 }
 
-/// The members that wait for one piece of shared work, and how urgent it is for all of them: the
-/// highest class, the longest deadline and the flows among them (SEMANTICS §3.4).
+/// The members that wait for one piece of shared work, and their combined urgency: the highest
+/// class, the latest deadline, and their flows (SEMANTICS §3.4).
 struct WaiterList<Member: Sendable>: Sendable {
     typealias Seat = SeatList<Entry>.Seat
 
@@ -396,13 +395,13 @@ struct WaiterList<Member: Sendable>: Sendable {
     var isEmpty: Bool { seats.isEmpty }
     var members: [Member] { seats.map(\.waiter) }
 
-    /// Whether a member that is meant waits.
+    /// Whether any member matches the predicate.
     func contains(where isMeant: (Member) -> Bool) -> Bool {
         seats.contains { isMeant($0.waiter) }
     }
 
-    /// The highest class, exactly. The longest deadline and the flows, exactly up to 16 waiters;
-    /// with more of them they may for a while still be those of a member that left.
+    /// The combined urgency. The class is exact. The deadline and flows are exact for up to 16
+    /// members; with more, they may temporarily include a member that has left.
     var urgency: Urgency {
         let highest = Priority.allCases.last { countByClass[Int($0.rawValue)] > 0 }
         return Urgency(priority: highest ?? .low, deadline: deadline, flows: flows)
@@ -417,16 +416,16 @@ struct WaiterList<Member: Sendable>: Sendable {
         forget(seats.leave(seat).urgency)
     }
 
-    /// Takes out all members that are meant.
+    /// Removes and returns all members that match the predicate.
     mutating func takeAll(where isMeant: (Member) -> Bool) -> [Member] {
         let leaving = seats.seats { isMeant($0.waiter) }
         let taken = leaving.map { seats[$0].waiter }
-        // With all of them goes the list, which need not be told of each.
+        // If all members leave, the list is reset without individual updates.
         if taken.count == count { self = WaiterList() } else { leaving.forEach { leave($0) } }
         return taken
     }
 
-    /// A member wants the work more or less urgently than before.
+    /// Updates the urgency of one member.
     mutating func update(_ seat: Seat, _ urgency: Urgency) {
         let old = seats[seat].urgency
         guard old != urgency else { return }
@@ -445,8 +444,8 @@ struct WaiterList<Member: Sendable>: Sendable {
         countByClass[Int(urgency.priority.rawValue)] += step
     }
 
-    /// Looks at all members again only after a sixteenth of them left. So ten thousand that leave
-    /// one after another cost no more than ten thousand that join.
+    /// Rescans the members only after a sixteenth of them has left, so that the total cost of many
+    /// members leaving one by one stays linear.
     private mutating func forget(_ urgency: Urgency) {
         count(urgency, by: -1)
         if urgency.deadline >= deadline || !flows.isSingle { isExact = false }

@@ -3,76 +3,76 @@ import ImageModel
 import Messages
 import Tables
 
-/// One image of the bytes that have arrived so far, for those waiters of a result that want such
+/// One partial image, made from the data received so far for the interested subscribers of a result
 /// (SEMANTICS §2.11).
 ///
-///     decoding ──pixels──► transforming ──bytes──► delivering ──► told
+///     decoding ──pixels──► transforming ──bytes──► delivering ──► delivered
 ///
-/// Nobody waits for it. What fails, finds no free worker, or is overtaken by the whole image ends
-/// without a word, and the next bytes that arrive are looked at in its place. A result has one at a
-/// time. Its job holds the blocks that it reads.
+/// Nothing waits for it. An attempt that fails, finds no free worker, or is superseded by the
+/// complete image ends silently, and the next data received gets another attempt. A result has at
+/// most one at a time. Its job holds the blocks that it reads.
 struct PartialNode: Tabled {
     typealias ID = SlotID<PartialNode>
 
-    /// Whose waiters get it.
+    /// The result whose subscribers receive the image.
     let result: ResultNode.ID
     let source: SourceNode.ID
-    /// Of what it is made.
+    /// The progress report with the data from which the image is made.
     let progress: JobProgress
-    /// What is asked of the decoder.
+    /// The need passed to the decoder.
     let need: DecodeNeed
-    /// When it was begun, and when its image was made of the pixels.
+    /// When work began, and when the image was made from the pixels.
     let began: Instant
     var made: Instant?
-    /// The job that is being done for it.
+    /// The current job.
     var job: JobID?
-    /// What it is, once it is encoded.
+    /// The image properties, once it is encoded.
     var info: ImageInfo?
 }
 
-/// When another look at what has arrived of a source is worth its work (SEMANTICS §2.11).
+/// Decides when a partial image of a source is worth producing (SEMANTICS §2.11).
 ///
-/// A look makes a partial image for each result that wants one and finds a free worker. The next
-/// one comes when all of those have ended, enough more bytes are here, and three times as long has
-/// passed as they took. So partial images of a source take a worker a quarter of the time at most,
-/// and slow bytes cost no more looks than fast ones: some for each doubling of what is here.
+/// A round produces a partial image for each interested result that finds a free worker. The next
+/// round starts when all images of the last one have ended, enough more bytes have arrived, and
+/// three times the duration of that round has passed. Partial images of one source thus occupy a
+/// worker for at most a quarter of the time, and slow transfers need no more rounds than fast ones:
+/// a few for each doubling of the received bytes.
 struct PartialPace: Sendable {
     /// How a partial image ended.
     enum End: Sendable {
-        /// Somebody saw something new.
+        /// It was delivered.
         case shown
-        /// It failed, or there was nothing to be seen yet.
+        /// It failed, or nothing was visible yet.
         case fruitless
-        /// Nobody wanted it any more, or other work needed its worker.
+        /// It was no longer wanted, or other work needed its worker.
         case left
     }
 
-    /// Bytes that were here at the last look.
+    /// Bytes received at the last round.
     private var bytes: UInt64 = 0
-    /// What the last look began and is under way.
+    /// The number of images of the last round that are in progress.
     private(set) var underWay = 0
-    /// Milliseconds of worker that the last look took so far.
+    /// Worker time used by the last round so far, in milliseconds.
     private var milliseconds = 0
     private var hasShown = false
     private var hasFailed = false
-    /// Looks without fruit since the last one that had some.
+    /// Consecutive rounds without a visible image.
     private var fruitless = 0
-    /// The next look comes no earlier.
+    /// The earliest time of the next round.
     private var resumes = Instant(nanoseconds: 0)
 
-    /// A look is worth it where the bytes have grown by one part in so many, and by so many bytes.
+    /// The received bytes must grow by at least this fraction and this number of bytes.
     private static let growthDivisor: UInt64 = 16
     private static let growthMin: UInt64 = 1_024
-    /// For a millisecond of work there are so many without.
+    /// Idle time per unit of work time.
     private static let restFactor = 3
-    /// Milliseconds of the pause that doubles from one look without fruit to the next, at least
-    /// and at most.
+    /// The minimum and maximum backoff in milliseconds, which doubles after each round without a
+    /// visible image.
     private static let pauseMin = 50
     private static let pauseMax = 10_000
     private static let doublingsMax = 8
 
-    /// Whether it is time for a look at so many bytes of a transfer; 0 `expected`: nobody said how
-    /// many will come.
+    /// Whether to start a round with this many bytes; `expected` is 0 if the total is unknown.
     func permits(_ arrived: UInt64, of expected: UInt64, at now: Instant) -> Bool {
         guard underWay == 0, now >= resumes, arrived > bytes else { return false }
         guard bytes > 0 else { return true }
@@ -81,14 +81,14 @@ struct PartialPace: Sendable {
             && (grown >= Self.growthMin || arrived == expected)
     }
 
-    /// A look at so many bytes begins a partial image, perhaps one more.
+    /// Records the start of a partial image in a new or current round.
     mutating func begins(of arrived: UInt64) {
         if underWay == 0 { (milliseconds, hasShown, hasFailed) = (0, false, false) }
         bytes = arrived
         underWay += 1
     }
 
-    /// A partial image has ended; it took a worker so many milliseconds.
+    /// Records the end of a partial image that used a worker for this many milliseconds.
     mutating func ended(_ end: End, after milliseconds: Int, at now: Instant) {
         underWay -= 1
         self.milliseconds += milliseconds
@@ -107,11 +107,10 @@ struct PartialPace: Sendable {
     }
 }
 
-// Images of what has arrived so far, while the rest comes (SEMANTICS §2.11).
+// Partial images from the data received so far, while the transfer continues (SEMANTICS §2.11).
 extension Deriver {
-    /// Bytes have arrived. Where it is time to look at them, each result that wants to see
-    /// something begins a partial image of them, as long as a decoder is free. Who has seen least
-    /// goes first.
+    /// Handles received bytes. If a round is due, each interested result starts a partial image
+    /// while a decoder is free. Results that have shown the fewest bytes go first.
     mutating func lookAt(
         _ progress: JobProgress, _ block: BlockHandle, of node: SourceNode.ID
     ) {
@@ -141,7 +140,7 @@ extension Deriver {
         let key = results[result].name.key.decode
         let suspect = suspect(sources[node].name.key, need, in: block)
         guard !isSuspected(suspect, for: results[result].name) else { return }
-        // A preview is other bytes: what becomes of it is no evidence against the image.
+        // A preview has different bytes and is no evidence against the image.
         let accused = progress.isPreview ? nil : suspect
         let work = DecodeWork(
             source: arrived, frame: key.frame, need: need, keeps: key.keeps,
@@ -157,8 +156,8 @@ extension Deriver {
             suspect: accused)
     }
 
-    /// What is to be made of the bytes: pixels, where somebody wants to see them and they can be
-    /// shown; else what the header says, until that is known.
+    /// Returns what to make of the bytes: pixels if they are wanted and can be shown, else the
+    /// header until it is known.
     private func early(
         of result: ResultNode.ID, _ format: ImageFormat?, from node: SourceNode.ID
     ) -> DecodeNeed? {
@@ -175,8 +174,8 @@ extension Deriver {
         return isNew && !wishes.isDisjoint(with: .early) ? .header : nil
     }
 
-    /// The pixels of a whole image, of whatever format, where somebody wants to see them. What it
-    /// says of itself is not said of the image to come.
+    /// Returns the pixels to make of a preview, which is a complete image in any format, if they
+    /// are wanted. Its header isn't reported because it doesn't describe the final image.
     private func preview(of result: ResultNode.ID) -> DecodeNeed? {
         let isWanted = results[result].consumers.members.contains { $0.wishes.contains(.partials) }
         guard isWanted, results[result].name.key.isOurs else { return nil }
@@ -184,13 +183,13 @@ extension Deriver {
         return need == .header ? .full : need
     }
 
-    /// Behind all that somebody waits for.
+    /// Class low, so that the work comes after everything that a reply waits for.
     private func urgency(of partial: PartialNode.ID) -> Urgency {
         let wanted = results[partials[partial].result].consumers.urgency
         return Urgency(priority: .low, deadline: wanted.deadline, flows: wanted.flows)
     }
 
-    // MARK: - What comes of its jobs
+    // MARK: - Outcomes
 
     mutating func continuePartial(
         _ partial: PartialNode.ID, _ job: Completion.Ended, _ result: JobResult,
@@ -206,7 +205,7 @@ extension Deriver {
             endPartial(partial, .shown)
         default: endPartial(partial, .fruitless)
         }
-        // A job that follows holds what it reads.
+        // A subsequent job holds the blocks that it reads.
         dispatcher.drop(blocks)
     }
 
@@ -266,9 +265,9 @@ extension Deriver {
     }
 }
 
-// Partial images that are not made any more.
+// Ending partial images.
 extension Deriver {
-    /// It is over, and its job is of no use.
+    /// Ends a partial image and abandons its job.
     mutating func endPartial(_ partial: PartialNode.ID, _ end: PartialPace.End = .left) {
         guard let node = partials.remove(partial) else { return }
         if sources.contains(node.source) {
@@ -279,13 +278,14 @@ extension Deriver {
         if let job = node.job { abandon(job) }
     }
 
-    /// Its job is over without a result. Who hung once with what has arrived will do so again.
+    /// Handles a failed job. After a timeout no further attempt is made, because the same data
+    /// would hang again.
     mutating func partialFailed(_ partial: PartialNode.ID, _ error: ImageError) {
         if error.code == .deadlineExceeded { return giveUpPartials(of: partials[partial].source) }
         endPartial(partial, error.code == .cancelled ? .left : .fruitless)
     }
 
-    /// A worker crashed with a partial image: no more are made of what has arrived of that source.
+    /// Handles a crash with a partial image: the source gets no more of them.
     mutating func giveUpPartials(after departure: Departure) {
         guard let job = dispatcher.crashed(departure), case .partial(let partial) = purposes[job]
         else { return }
@@ -297,7 +297,8 @@ extension Deriver {
         endPartials(of: node)
     }
 
-    /// All bytes are there: the whole image overtakes what was made of some.
+    /// Ends all partial images after the transfer has finished, because the complete image
+    /// supersedes them.
     mutating func endPartials(of node: SourceNode.ID) {
         for decode in sources[node].consumers.members {
             for result in decodes[decode].results {
@@ -307,10 +308,10 @@ extension Deriver {
     }
 }
 
-// Waiters are told how far their transfer is.
+// Transfer progress for subscribers.
 extension Deriver {
-    /// Tells those of the source's waiters that want to know how far it is, and what its header
-    /// says, as far as that is known.
+    /// Reports progress, and the image header if it is known, to the source's interested
+    /// subscribers.
     mutating func tellProgress(_ progress: JobProgress, of node: SourceNode.ID) {
         let info = sources[node].early.info
         let told = waiters(of: node).filter { !$0.wishes.isDisjoint(with: [.progress, .info]) }

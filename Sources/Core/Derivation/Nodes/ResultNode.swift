@@ -3,28 +3,29 @@ package import ImageModel
 import Messages
 import Tables
 
-/// One result, for all its waiters.
+/// One result, shared by all of its subscribers.
 ///
 ///     awaitingPixels ──pixels──► transforming ──bytes──► delivering ──► gone
-///                                (one job, or the links of a chain one after another)
+///                                (one job, or the links of a chain in sequence)
 ///           └─────────the result is the original────────────┘
 ///
-/// An image of one colour needs no pixels, and begins with `transforming`.
+/// A solid-color image needs no pixels and starts in `transforming`.
 ///
-/// From `delivering` on the result exists: it is stored although nobody may wait any more.
+/// From `delivering` on, the result exists and is stored even if no subscriber is left.
 struct ResultNode: ClosableNode {
     static var table: WritableKeyPath<Deriver, NodeTable<ResultNode>> { \.results }
 
     enum State: Sendable {
-        /// A decode is on its way.
+        /// Waiting for a decode.
         case awaitingPixels
-        /// Steps and encode.
+        /// Running the steps and the encoder.
         case transforming(JobID)
-        /// The cache copies it to where clients read, and stores it as wanted.
+        /// The cache is copying the result to where clients read, and storing it in the requested
+        /// tiers.
         case delivering(JobID, Product, StorePolicy)
     }
 
-    /// The encoded bytes of the result, in the segment of the worker that made them.
+    /// The encoded bytes of the result, in the segment of the worker that produced them.
     final class Product: Sendable {
         let block: BlockHandle
         let reference: BlockReference
@@ -39,38 +40,40 @@ struct ResultNode: ClosableNode {
 
     private(set) var name: ResultName
     var key: ResultName { name }
-    /// Of the first waiter: headers as it wrote them; steps and output are the same for all.
+    /// The request of the first subscriber. Header spelling may differ between subscribers; steps
+    /// and output are the same for all.
     let order: Order
     private(set) var state = State.awaitingPixels
     var consumers = WaiterList<Waiter>()
     var policy: StorePolicy
-    /// Tiers that were asked for the result, in vain.
+    /// Tiers that were queried for the result and missed.
     var knownMissing: CacheTypes = .none
-    /// Its pixels, as long as it needs them.
+    /// The decode, while its pixels are needed.
     var need: Need<DecodeNode>?
-    /// Where workers of somebody else do some of its steps: how far that is.
+    /// Progress through the steps if external workers run some of them.
     var chain: StepChain?
-    /// What is laid over the pixels, in the order of the steps, until it is.
+    /// The overlays in the order of the steps, until they are applied.
     var overlays: [Need<DecodeNode>] = []
-    /// Whether it is only for present waiters: others find no result of the name.
+    /// Whether no further subscriber may join; the result is no longer found by its name.
     var isClosed = false
-    /// Its source, which may be gone once the result exists.
+    /// The source, which may be gone once the result exists.
     var source: SourceNode.ID?
-    /// Of the source's bytes.
+    /// The provenance of the source's bytes.
     private(set) var provenance = Provenance()
-    /// The text of the key under which it is stored; known once the source is.
+    /// The text of the key under which the result is stored; final once the source is known.
     private(set) var text: String
     var timings = StageTimings()
-    /// What was decoded for it and how it was made, as soon as it is known.
+    /// Accounts of the decode and the transform, once known.
     var decoded: DecodeAccount?
-    /// Whether pixels of its source are missing. It is kept nowhere then: a load that refuses
-    /// damaged images must not find it, and its origin may have the whole image soon.
+    /// Whether pixels are missing because the source is damaged. Such a result is not stored: loads
+    /// that reject damaged images must not find it, and the origin may soon have the complete
+    /// image.
     var isDamaged = false
     var transformed: TransformAccount?
-    /// What a serializer makes of it, while that is under way, and the tiers that have it.
+    /// The serialization in progress, and the tiers that have stored it.
     var transcode: TranscodeNode.ID?
     var transcoded = CacheTypes.none
-    /// The partial image that is being made, and the bytes of the source in the last one.
+    /// The partial image in progress, and the number of source bytes in the latest one.
     var partial: PartialNode.ID?
     var partialBytes: UInt64 = 0
 
@@ -83,7 +86,7 @@ struct ResultNode: ClosableNode {
 
     var decode: DecodeNode.ID? { need?.node }
 
-    /// Once the result exists it is stored, whoever waits.
+    /// A result that exists is stored even without subscribers.
     var isInUse: Bool { !consumers.isEmpty || exists }
 
     var job: JobID? {
@@ -98,25 +101,25 @@ struct ResultNode: ClosableNode {
         return nil
     }
 
-    /// Whose block it is made of, or that has it.
+    /// The worker that produced the block from which the result is made or that holds it.
     var producer: WorkerID? { (product?.block ?? chain?.carried)?.worker }
 
-    /// Whether the result exists, so that a cancel stops no work.
+    /// Whether the result exists, so that a cancel no longer stops work.
     var exists: Bool { product != nil }
 
     /// Whether the result is the source's own bytes.
     var isOriginal: Bool { !order.plan.includes(.transform) }
 
-    /// The canvas that is painted, where no bytes are needed.
+    /// The canvas to paint if no source bytes are needed.
     var canvas: Canvas? {
         if case .canvas(let canvas) = name.origin { return canvas }
         return nil
     }
 
-    /// Bytes of a transfer that began later replaced those that it is made of.
+    /// Records that a later transfer has replaced the bytes from which the result is made.
     mutating func outdate() { provenance.isOutdated = true }
 
-    /// The source is known.
+    /// Sets the provenance once the source is known.
     mutating func isMade(of provenance: Provenance) {
         self.provenance = provenance
         if case .variant(let variant) = provenance.keeping {
@@ -124,13 +127,13 @@ struct ResultNode: ClosableNode {
         }
     }
 
-    /// The tiers that take the bytes as they are: none where they get what a serializer makes.
+    /// The tiers that store the bytes as they are; none if they store a serialization.
     var plainTiers: CacheTypes {
         transcode != nil || !transcoded.isEmpty ? .none : keptPolicy.plainTiers
     }
 
-    /// How it is to be kept; nowhere, where the origin's answer depends on everything, or is
-    /// outdated, and where it is damaged.
+    /// The effective store policy. Nothing is stored if the origin's response depends on
+    /// everything, is outdated, or the image is damaged.
     var keptPolicy: StorePolicy {
         var policy = policy
         if provenance.keeping == .nowhere || provenance.isOutdated || isDamaged {
@@ -139,19 +142,19 @@ struct ResultNode: ClosableNode {
         return policy
     }
 
-    /// Its bytes come from somewhere else.
+    /// Changes the origin of the bytes.
     mutating func rename(_ origin: ByteSource) { name = name.with(origin) }
 
     mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
 
-    /// A store does what is wanted at its begin. A waiter that comes later and wants more gets
-    /// another store.
+    /// Records the start of a delivery with the store policy at that time. Subscribers that join
+    /// later and want more get another store.
     mutating func beganDelivery(_ job: JobID, of product: Product) {
         chain = nil
         state = .delivering(job, product, policy)
     }
 
-    /// Whether the store that runs does for what a waiter wants of it.
+    /// Whether the running store satisfies a subscriber's policy.
     func serves(_ policy: StorePolicy) -> Bool {
         guard case .delivering(_, _, let running) = state else { return false }
         return running.covers(policy)
@@ -164,10 +167,10 @@ struct ResultNode: ClosableNode {
     }
 }
 
-// A waiter joins the result that is being made, or begins it.
+// Joining or starting a result.
 extension Deriver {
-    /// Joins the result that is being made of such bytes, or begins to make it. Throws why it
-    /// cannot be begun.
+    /// Joins the result in production from these bytes, or starts it. Throws if it can't be
+    /// started.
     package mutating func join(
         _ waiter: Waiter, of origin: ByteSource, _ urgency: Urgency, missed: MissedTiers
     ) throws(ImageError) -> Place {
@@ -190,7 +193,7 @@ extension Deriver {
         return place
     }
 
-    /// Whether a result is being made of such bytes, after those tiers were asked for it.
+    /// Whether a result is being produced from these bytes and the given tiers have missed.
     package func isMaking(_ order: Order, of origin: ByteSource, afterAsking tiers: CacheTypes)
         -> Bool
     {
@@ -212,7 +215,7 @@ extension Deriver {
         return Place(.result(Need(node: node, seat: seat)))
     }
 
-    /// A result needs pixels: those of the decode that is under way, or of a new one.
+    /// Joins the decode of the pixels that the result needs, or starts one.
     private mutating func obtainPixels(
         of node: ResultNode.ID, for waiter: Waiter, _ missed: MissedTiers
     ) {

@@ -3,15 +3,15 @@ import ImageModel
 import Messages
 import Tables
 
-/// The bytes of one source, for all decodes of them (SEMANTICS §3.5).
+/// The bytes of one source, shared by all of its decodes (SEMANTICS §3.5).
 ///
-///     obtaining ──bytes──► holding ──nobody uses them, nothing stores them──► gone
-///         └──miss, failure, nobody waits──► gone
+///     obtaining ──bytes──► holding ──unused and not being stored──► gone
+///         └──miss, failure, no consumers──► gone
 ///
-/// Between the two, a body that may be the stored one is compared with that (`refreshCached`).
+/// In between, a body that may equal the stored one is compared with it (`refreshCached`).
 ///
-/// A fetched body is held, and stays in the table, until its original was stored or is known not to
-/// be stored. Requests that come until then use it, so that no second GET can go out in between.
+/// A fetched body is kept in the table until the store of its original has finished or is ruled
+/// out. Requests that arrive meanwhile use it, so that no second GET is sent.
 struct SourceNode: Node {
     typealias Provider = SourceNode
     static var table: WritableKeyPath<Deriver, NodeTable<SourceNode>> { \.sources }
@@ -19,29 +19,29 @@ struct SourceNode: Node {
     enum State: Sendable {
         /// A fetch, or a query of the original.
         case obtaining(JobID)
-        /// Bytes came. They are compared with those of the cache, once these are staged.
+        /// Bytes have arrived and are compared with the cached ones once these are staged.
         case comparing(JobID, Body, against: Staged?)
-        /// The bytes are there.
+        /// The bytes are available.
         case holding(Body)
     }
 
-    /// Source bytes and what is known of them.
+    /// Source bytes with their metadata.
     final class Body: Sendable {
         let block: BlockHandle
         let reference: BlockReference
-        /// Which tier had them; none where they were fetched.
+        /// The tier in which they were found; none if they were fetched.
         let tier: CacheTypes
-        /// What the origin said, where they were fetched.
+        /// The response of the origin if they were fetched.
         let fetched: FetchedBody?
-        /// By what they are known again.
+        /// Identifies the bytes.
         let mark: BodyMark
-        /// What their origin says of caching, as far as that is known.
+        /// The origin's caching information, as far as it is known.
         let caching: OriginCaching?
-        /// Whether they may be stored as an original: they were fetched, or an operator puts them.
+        /// Whether they may be stored as an original: they were fetched, or put by an operator.
         let isOriginal: Bool
-        /// By which entries of them are found, besides the tags of who asks.
+        /// Tags of entries made from the bytes, in addition to the request's.
         let tags: [String]
-        /// What an operator put beside them.
+        /// Operator-supplied data stored alongside.
         let extendedData: ExtendedData?
 
         init(_ block: BlockHandle, fetched: FetchedBody, takesTags: Bool) {
@@ -86,32 +86,32 @@ struct SourceNode: Node {
 
     private(set) var name: Sourced<SourceKey>
     var key: SourceKey { name.key }
-    /// What obtains the bytes, again if need be; nothing does where they came along.
+    /// The job that obtains the bytes and may be repeated; `nil` for uploads.
     private(set) var spec: JobSpec?
-    /// The text under which it was looked for first; the same whatever its bytes depend on.
+    /// The text under which the source was first looked up, without a variant.
     let plainText: String
-    /// Where they may be kept.
+    /// Where the bytes may be stored.
     private(set) var keeping = Keeping.asNamed
-    /// On which header fields they depend.
+    /// The header fields on which the bytes depend.
     private(set) var fields: [String]?
-    /// Of the request that began it.
+    /// Log context of the request that started it.
     let logContext: LogContext
     let serializer: Serializer
-    /// The limits that the configuration sets for the request that began it.
+    /// The configured limits of the request that started it.
     let limits: LimitSettings
     private(set) var state: State
     /// Decodes that need the bytes.
     var consumers = WaiterList<DecodeNode.ID>()
     var timings = StageTimings()
-    /// Whether anybody ever wanted to see progress.
+    /// Whether any subscriber has requested progress.
     var hasListeners = false
-    /// What is known of the bytes before all of them have come.
+    /// Information gained before all bytes have arrived.
     var early = EarlyBytes()
     var freshness = Freshness()
-    /// What a decoder said of the bytes; only bytes that decode are stored.
+    /// The image properties reported by a decoder; only bytes that decode are stored.
     var info: ImageInfo?
     var storing = OriginalStores()
-    /// What our own cache may keep of a hit of an external one, once it has decoded.
+    /// What the built-in cache may store of a hit of an external cache, once it has been decoded.
     var promotion: Promotion?
 
     init(name: Sourced<SourceKey>, spec: JobSpec, order: Order, job: JobID) {
@@ -123,7 +123,7 @@ struct SourceNode: Node {
         state = .obtaining(job)
     }
 
-    /// Of bytes that are there.
+    /// Creates a source whose bytes were uploaded.
     init(name: Sourced<SourceKey>, order: Order, upload: Upload) {
         self.name = name
         (logContext, serializer) = (order.logContext, order.serializer)
@@ -138,7 +138,7 @@ struct SourceNode: Node {
         return nil
     }
 
-    /// Bytes that are there, whether or not they may be used already.
+    /// The bytes that have arrived, even if they can't be used yet.
     var kept: Body? {
         switch state {
         case .obtaining: nil
@@ -146,13 +146,13 @@ struct SourceNode: Node {
         }
     }
 
-    /// The stored bytes that the body is compared with.
+    /// The stored bytes with which the body is compared.
     var staged: Staged? {
         if case .comparing(_, _, let staged) = state { return staged }
         return nil
     }
 
-    /// The job that obtains or compares the bytes, while it runs.
+    /// The running job that obtains or compares the bytes.
     var job: JobID? {
         switch state {
         case .obtaining(let job), .comparing(let job, _, _): job
@@ -160,19 +160,19 @@ struct SourceNode: Node {
         }
     }
 
-    /// Whether its bytes replace others: a refresh found them changed, and they are an image.
-    /// Everybody may use them.
+    /// Whether the bytes replace others: a refresh found them changed, and they are an image. Any
+    /// request may use them.
     var isReplacing: Bool {
         freshness.isChanged && !freshness.isOutdated && body != nil && info != nil
     }
 
-    /// The text that the cache is asked for.
+    /// The text that is queried in the cache.
     var queriedText: String? {
         if case .cache(let query) = name.origin { return query.key }
         return nil
     }
 
-    /// Whether the bytes depend on the request's headers: other headers bring other bytes.
+    /// Whether the bytes depend on the request's headers, so that other headers give other bytes.
     var isVaried: Bool {
         switch keeping {
         case .asNamed: queriedText.map { $0 != plainText } ?? false
@@ -181,7 +181,7 @@ struct SourceNode: Node {
         }
     }
 
-    /// The tags of what is stored of its bytes; `nil` while the bytes may bring others.
+    /// The tags of entries stored from the bytes; `nil` while the response may add more.
     var knownTags: [String]? {
         let asked = storing.originals.tags
         if let kept { return CacheTag.union(asked, kept.tags) }
@@ -189,42 +189,42 @@ struct SourceNode: Node {
         return nil
     }
 
-    /// Whether the node has a reason to stay.
+    /// Whether the node must be kept.
     var isInUse: Bool { !consumers.isEmpty || storing.isUnderWay }
 
-    /// Another job is to obtain them, from somewhere else.
+    /// Changes the origin of the bytes; another job obtains them.
     mutating func rename(_ origin: ByteSource, _ spec: JobSpec) {
         name = Sourced(key: name.key, origin: origin)
         self.spec = spec
         timings = StageTimings()
     }
 
-    /// It is begun, or begun again.
+    /// Records that the job was submitted, possibly again.
     mutating func askAgain(_ job: JobID) {
         state = .obtaining(job)
         freshness.isOvertaken = false
         promotion = nil
     }
 
-    /// What the origin says that its answer depends on.
+    /// Sets where the bytes may be stored, depending on the variance of the response.
     mutating func keep(_ keeping: Keeping, fields: [String]? = nil) {
         (self.keeping, self.fields) = (keeping, fields)
     }
 
-    /// Bytes came that may be the stored ones.
+    /// Records the comparison of a body with the stored bytes.
     mutating func compares(_ body: Body, _ job: JobID, against staged: Staged?) {
         state = .comparing(job, body, against: staged)
     }
 
     mutating func obtained(_ body: Body) { state = .holding(body) }
 
-    /// The text under which the cache has, or will have, what a plain text names.
+    /// Returns the text under which the cache stores the entry of a plain text.
     func text(of plain: String) -> String {
         guard case .variant(let variant) = keeping else { return plain }
         return CacheKey.varied(plain, by: variant)
     }
 
-    /// What the cache keeps beside the original; `tags` are those of who asks for it.
+    /// Returns the metadata to store with the original; `tags` are those of the request.
     func metadata(_ info: ImageInfo, tags: [String]) -> StoredMetadata {
         let fetched = body?.fetched
         var metadata = StoredMetadata(
@@ -242,21 +242,20 @@ struct SourceNode: Node {
     }
 }
 
-/// What is known of a source before all of its bytes have come.
+/// Information about a source before all of its bytes have arrived.
 struct EarlyBytes: Sendable {
-    /// Whether anybody wants to look at what has arrived.
+    /// Whether any subscriber wants partial data to be examined.
     var isWanted = false
-    /// Whether work on what has arrived crashed or hung a worker: nothing more is tried before the
-    /// whole is here.
+    /// Whether processing partial data crashed or hung a worker; nothing more is tried before the
+    /// transfer is complete.
     var isGivenUp = false
-    /// When it is looked at again.
+    /// Decides when to examine the data again.
     var pace = PartialPace()
-    /// What the header says; the number of frames is that of those which have come. It never
-    /// becomes less.
+    /// The image header; its number of frames counts those received so far and never decreases.
     private(set) var info: ImageInfo?
 
-    /// A decoder has read the header; whether that is news. What a transfer that began anew has
-    /// fewer frames of is none.
+    /// Records a header that a decoder has read. Returns whether it is new; headers with fewer
+    /// frames, from a restarted transfer, are ignored.
     mutating func learn(_ new: ImageInfo) -> Bool {
         guard info != new, new.pages >= info?.pages ?? 0 else { return false }
         info = new
@@ -266,35 +265,35 @@ struct EarlyBytes: Sendable {
 
 /// Whether a source's bytes are the newest of their URL, as far as is known.
 struct Freshness: Sendable {
-    /// When the transfer that brings the bytes began.
+    /// When the transfer of the bytes began.
     private(set) var began: TransferSerial?
-    /// Whether a refresh brought other bytes than there were.
+    /// Whether a refresh returned bytes that differ from the stored ones.
     var isChanged = false
-    /// The key was stored while a query was under way: a miss means nothing then.
+    /// Whether the key was stored while a query was in flight, which makes a miss meaningless.
     var isOvertaken = false
-    /// Whether a transfer that began later replaced the original. Waiters get these bytes, which
-    /// are stored nowhere and replace nothing.
+    /// Whether a later transfer has replaced the original. Subscribers receive these bytes, but
+    /// they are not stored and replace nothing.
     private(set) var isOutdated = false
-    /// Whether nobody joins it any more.
+    /// Whether no further consumer may join.
     private(set) var isClosed = false
 
-    /// A worker has begun the transfer. One that begins again is newer than what replaced it
-    /// meanwhile.
+    /// Records the start of the transfer. A restarted transfer is newer than any replacement so
+    /// far.
     mutating func began(_ serial: TransferSerial) {
         began = serial
         isOutdated = false
     }
 
-    /// Bytes of a transfer that began later replaced the original.
+    /// Records that a later transfer has replaced the original.
     mutating func outdate() {
         isOutdated = true
         isClosed = true
     }
 }
 
-// The bytes of a source, from the first decode that needs them until they are there.
+// Obtaining the bytes of a source for decodes.
 extension Deriver {
-    /// A decode needs bytes: those of the source that is there, or of a new one.
+    /// Joins the source of the bytes that a decode needs, or starts one.
     mutating func obtainBytes(of node: DecodeNode.ID, _ order: Order) {
         let name = Sourced(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
         let known = sources.serving(name)
@@ -309,7 +308,7 @@ extension Deriver {
         }
     }
 
-    /// Begins to obtain bytes: from the URL, or from the cache, unless they came along.
+    /// Starts a source from the URL, the cache or an upload.
     private mutating func beginSource(
         _ name: Sourced<SourceKey>, _ order: Order, _ urgency: Urgency
     ) -> SourceNode.ID {
@@ -321,7 +320,7 @@ extension Deriver {
             case .revalidation(let mark, _): .fetch(fetchWork(order, mark.validators))
             case .canvas: preconditionFailure("a canvas is painted and needs no bytes")
             }
-        // The job follows at once; it needs to know the node.
+        // The job must refer to the node and is therefore submitted after the insertion.
         let spec = JobSpec(
             layout.expanded(work), host: name.origin.isFetched ? order.names.host : nil)
         let node = sources.insert(
@@ -330,7 +329,7 @@ extension Deriver {
         return node
     }
 
-    /// The source of bytes that came along has nothing to wait for.
+    /// Creates the source of an upload, whose bytes are already available.
     private mutating func hold(
         _ upload: Upload, as name: Sourced<SourceKey>, _ order: Order
     ) -> SourceNode.ID {
@@ -338,7 +337,7 @@ extension Deriver {
         return sources.insert(SourceNode(name: name, order: order, upload: upload))
     }
 
-    /// Gives its work out.
+    /// Submits the job that obtains the bytes.
     mutating func obtain(_ node: SourceNode.ID, _ urgency: Urgency) {
         guard let spec = sources[node].spec else {
             preconditionFailure("bytes that came along are there")
@@ -350,8 +349,8 @@ extension Deriver {
         sources[node].askAgain(job)
     }
 
-    /// Headers are for origins that clients and rules choose, and for whoever an operator asks in
-    /// their place; what else is asked gets none of them.
+    /// Headers are sent only to origins chosen by clients and rules, or to a loader that an
+    /// operator substitutes for them; other loaders receive none.
     func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
             url: order.terms.askedURL ?? order.image.url,
@@ -362,7 +361,7 @@ extension Deriver {
             terms: order.terms.transferOfItsOwn)
     }
 
-    /// Whether the bytes are here already, or are being fetched since the cache does not have them.
+    /// Whether the bytes are available, or are being fetched because the cache doesn't have them.
     package func isFetching(_ order: Order) -> Bool {
         let name = Sourced(key: order.key.decode.source, origin: order.network)
         guard let node = sources.serving(name) else { return false }
@@ -371,14 +370,14 @@ extension Deriver {
                 of: sources[node].storing.originals.missing(order.names.plainOriginal))
     }
 
-    /// The bytes are there: every decode begins.
+    /// Records the bytes and starts all decodes.
     mutating func obtained(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         sources[node].obtained(body)
         endPartials(of: node)
         for decode in sources[node].consumers.members { beginDecode(decode) }
     }
 
-    /// The bytes are there.
+    /// Starts a decode of the bytes.
     private mutating func beginDecode(_ node: DecodeNode.ID) {
         guard let source = decodes[node].source, let body = sources[source].body else {
             preconditionFailure("a decode begins when its source has arrived")
@@ -407,16 +406,16 @@ extension Deriver {
     }
 }
 
-// What whoever keeps a deny list of sources has to know.
+// Reports for the owner of the failure cache.
 extension Deriver {
-    /// What was to be fetched failed, or is no image.
+    /// Reports that a transfer failed or its body isn't an image.
     mutating func tellFailed(_ node: SourceNode.ID, _ error: ImageError) {
         let orders = sources[node].consumers.members.flatMap { self.orders(of: $0) }
         if !orders.isEmpty { tell(.failedSource(sources[node].name.key, .header, error, orders)) }
     }
 
-    /// What was fetched could not be decoded: that counts for all who wait for the source where it
-    /// is no image.
+    /// Reports a failed decode of a fetched source. If the source isn't an image, this affects all
+    /// of its subscribers.
     mutating func tellFailed(_ node: DecodeNode.ID, of source: SourceNode.ID, _ error: ImageError) {
         let operation = error.prevented(of: decodes[node].name.key.operation)
         guard operation != .header else { return tellFailed(source, error) }
@@ -426,7 +425,7 @@ extension Deriver {
         }
     }
 
-    /// What was fetched is an image after all: that counts where somebody asked for another try.
+    /// Reports that a fetched source is an image after all, if any request asked for a retry.
     mutating func tellProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
         guard sources[source].body?.fetched != nil else { return }
         let retries = orders(of: node).filter(\.image.mayFollowAFailure)
@@ -435,7 +434,7 @@ extension Deriver {
         tell(.provenSource(sources[source].name.key, operation, retries))
     }
 
-    /// The orders of all waiters of a decode, the loads of overlays included.
+    /// The requests of all subscribers of a decode, including overlay loads.
     private func orders(of node: DecodeNode.ID) -> [Order] {
         let orders = waiters(of: node).map(\.order)
         let overlays = decodes[node].overlays

@@ -3,69 +3,70 @@ package import ImageModel
 import Messages
 import Tables
 
-/// Another encoding of a result or of an original, made for the tiers that keep it
-/// (SEMANTICS §5.8).
+/// A serialization: another encoding of a result or original for the tiers that store it (SEMANTICS
+/// §5.8).
 ///
 ///     decoding ──pixels──► encoding ──bytes──► storing ──► gone
 ///
-/// The encoding of a result begins with `encoding`, out of the pixels that the result was made of.
+/// The serialization of a result starts with `encoding`, from the pixels from which the result was
+/// made.
 struct TranscodeNode: Tabled {
     typealias ID = SlotID<TranscodeNode>
 
-    /// Where it goes.
+    /// The target of the serialization.
     struct Entry: Sendable {
-        /// The text of the key, and the tiers that are to have it under that.
+        /// The text of the key, and the tiers to store it in.
         let text: String
         let tiers: CacheTypes
-        /// What is kept beside the bytes, but for what they are.
+        /// The metadata stored with the bytes, except for the image properties.
         let metadata: StoredMetadata
     }
 
-    /// What it is made of.
+    /// The input of the serialization.
     struct Material: Sendable {
-        /// The source of the bytes, their plain text, and whether a refresh looked for them.
+        /// The source of the bytes, its plain text, and whether a refresh fetched it.
         let key: SourceKey
         let plainText: String
         let isRevalidation: Bool
-        /// When the transfer of these bytes began, where there was one.
+        /// When the transfer of the bytes began, if there was one.
         let began: TransferSerial?
         let source: SourceNode.ID?
     }
 
     let entry: Entry
     let material: Material
-    /// What is done to the pixels, and how they are encoded.
+    /// The steps to apply to the pixels, and the encoding.
     let steps: [TransformStep]
     let output: OutputOptions
-    /// The limits that the configuration sets.
+    /// The configured limits.
     let limits: LimitSettings
-    /// Whether what tiers have under that text is known to be outdated.
+    /// Whether the existing entries under the text are known to be outdated.
     var replaces: Bool
-    /// The result whose waiters may ask what became of it.
+    /// The result whose subscribers may wait for the store.
     let result: ResultNode.ID?
-    /// Whether the source stays until it is stored, since these are its bytes.
+    /// Whether the source must stay until the store has finished, because these are its bytes.
     let keepsSource: Bool
     let urgency: Urgency
     let logContext: LogContext
-    /// What its job reads; the job holds it.
+    /// The block that the job reads; the job holds it.
     var input: BlockHandle
-    /// What is laid over it, until it was; its job holds that, too.
+    /// The overlays, until they are applied; the job holds them too.
     var overlays: [DecodeNode.Pixels] = []
     var job = JobID(0)
-    /// The watchers that wait for its store.
+    /// The watchers of the store.
     var watchers = WatcherList()
 
-    /// Whether its job reads what that worker made.
+    /// Whether the job reads blocks that the worker produced.
     func reads(from worker: WorkerID) -> Bool {
         input.worker == worker || overlays.contains { $0.block.worker == worker }
     }
 }
 
-// What a serializer makes of a result or of an original, on its way to the disk: work that no reply
-// waits for, unless it was asked to (SEMANTICS §5.8).
+// Serializations of results and originals on their way to disk. No reply waits for them unless
+// requested (SEMANTICS §5.8).
 extension Deriver {
-    /// An original that is to be kept in another encoding, under a plain text; `false` where it is
-    /// not.
+    /// Starts the serialization of an original under a plain text. Returns `false` if there is
+    /// none.
     mutating func transcodeOriginal(
         _ node: SourceNode.ID, _ policy: StorePolicy, as plain: String
     ) -> Bool {
@@ -93,7 +94,7 @@ extension Deriver {
         return transcode != nil
     }
 
-    /// Whether an original is being kept in another encoding under that text.
+    /// Whether the original is being serialized under this text.
     func isTranscoding(_ node: SourceNode.ID, as plain: String) -> Bool {
         sources[node].storing.transcodes > 0
             && transcodes.ids.contains {
@@ -102,8 +103,8 @@ extension Deriver {
             }
     }
 
-    /// The same of a result that is the original, or of whose steps workers of somebody else did
-    /// some: these are not asked a second time.
+    /// Starts the serialization of a result that is the original or whose steps were partly run by
+    /// external workers, which are not invoked a second time.
     mutating func transcodeBody(of node: ResultNode.ID, _ product: ResultNode.Product) {
         let policy = results[node].keptPolicy
         let source = results[node].isOriginal ? results[node].source : nil
@@ -118,8 +119,8 @@ extension Deriver {
                 reading: product.block))
     }
 
-    /// A result that is to be kept in another encoding is encoded a second time out of the same
-    /// pixels: nothing is lost between, and nothing that a transformer made waits for one.
+    /// Starts the serialization of a result by encoding the same pixels again: no quality is lost,
+    /// and no transformer output waits for another transformer.
     mutating func transcodePixels(of node: ResultNode.ID, _ metadata: StoredMetadata) {
         let policy = results[node].keptPolicy
         guard let output = policy.output, let decode = results[node].decode,
@@ -153,11 +154,11 @@ extension Deriver {
             input: block)
     }
 
-    // MARK: - Its jobs
+    // MARK: - Jobs
 
-    /// `nil` where it is not made, and nothing goes to the disk: too many are under way, or the
-    /// work killed workers, or one frame of an animation would be left. Memory takes the bytes as
-    /// they are then.
+    /// Returns `nil`, so that nothing is written to disk, if too many serializations are in
+    /// progress, the work is quarantined, or the image is an animation of which only one frame
+    /// would be left. Memory then takes the bytes as they are.
     private mutating func begin(_ transcode: TranscodeNode, _ metadata: StoredMetadata)
         -> TranscodeNode.ID?
     {
@@ -184,7 +185,7 @@ extension Deriver {
         return id
     }
 
-    /// The pixels are there.
+    /// Submits the encode once the pixels are available.
     mutating func encode(
         _ id: TranscodeNode.ID, _ frame: DecodedImage.Frame, _ info: ImageInfo,
         reading block: BlockHandle
@@ -202,7 +203,7 @@ extension Deriver {
             suspect: .transcode(transcode.material.key, transcode.output))
     }
 
-    /// The bytes are there.
+    /// Submits the store once the bytes are available.
     mutating func store(
         _ id: TranscodeNode.ID, _ image: EncodedImage, reading block: BlockHandle
     ) {
@@ -223,28 +224,28 @@ extension Deriver {
     }
 }
 
-// The end of what a serializer makes.
+// Ending serializations.
 extension Deriver {
-    /// Drops one that is under way.
+    /// Drops a serialization in progress.
     mutating func endTranscode(_ id: TranscodeNode.ID) {
         if let source = endTranscode(id, storing: .none) { tidy(source) }
     }
 
-    /// Drops all that are on their way to those tiers under that text.
+    /// Drops all serializations for these tiers under this text.
     package mutating func endTranscodes(of text: String, for tiers: CacheTypes) {
         endTranscodes { $0.entry.text == text && !$0.entry.tiers.isDisjoint(with: tiers) }
     }
 
-    /// Drops all that are meant.
+    /// Drops all serializations that match the predicate.
     mutating func endTranscodes(where isMeant: (TranscodeNode) -> Bool) {
         for id in transcodes.ids where transcodes.contains(id) && isMeant(transcodes[id]) {
             endTranscode(id)
         }
     }
 
-    /// It was stored in these tiers, or in none, where the store failed. Then an outdated entry
-    /// under its key is removed. Its waiters are answered. Returns the source of its bytes, which
-    /// may have stayed for this alone.
+    /// Ends a serialization that was stored in these tiers, or in none if the store failed. In that
+    /// case, an outdated entry under its key is removed. Answers its watchers. Returns the source
+    /// of its bytes if the source may now be unneeded.
     mutating func endTranscode(_ id: TranscodeNode.ID, storing tiers: CacheTypes)
         -> SourceNode.ID?
     {
@@ -267,7 +268,7 @@ extension Deriver {
         return source
     }
 
-    /// Each waiter is answered, or goes on to wait for the original.
+    /// Answers the watchers, or lets them wait for the store of the original.
     private mutating func tellStored(_ watchers: WatcherList, in tiers: CacheTypes) {
         for var watcher in watchers.members {
             watcher.stored.formUnion(tiers)
