@@ -1,41 +1,41 @@
 package import ImageModel
 
-/// What an animated file says of its frames, as far as its bytes have arrived. It is found without
-/// a codec: every byte may be a stranger's. The time is that of one walk from part to part.
+/// The frames of an animated file, as far as its bytes have arrived. Parsed without a codec from
+/// untrusted input, in time linear in the number of parts of the file.
 package struct AnimationMap: Hashable, Sendable {
-    /// Where the walk ended.
+    /// Why parsing stopped.
     package enum End: Hashable, Sendable {
-        /// At the end that the file says.
+        /// The end that the file declares was reached.
         case whole
-        /// At the end of the bytes: there may be more.
+        /// The available bytes end here; more may follow.
         case cut
-        /// At something that the format does not permit.
+        /// The file violates its format.
         case broken
-        /// At the most frames that were asked for.
+        /// The requested maximum number of frames was reached.
         case limit
     }
 
     package let format: ImageFormat
-    /// The size of every frame as it is shown.
+    /// The size at which every frame is displayed.
     package var canvas: PixelSize
-    /// How often all frames are played; 0: without end.
+    /// How often all frames are played; 0 for an infinite loop.
     package var plays: Int
-    /// SDWebImage's loop count: the number that a GIF has; else as often as it is played.
+    /// SDWebImage's loop count: the number stored in a GIF, otherwise `plays`.
     package var loops: Int { repetitions ?? plays }
-    /// The number in a GIF, which counts how often it is repeated, 0: without end; `nil` where the
-    /// file has none, and for other formats.
+    /// The repeat count stored in a GIF, 0 for an infinite loop; `nil` if the file has none, and
+    /// for other formats.
     var repetitions: Int?
-    /// The frames that are there as a whole, in order; of the last one a part where it is open.
+    /// The complete frames, in order. If `isLastOpen`, the last one may be incomplete.
     package var frames: [FrameRecord] = []
-    /// Whether more parts of the last frame may follow, of bytes that end within it.
+    /// Whether the last frame may have further parts beyond the available bytes.
     package var isLastOpen = false
-    /// Parts of the file that each frame needs besides its own: of each kind the first one, as
-    /// formats permit no more.
+    /// Parts of the file that every frame needs in addition to its own. Only the first part of each
+    /// kind is listed because the formats permit no more.
     package var shared: [Range<Int>] = []
     package var end = End.cut
 
-    /// Walks through a file; `nil` for a format without frames of that kind, for a still image, and
-    /// while it cannot be said yet.
+    /// Parses a file. Returns `nil` for a format without this kind of frames, for a still image,
+    /// and as long as the available bytes do not settle it.
     package init?(_ bytes: Span<UInt8>, framesMax: Int) {
         let file = HeaderBytes(bytes)
         let format = ImageFormat(file: bytes)
@@ -48,25 +48,25 @@ package struct AnimationMap: Hashable, Sendable {
         }
     }
 
-    /// Before the first frame.
+    /// A map without frames.
     init(_ format: ImageFormat, canvas: PixelSize, plays: Int) {
         (self.format, self.canvas, self.plays) = (format, canvas, plays)
     }
 
-    /// How many frames are there as a whole for certain.
+    /// The number of frames that are certainly complete.
     package var wholeFrames: Int { frames.count - (isLastOpen ? 1 : 0) }
 
-    /// Bytes of the file that are read anew for each frame.
+    /// The size in bytes of the shared parts, which are read again for each frame.
     package var sharedBytes: Int { shared.reduce(0) { $0 + $1.count } }
 
-    /// Pixels of all frames as they are decoded.
+    /// The number of pixels of all frames as they are decoded.
     package var pixelCount: Int { frames.reduce(0) { $0 + $1.pixelCount } }
 
-    /// How long one loop takes, in microseconds.
+    /// The duration of one loop, in microseconds.
     package var duration: Int { frames.reduce(0) { $0 + $1.duration } }
 
-    /// The frame from which on the canvas has to be drawn for that one to be right; `drawn` where
-    /// all before that one was drawn, and no later one will do.
+    /// Returns the frame from which the canvas must be drawn so that frame `index` is correct.
+    /// Returns `drawn` if all frames before it are already drawn and no later start is possible.
     func start(of index: Int, drawn: Int) -> Int {
         var start = index
         let least = drawn <= index ? drawn : 0
@@ -74,46 +74,47 @@ package struct AnimationMap: Hashable, Sendable {
             let before = frames[start - 1]
             if before.disposal == .clear, before.covers(canvas) { return start }
             start -= 1
-            // What it hides comes back where it is not kept.
+            // Frames that it hides are needed only if its disposal restores them.
             if frames[start].hides(canvas), frames[start].disposal != .restore { return start }
         }
         return start
     }
 }
 
-/// One frame of an animation as its file says: where its pixels are, and what is done with them.
+/// One frame of an animation as the file describes it: where its pixels are, and how they are
+/// composited.
 package struct FrameRecord: Hashable, Sendable {
-    /// What happens to the canvas once the frame was shown, before the next one is drawn.
+    /// How the canvas changes after the frame was displayed, before the next one is drawn.
     package enum Disposal: Hashable, Sendable {
-        /// It stays as it is.
+        /// The canvas is left as it is.
         case keep
         /// The area of the frame becomes transparent.
         case clear
-        /// It is again as it was before the frame was drawn.
+        /// The canvas is restored to its state before the frame was drawn.
         case restore
     }
 
-    /// How the pixels of the frame come onto the canvas.
+    /// How the pixels of the frame are composited onto the canvas.
     package enum Blending: Hashable, Sendable {
-        /// In place of what was there, alpha included.
+        /// They replace the canvas, including alpha.
         case replace
-        /// Over what was there.
+        /// They are composited over the canvas.
         case over
     }
 
-    /// Where its pixels lie on the canvas. A GIF may have some outside: these are not drawn; or
-    /// none at all.
+    /// The area of the frame on the canvas. In a GIF it may extend beyond the canvas, partly or
+    /// completely; pixels outside are not drawn.
     package var area: PixelRect
-    /// Pixels of it as it is decoded, of which some may lie beside the canvas.
+    /// The number of decoded pixels, including those outside the canvas.
     package var pixelCount: Int { max(0, area.size.width) * max(0, area.size.height) }
-    /// How long it is shown, in microseconds (`FrameTiming`).
+    /// How long the frame is displayed, in microseconds (`FrameTiming`).
     package var duration: Int
     package var disposal: Disposal
     package var blending: Blending
-    /// Whether some of its pixels may be transparent.
+    /// Whether some pixels may be transparent.
     package var mayBeTransparent: Bool
-    /// Where its encoded pixels lie in the file, in order; what else a range holds depends on the
-    /// format.
+    /// The ranges of the file that hold the encoded pixels, in order. What else a range contains
+    /// depends on the format.
     package var parts: [Range<Int>]
 
     package init(
@@ -125,31 +126,31 @@ package struct FrameRecord: Hashable, Sendable {
         self.mayBeTransparent = mayBeTransparent
     }
 
-    /// Whether nothing of a canvas of that size is seen through the frame.
+    /// Returns whether the frame hides everything on a canvas of the given size.
     func hides(_ canvas: PixelSize) -> Bool {
         covers(canvas) && (blending == .replace || !mayBeTransparent)
     }
 
-    /// Whether it lies over every pixel of a canvas of that size.
+    /// Returns whether the frame covers every pixel of a canvas of the given size.
     func covers(_ canvas: PixelSize) -> Bool {
         area.intersection(with: canvas)?.size == canvas
     }
 }
 
-/// How long a frame is shown, and how often an animation (SEMANTICS §11.30).
+/// Normalizes frame durations (SEMANTICS §11.30).
 package enum FrameTiming {
-    /// Microseconds of a frame whose file says nothing, or too little to be seen.
+    /// The default, in microseconds, for files that state no duration or too short a one.
     package static let usual = 100_000
 
-    /// The fewest microseconds that a file may ask for: less than 11 ms was never meant, browsers
-    /// have always shown it for 100 ms.
+    /// The shortest duration in microseconds that is honored. Durations below 11 ms are never
+    /// intended; browsers have always displayed such frames for 100 ms.
     private static let least = 11_000
 
-    /// Of microseconds as the file says.
+    /// Returns the duration for a value in microseconds stated by a file.
     package static func duration(stated: Int) -> Int { stated < least ? usual : stated }
 
-    /// Of a fraction of a second; a denominator of 0 means 100 (PNG specification, third edition,
-    /// 11.3.4.2).
+    /// Returns the duration for a fraction of a second. A denominator of 0 means 100 (PNG
+    /// specification, third edition, 11.3.4.2).
     static func duration(numerator: Int, denominator: Int) -> Int {
         let denominator = denominator == 0 ? 100 : denominator
         return duration(stated: (numerator * 1_000_000 + denominator / 2) / denominator)
@@ -158,14 +159,14 @@ package enum FrameTiming {
 
 /// GIF89a, specification of 31 July 1990.
 extension AnimationMap {
-    /// Bytes of a header and the logical screen.
+    /// The size in bytes of the header and the logical screen descriptor.
     private static let screenBytes = 13
 
     init?(gif file: borrowing HeaderBytes, framesMax: Int) {
         guard let canvas = file.gifSize, canvas.isPositive, let flags = file.byte(10) else {
             return nil
         }
-        // Played once where no extension says otherwise.
+        // Played once unless an extension overrides it.
         self.init(.gif, canvas: canvas, plays: 1)
         let table = Self.screenBytes..<Self.screenBytes + Self.tableBytes(flags)
         guard table.isEmpty || file.byte(table.upperBound - 1) != nil else { return }
@@ -173,7 +174,8 @@ extension AnimationMap {
         end = walk(gif: file, from: table.upperBound, framesMax)
     }
 
-    /// A table of colours follows where the highest bit is set, of a power of two.
+    /// The size in bytes of a color table, which is present if the highest bit is set. The number
+    /// of colors is a power of two.
     private static func tableBytes(_ flags: UInt8) -> Int {
         flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
     }
@@ -185,7 +187,7 @@ extension AnimationMap {
         while let introducer = file.byte(offset) {
             switch introducer {
             case 0x3B: return .whole
-            // Encoders have written more zeros than the format has: readers pass over them.
+            // Some encoders write extra zeros; decoders skip them.
             case 0: offset += 1
             case 0x21:
                 guard let next = file.gifBlocksEnd(offset + 2) else { return .cut }
@@ -205,7 +207,7 @@ extension AnimationMap {
         return .cut
     }
 
-    /// Whether an application extension is one of the two that say how often.
+    /// Returns whether an application extension is one of the two that hold the loop count.
     private static func saysLoops(_ file: borrowing HeaderBytes, at offset: Int) -> Bool {
         file.has("NETSCAPE2.0", at: offset + 3) || file.has("ANIMEXTS1.0", at: offset + 3)
     }
@@ -227,7 +229,8 @@ extension AnimationMap {
     }
 }
 
-/// What a graphic control extension says of the image behind it; none says that it stays.
+/// The content of a graphic control extension, which applies to the image that follows. Without
+/// one, the image is kept.
 private struct GraphicControl {
     private var part: Range<Int>?
     private var flags: UInt8 = 0
@@ -235,7 +238,7 @@ private struct GraphicControl {
 
     init() {}
 
-    /// Of one that is there as a whole.
+    /// Parses an extension that is complete.
     init(_ file: borrowing HeaderBytes, at offset: Int) {
         part = offset..<offset + 8
         flags = file.byte(offset + 3) ?? 0
@@ -245,7 +248,7 @@ private struct GraphicControl {
     private var disposal: FrameRecord.Disposal {
         switch flags >> 2 & 7 {
         case 2: .clear
-        // 4 is what some encoders wrote for 3.
+        // Some encoders write 4 instead of 3.
         case 3, 4: .restore
         default: .keep
         }
@@ -253,8 +256,8 @@ private struct GraphicControl {
 
     private var isTransparent: Bool { flags & 1 != 0 }
 
-    /// The image whose descriptor and bytes lie there; one of no size is shown as all others, and
-    /// draws nothing.
+    /// Returns the image whose descriptor and data are in this range. An empty image is displayed
+    /// for its duration like any other but draws nothing.
     func frame(_ file: borrowing HeaderBytes, _ image: Range<Int>) -> FrameRecord? {
         let offset = image.lowerBound
         guard let x = file.littleEndian(2, at: offset + 1),
@@ -271,7 +274,8 @@ private struct GraphicControl {
 }
 
 extension HeaderBytes {
-    /// The offset behind the sub-blocks that begin there; `nil` where they do not end.
+    /// Returns the offset after the sub-blocks that begin at `start`; `nil` if they are
+    /// unterminated.
     func gifBlocksEnd(_ start: Int) -> Int? {
         var offset = start
         while let count = byte(offset) {
@@ -283,11 +287,11 @@ extension HeaderBytes {
 }
 
 /// Animated PNG (PNG specification, third edition, 4.9 and 11.3.4). The default image is a frame
-/// where a frame control stands in front of it, else it is none.
+/// only if a frame control chunk precedes it.
 extension AnimationMap {
-    /// Chunks of one file at most.
+    /// The maximum number of chunks in a file.
     private static let pngChunksMax = 1 << 20
-    /// A file has one of each at most.
+    /// Chunks that apply to all frames; a file contains at most one of each.
     private static let shared: [StaticString] = [
         "PLTE", "tRNS", "iCCP", "sRGB", "gAMA", "cHRM", "sBIT", "cICP",
     ]
@@ -298,7 +302,7 @@ extension AnimationMap {
         }
         self.init(.png, canvas: canvas, plays: 0)
         end = walk(png: file, framesMax)
-        // What is whole can be shown; a frame control without pixels cannot.
+        // Complete data can be displayed; a frame control without pixels cannot.
         if frames.last?.parts.isEmpty == true {
             frames.removeLast()
         } else {
@@ -339,7 +343,7 @@ extension AnimationMap {
         return .limit
     }
 
-    /// Whether each frame needs the chunk of that kind, which is the first one of it.
+    /// Returns whether this is the first chunk of a kind that every frame needs.
     private func isShared(_ file: borrowing HeaderBytes, _ kind: Int) -> Bool {
         for name in Self.shared where file.has(name, at: kind) {
             for part in shared where file.has(name, at: part.lowerBound + 4) { return false }
@@ -348,7 +352,8 @@ extension AnimationMap {
         return false
     }
 
-    /// Frame controls and frame data are numbered in one row.
+    /// Returns whether the sequence number is the expected one. Frame controls and frame data share
+    /// one sequence.
     private func isNext(
         _ next: inout Int, _ file: borrowing HeaderBytes, _ offset: Int
     ) -> Bool {
@@ -371,7 +376,7 @@ extension AnimationMap {
         guard area.intersection(with: canvas) == area, disposal <= 2, blending <= 1 else {
             return nil
         }
-        // There is nothing before the first frame that could come back.
+        // The first frame has no previous state to restore.
         let kept: FrameRecord.Disposal = disposal == 1 ? .clear : .restore
         return FrameRecord(
             area: area,
@@ -384,7 +389,7 @@ extension AnimationMap {
 
 /// Animated WebP (RFC 9649 §2.7).
 extension AnimationMap {
-    /// Chunks of one file at most.
+    /// The maximum number of chunks in a file.
     private static let webPChunksMax = 1 << 20
 
     init?(webP file: borrowing HeaderBytes, framesMax: Int) {
@@ -393,7 +398,7 @@ extension AnimationMap {
             let count = file.littleEndian(4, at: 4)
         else { return nil }
         self.init(.webp, canvas: canvas, plays: 0)
-        // What the file says of its length counts: bytes behind it are nothing of it.
+        // The length in the header is authoritative: trailing bytes are ignored.
         end = walk(webP: file, to: 8 + count, framesMax)
     }
 
@@ -410,7 +415,7 @@ extension AnimationMap {
             if file.has("ANIM", at: offset) {
                 plays = file.littleEndian(2, at: body.lowerBound + 4) ?? 0
             } else if file.has("ICCP", at: offset), shared.isEmpty {
-                // The last chunk of a file may lack the byte that makes its length even.
+                // The padding byte of an odd-sized chunk may be missing at the end of a file.
                 let end = body.upperBound + count % 2
                 shared.append(offset..<(file.byte(end - 1) == nil ? body.upperBound : end))
             } else if file.has("ANMF", at: offset) {
@@ -443,10 +448,10 @@ extension AnimationMap {
     }
 }
 
-/// AVIF image sequences (AV1 Image File Format, 6.3): each frame is the whole canvas. That frames
-/// are made of others is a matter of their codec.
+/// AVIF image sequences (AV1 Image File Format, 6.3): each frame covers the whole canvas.
+/// Dependencies between frames are left to the codec.
 extension AnimationMap {
-    /// Samples of one file at most.
+    /// The maximum number of samples in a file.
     private static let samplesMax = 1 << 20
 
     init?(avif file: borrowing HeaderBytes, framesMax: Int) {
@@ -478,7 +483,7 @@ extension AnimationMap {
         return .whole
     }
 
-    /// Of a track that says no parts of a second a frame says nothing.
+    /// A track without a timescale states no frame durations.
     private func duration(_ sample: SampleWalk.Sample, _ track: PictureTrack) -> Int {
         guard track.timescale > 0 else { return FrameTiming.usual }
         return min(

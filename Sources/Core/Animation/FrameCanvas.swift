@@ -1,13 +1,13 @@
 import ImageModel
 
-/// The pixels of one animation, frame upon frame: 8-bit RGBA, alpha straight, rows without gaps.
+/// The composited pixels of an animation: 8-bit RGBA, straight alpha, rows without padding.
 ///
-/// Any frame can be asked for at any time. Those in order cost one frame each; another one is drawn
-/// from the nearest frame before it that hides all that was there. A frame that leaves nothing
-/// behind is not even decoded on the way.
+/// Frames can be requested in any order. Sequential access decodes one frame at a time; random
+/// access starts from the nearest preceding frame that hides everything below it. Frames that leave
+/// nothing on the canvas are not decoded on the way.
 package struct FrameCanvas: Sendable {
     private let map: AnimationMap
-    /// What is there before `next` is drawn.
+    /// The canvas before `next` is drawn.
     private var base: [UInt8]
     private var next = 0
 
@@ -22,17 +22,17 @@ package struct FrameCanvas: Sendable {
         [UInt8](repeating: 0, count: 4 * map.canvas.width * map.canvas.height)
     }
 
-    /// The canvas as it is shown with that frame.
+    /// Returns the canvas as it is displayed with the given frame.
     ///
     /// - Parameters:
-    ///   - index: one of the frames of the map.
-    ///   - decode: the pixels of a frame's area, in the form of the canvas. It is asked in order,
-    ///     for that frame last.
+    ///   - index: a frame of the map.
+    ///   - decode: returns the pixels of a frame's area in the format of the canvas. It is called
+    ///     in frame order, last for the requested frame.
     package mutating func show<Failure: Error>(
         _ index: Int, decode: (Int) throws(Failure) -> [UInt8]
     ) throws(Failure) -> [UInt8] {
         let frame = map.frames[index]
-        // Nothing of what was drawn is seen: it may stay as it is for other frames.
+        // Nothing drawn before is visible, so the canvas can be kept for other frames.
         guard !frame.hides(map.canvas) else {
             var shown = blank
             draw(try decode(index), frame, onto: &shown)
@@ -51,7 +51,8 @@ package struct FrameCanvas: Sendable {
         return base
     }
 
-    /// Pixels of the frames that are decoded for one: those behind it that are not there yet, too.
+    /// The number of pixels decoded to display a frame, including earlier frames that aren't drawn
+    /// yet.
     package func decodedPixels(for index: Int) -> Int {
         let isAlone = map.frames[index].hides(map.canvas)
         let start = isAlone ? index : map.start(of: index, drawn: next)
@@ -59,7 +60,7 @@ package struct FrameCanvas: Sendable {
         return (behind + [map.frames[index]]).reduce(0) { $0 + $1.pixelCount }
     }
 
-    /// Draws what is seen behind a frame.
+    /// Draws everything that is visible beneath a frame.
     private mutating func prepare<Failure: Error>(
         for index: Int, _ decode: (Int) throws(Failure) -> [UInt8]
     ) throws(Failure) {
@@ -117,15 +118,14 @@ package struct FrameCanvas: Sendable {
     }
 }
 
-/// One pixel over another, both with alpha that the colours are not multiplied by (W3C
-/// Compositing and Blending Level 1, source over). What is left behind the point is cut off, as the
-/// readers of the formats do.
+/// Composites one pixel over another, both with straight alpha (W3C Compositing and Blending Level
+/// 1, source over). Results are truncated, as the reference decoders of the formats do.
 private enum StraightAlpha {
     static func blend(
         _ over: UnsafeBufferPointer<UInt8>, over pixel: UnsafeMutableBufferPointer<UInt8>
     ) {
         let (above, below) = (Int(over[3]), Int(pixel[3]))
-        // In 255ths of 255ths, as is `share`.
+        // In units of 1/255², like `share`.
         let share = below * (255 - above)
         let alpha = 255 * above + share
         for band in 0..<3 {

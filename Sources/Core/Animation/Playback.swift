@@ -1,57 +1,57 @@
-/// Which frame of an animation is to be seen: a value without a clock. The caller says how much
-/// time went by.
+/// Determines which frame of an animation to display. A value without a clock: the caller passes
+/// the elapsed time.
 ///
 /// The rules are SDWebImage's: a loop ends when the next frame would be the first one of the file,
-/// and after the last loop that frame is not shown again (SEMANTICS §11.30).
+/// and after the last loop the first frame is not displayed again (SEMANTICS §11.30).
 public struct Playback: Hashable, Sendable {
-    /// Whether it moves with the time.
+    /// The playback state.
     public enum State: UInt8, Hashable, Sendable {
-        /// Never started, or stopped: it begins anew.
+        /// Never started, or stopped: playback starts from the beginning.
         case stopped
-        /// Time moves it.
+        /// Playback advances with time.
         case playing
-        /// It goes on where it is.
+        /// Playback resumes at the current position.
         case paused
-        /// All loops were shown; the last frame stays.
+        /// All loops were played; the last frame stays visible.
         case ended
     }
 
-    /// What happened, in order.
+    /// A playback event; events are reported in order.
     public enum Event: Hashable, Sendable {
-        /// That frame is to be seen from now on.
+        /// The given frame is to be displayed from now on.
         case frame(Int)
-        /// So many loops have ended.
+        /// The given number of loops has ended.
         case loop(Int)
-        /// All loops have.
+        /// All loops have ended.
         case end
     }
 
-    /// The order of the frames. A change holds from the next frame on.
+    /// The order of the frames. A change takes effect with the next frame.
     public var mode: PlaybackMode
-    /// How often all is shown, 0: without end.
+    /// The number of loops, 0 for an infinite loop.
     public var loops: Int
-    /// How fast: 2 halves every duration. Nothing moves at 0 or less.
+    /// The playback speed: 2 halves every duration. At 0 or less playback does not advance.
     public var rate: Double
-    /// Whether frames whose time is over are left out, so that the animation keeps its pace. If
-    /// not, each is shown, however late, as upstream does.
+    /// Whether frames whose time has passed are skipped so that the animation keeps its pace. If
+    /// not, each frame is displayed, however late, as SDWebImage does.
     public var skipsLateFrames: Bool
 
-    /// The frame to be seen.
+    /// The frame to display.
     public private(set) var index: Int
-    /// Loops that have ended.
+    /// The number of loops that have ended.
     public private(set) var loop = 0
-    /// Whether time moves it.
+    /// The playback state.
     public private(set) var state = State.stopped
 
     private var durations: [Int]
     private var isWhole: Bool
     private var goesBack = false
-    /// Microseconds for which the frame has been seen.
+    /// Microseconds for which the current frame has been displayed.
     private var elapsed = 0
 
     /// - Parameters:
-    ///   - durations: microseconds of each frame, at least one frame.
-    ///   - isWhole: whether these are all. If not, it waits at the last one for more.
+    ///   - durations: the duration of each frame in microseconds; at least one frame.
+    ///   - isWhole: whether these are all frames. If not, playback waits at the last one for more.
     public init(
         durations: [Int], loops: Int, mode: PlaybackMode = .normal, rate: Double = 1,
         skipsLateFrames: Bool = true, isWhole: Bool = true
@@ -62,49 +62,50 @@ public struct Playback: Hashable, Sendable {
         index = mode.first(of: durations.count)
     }
 
-    /// How many frames there are, as far as is known.
+    /// The number of frames known so far.
     public var count: Int { durations.count }
 
-    /// Starts, or goes on after a pause. After the end it begins anew.
+    /// Starts or resumes playback. After the end it restarts from the beginning.
     public mutating func play() {
         if state == .ended { stop() }
         state = .playing
     }
 
-    /// Time moves it no more.
+    /// Pauses playback at the current position.
     public mutating func pause() {
         if state == .playing { state = .paused }
     }
 
-    /// Back to the beginning, where it waits.
+    /// Stops playback and returns to the beginning.
     public mutating func stop() {
         (index, loop, elapsed, state) = (mode.first(of: count), 0, 0, .stopped)
         goesBack = false
     }
 
-    /// Shows that frame in that loop, from its beginning; without effect for a frame that is not
-    /// there.
+    /// Moves to the start of the given frame in the given loop. Has no effect if the frame doesn't
+    /// exist.
     public mutating func seek(to index: Int, loop: Int = 0) {
         guard durations.indices.contains(index), loop >= 0 else { return }
         (self.index, self.loop, elapsed) = (index, loop, 0)
     }
 
-    /// More frames have arrived, or all of them: their number never falls, and nothing else
-    /// changes.
+    /// Updates the durations when more frames have arrived, or all of them. The number of frames
+    /// never decreases; nothing else changes.
     public mutating func extend(to durations: [Int], isWhole: Bool) {
         guard durations.count >= count else { return }
         (self.durations, self.isWhole) = (durations, isWhole)
     }
 
-    /// Moves it by so many microseconds, and says what happened. A frame for which `isReady` is
-    /// false is waited for: the frame before it stays, and no time counts.
+    /// Advances playback by the given number of microseconds and returns the events. If `isReady`
+    /// returns false for a frame, playback waits for it: the frame before it stays visible, and no
+    /// time is counted.
     public mutating func advance(
         by microseconds: Int, isReady: (Int) -> Bool = { _ in true }
     ) -> [Event] {
         guard state == .playing, rate > 0, microseconds > 0 else { return [] }
         var events: [Event] = []
         elapsed += Int(min((Double(microseconds) * rate).rounded(), 1e15))
-        // One whole round is as good as many: nobody sees frames that are left out.
+        // At most two rounds are simulated; the result of more would look the same.
         var left = skipsLateFrames ? count * 2 : 1
         while elapsed >= durations[index], left > 0, state == .playing {
             guard step(isReady, &events) else {
@@ -117,7 +118,7 @@ public struct Playback: Hashable, Sendable {
         return skipsLateFrames ? Self.seen(events) : events
     }
 
-    /// To the next frame; false where it is not there yet.
+    /// Moves to the next frame; returns false if it has not arrived yet.
     private mutating func step(_ isReady: (Int) -> Bool, _ events: inout [Event]) -> Bool {
         let next = mode.next(behind: index, of: count, goingBack: goesBack)
         if !isWhole, mode != .normal || next.index == 0 { return false }
@@ -137,7 +138,7 @@ public struct Playback: Hashable, Sendable {
         return true
     }
 
-    /// Of frames that came at once, the last one is seen.
+    /// Reduces the frames displayed at the same moment to the last one.
     private static func seen(_ events: [Event]) -> [Event] {
         let last = events.lastIndex { if case .frame = $0 { true } else { false } }
         return events.indices.filter { index in
@@ -145,7 +146,7 @@ public struct Playback: Hashable, Sendable {
         }.map { events[$0] }
     }
 
-    /// The frames that come next, in order and without repetition: what is worth to have ready.
+    /// Returns the next frames to display, in order and without duplicates, for prefetching.
     public func upcoming(_ most: Int) -> [Int] {
         var (at, back, found) = (index, goesBack, [Int]())
         while found.count < min(most, count) {
@@ -156,13 +157,13 @@ public struct Playback: Hashable, Sendable {
         return found
     }
 
-    /// In how many steps a frame is seen; 0 for the one that is to be seen.
+    /// Returns in how many steps a frame will be displayed; 0 for the current one.
     public func steps(to other: Int) -> Int {
         mode.steps(from: index, to: other, of: count, goingBack: goesBack)
     }
 
-    /// In how many microseconds of the caller's time the next frame is due; `nil` where no time
-    /// moves it.
+    /// Time in microseconds, on the caller's clock, until the next frame is due; `nil` if playback
+    /// does not advance.
     public var untilNext: Int? {
         guard state == .playing, rate > 0 else { return nil }
         let left = Double(max(0, durations[index] - elapsed)) / rate
@@ -170,19 +171,20 @@ public struct Playback: Hashable, Sendable {
     }
 }
 
-/// In which order the frames of an animation are shown.
+/// The order in which the frames of an animation are displayed.
 public enum PlaybackMode: UInt8, Hashable, Sendable, CaseIterable {
-    /// From the first to the last, then the first again.
+    /// From the first to the last, repeatedly.
     case normal = 0
-    /// From the last to the first, then the last again.
+    /// From the last to the first, repeatedly.
     case reverse = 1
-    /// To the last and back to the first; neither is shown twice in a row. That is one loop.
+    /// To the last and back to the first, which makes one loop; neither end is displayed twice in a
+    /// row.
     case bounce = 2
-    /// From the last to the first and back; neither is shown twice in a row. Its first loop ends at
-    /// the first frame.
+    /// From the last to the first and back; neither end is displayed twice in a row. The first loop
+    /// ends at the first frame.
     case reversedBounce = 3
 
-    /// The frame with which it begins.
+    /// Returns the frame with which playback begins.
     func first(of count: Int) -> Int {
         switch self {
         case .normal, .bounce: 0
@@ -190,7 +192,7 @@ public enum PlaybackMode: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The frame behind another one, and whether it goes back from now on.
+    /// Returns the frame after `index`, and whether playback runs backward from there.
     func next(behind index: Int, of count: Int, goingBack: Bool) -> (index: Int, goesBack: Bool) {
         guard count > 1 else { return (0, goingBack) }
         switch self {
@@ -202,7 +204,7 @@ public enum PlaybackMode: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// How many steps lie between a frame and another one that comes later; 0 for the same.
+    /// Returns the number of steps from one frame to a later one; 0 for the same frame.
     func steps(from index: Int, to other: Int, of count: Int, goingBack: Bool) -> Int {
         switch self {
         case .normal: return (other - index + count) % count
@@ -216,17 +218,17 @@ public enum PlaybackMode: UInt8, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Which frames of an animation are held and which are loaded, within a number of bytes. A value:
-/// it says what is to be loaded and cancelled, and does neither.
+/// Decides which frames of an animation are kept and which are loaded within a byte budget. It only
+/// returns what to load and cancel; the caller performs it.
 ///
-/// The frame that is seen is always held, however large. Every other one is only held, and only
-/// loaded, where its bytes have room beside that. The one that is seen last of all goes first.
+/// The displayed frame is always kept, however large. Every other frame is kept and loaded only if
+/// it fits into the budget as well. Frames that will be displayed last are evicted first.
 package struct FrameBuffer<Frame> {
-    /// What is to be done.
+    /// The loads to start and to cancel.
     package struct Orders: Equatable {
-        /// Frames whose load begins, the most urgent one first.
+        /// Frames to load, the most urgent first.
         package var loads: [Int] = []
-        /// Frames whose load ends without a result.
+        /// Frames whose load is to be cancelled.
         package var cancels: [Int] = []
     }
 
@@ -235,9 +237,9 @@ package struct FrameBuffer<Frame> {
         let bytes: Int
     }
 
-    /// What frames may take together; the seen one may take more alone.
+    /// The byte budget of all frames; the displayed frame alone may exceed it.
     package let bytesMax: Int
-    /// What the held frames take.
+    /// The size in bytes of the kept frames.
     package private(set) var bytes = 0
 
     private let loadsMax: Int
@@ -247,25 +249,25 @@ package struct FrameBuffer<Frame> {
     private var loading: Set<Int> = []
 
     /// - Parameters:
-    ///   - estimate: bytes of a frame, until one has come.
-    ///   - loadsMax: loads at a time, the one of the seen frame apart.
+    ///   - estimate: the estimated size of a frame in bytes, used until the first one has arrived.
+    ///   - loadsMax: the maximum number of concurrent loads, not counting the displayed frame's.
     package init(bytesMax: Int, estimate: Int, loadsMax: Int) {
         (self.bytesMax, self.estimate, self.loadsMax) = (bytesMax, max(1, estimate), loadsMax)
     }
 
-    /// A frame that is held.
+    /// The frame at `index` if it is kept.
     package subscript(index: Int) -> Frame? { held[index]?.frame }
 
-    /// Frames that are held, in order of the file.
+    /// The kept frames, in file order.
     package var indices: [Int] { held.keys.sorted() }
 
-    /// Frames that have room, if all are as large as the largest one so far; at least one.
+    /// The number of frames that fit if all are as large as the largest one so far; at least one.
     package var capacity: Int { max(1, bytesMax / frameBytes) }
 
     private var frameBytes: Int { largest > 0 ? largest : estimate }
 
-    /// What is to be done so that `seen` is there, and as many of `next` as have room. Loads of
-    /// other frames are cancelled.
+    /// Returns the loads needed for `seen` and for as many of `next` as fit. Loads of other frames
+    /// are cancelled.
     package mutating func want(
         _ seen: Int, then next: [Int], steps: (Int) -> Int
     ) -> Orders {
@@ -282,7 +284,7 @@ package struct FrameBuffer<Frame> {
         return orders
     }
 
-    /// A frame has come. One whose load was cancelled is not taken.
+    /// Stores a loaded frame. Ignored if its load was cancelled.
     package mutating func take(_ frame: Frame, bytes: Int, at index: Int, steps: (Int) -> Int) {
         guard loading.remove(index) != nil else { return }
         held[index] = Held(frame: frame, bytes: max(0, bytes))
@@ -291,16 +293,16 @@ package struct FrameBuffer<Frame> {
         makeRoom(keeping: [], steps: steps)
     }
 
-    /// A load has ended without a frame.
+    /// Records that a load ended without a frame.
     package mutating func giveUp(_ index: Int) { loading.remove(index) }
 
-    /// Forgets all frames. Returns those whose load is to be cancelled.
+    /// Removes all frames. Returns those whose load is to be cancelled.
     package mutating func clear() -> [Int] {
         defer { (held, loading, bytes) = ([:], [], 0) }
         return loading.sorted()
     }
 
-    /// Frames go, the latest one first, until what is held and what is loaded have room.
+    /// Evicts frames, the one displayed latest first, until kept and loading frames fit.
     private mutating func makeRoom(keeping kept: Set<Int>, steps: (Int) -> Int) {
         while isFull {
             let others = held.keys.filter { !kept.contains($0) && steps($0) > 0 }

@@ -1,20 +1,20 @@
-/// What is delivered instead of an image that cannot be loaded; never stored under its key
-/// (PROTOCOL §8.7).
+/// The substitute for an image that cannot be loaded; never stored under the image's key (PROTOCOL
+/// §8.7).
 public enum Fallback: Hashable, Sendable {
-    /// The error, whatever the configuration says.
+    /// Return the error even if the configuration sets a fallback.
     case none
-    /// Another URL, loaded by a request of its own with none of the credentials.
+    /// Another URL, loaded by a separate request without the credentials of this one.
     case url(String)
-    /// An image of one colour, in the size of the result.
+    /// An image of one color in the size of the result.
     case colour(Colour)
 }
 
-/// A colour: eight bits each, not premultiplied.
+/// A color with eight bits per channel, not premultiplied.
 public struct Colour: Hashable, Sendable {
     /// `0xAARRGGBB`.
     public let argb: UInt32
 
-    /// Takes `0xAARRGGBB`.
+    /// Creates a color from `0xAARRGGBB`.
     public init(argb: UInt32) { self.argb = argb }
 
     /// Red, 0 to 255.
@@ -36,36 +36,36 @@ extension Colour: CustomStringConvertible {
 }
 
 extension Colour {
-    /// `#AARRGGBB` or, opaque, `#RRGGBB`; `nil` for anything else.
+    /// Parses `#AARRGGBB` or, if opaque, `#RRGGBB`; returns `nil` for anything else.
     public init?(_ text: String) {
         let digits = text.dropFirst()
-        // A sign is no digit, though `UInt32` takes one.
+        // `UInt32` accepts a sign, so check that the first character is a digit.
         guard text.utf8.first == UInt8(ascii: "#"), [6, 8].contains(digits.utf8.count),
             digits.first != "+", digits.first != "-", let number = UInt32(digits, radix: 16)
         else { return nil }
         self.init(argb: digits.utf8.count == 6 ? 0xFF00_0000 | number : number)
     }
 
-    /// `#aarrggbb`, as upstream writes it in keys.
+    /// `#aarrggbb`, the spelling SDWebImage uses in keys.
     package var hexText: String { "#\(description.lowercased())" }
 
-    /// Nothing to be seen.
+    /// Fully transparent.
     public static let clear = Colour(argb: 0)
     /// Opaque white.
     public static let white = Colour(argb: 0xFFFF_FFFF)
 }
 
-/// What is delivered where a load fails: a load of its own, under the same profile. It is resolved
-/// only then, since hardly ever a load fails.
+/// The substitute to deliver if a load fails. A fallback load runs as a separate request under the
+/// same profile. It is resolved only on failure because loads rarely fail.
 public indirect enum PreparedFallback: Hashable, Sendable {
-    /// The error.
+    /// Deliver the error.
     case none
-    /// An image of one colour.
+    /// An image of one color.
     case colour(Colour)
-    /// Another load, which is resolved like any when it is begun.
+    /// Another load, which is resolved like any other when it starts.
     case load(ImageRequest)
 
-    /// Of a request without a configuration.
+    /// The fallback of a request if there is no configuration.
     public init(_ fallback: Fallback?, of request: ImageRequest) {
         switch fallback {
         case nil, .some(.none): self = .none
@@ -76,10 +76,10 @@ public indirect enum PreparedFallback: Hashable, Sendable {
 }
 
 extension ImageRequest {
-    /// The same with another URL: its steps, output, tiers and class, and nothing that was said to
-    /// one origin only, nor what was laid over the image, which may be what failed. What is wished
-    /// of the image (to be loaded anew, to be refreshed, to be tried although it failed before) is
-    /// not wished of its fallback; and that has none of its own.
+    /// Returns this request for another URL, with the same steps, output, tiers and class. It omits
+    /// everything meant for the original origin only, and the overlay, which may have caused the
+    /// failure. Options that apply to the image alone (force a reload, refresh, retry after a
+    /// cached failure) are dropped, and the copy has no fallback.
     public func loading(fallback url: String) -> ImageRequest {
         var image = self
         image.url = url
@@ -93,7 +93,7 @@ extension ImageRequest {
 }
 
 extension RequestOptions {
-    /// What is wished of an image, and not of the fallback in its place.
+    /// Options that apply to the requested image and not to its fallback.
     public static let ofImageOnly: RequestOptions = [
         .refreshCached, .fromLoaderOnly, .retryFailed, .respectCacheControl,
     ]

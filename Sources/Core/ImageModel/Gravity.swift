@@ -1,18 +1,19 @@
-/// What of an image counts most: what a cut keeps, and where on a canvas it lies.
+/// The most important part of an image: what a crop retains, and where the image is placed on a
+/// canvas.
 public enum Gravity: Hashable, Sendable {
-    /// A place in fractions of the sides: 0 is left or top, 1 is right or bottom.
+    /// A point in fractions of the sides: 0 is left or top, 1 is right or bottom.
     case point(x: Double, y: Double)
-    /// A place in pixels of the image.
+    /// A point in pixels of the image.
     case pixel(x: Double, y: Double)
-    /// An edge, a corner or the middle (0, 0.5 or 1 each), moved from there: inwards, of the middle
-    /// to the right and down.
+    /// An edge, a corner or the center (0, 0.5 or 1 each) with an offset: inward from an edge, to
+    /// the right and down from the center.
     case moved(x: Double, y: Double, by: GravityOffset)
-    /// What looks striking: edges, skin, saturated colours.
+    /// The most salient area: edges, skin, saturated colors.
     case attention
-    /// Where most is to be seen.
+    /// The area with the highest entropy.
     case entropy
 
-    /// The middle.
+    /// The center.
     public static let center = Gravity.point(x: 0.5, y: 0.5)
 
     static let words: [(name: String, gravity: Gravity)] = [
@@ -23,13 +24,13 @@ public enum Gravity: Hashable, Sendable {
         ("attention", .attention), ("entropy", .entropy),
     ]
 
-    /// What a step with a gravity takes, for help and errors.
+    /// The syntax of a gravity, for help and errors.
     static let expected =
         words.map(\.name).joined(separator: ", ")
         + ", fp:X:Y, px:X:Y or a place moved inwards such as north:0:5%"
 
-    /// A word, `fp:X:Y`, `px:X:Y`, or the word of a place with what it is moved by, such as
-    /// `north:0:5%`; `nil` for anything else.
+    /// Parses a word, `fp:X:Y`, `px:X:Y`, or a word with an offset such as `north:0:5%`; returns
+    /// `nil` for anything else.
     public init?(_ text: String) {
         if let word = Self.words.first(where: { $0.name == text }) {
             self = word.gravity
@@ -62,10 +63,10 @@ public enum Gravity: Hashable, Sendable {
 
     private static let pixels = 0...Double(RequestLimits.sideMax)
 
-    /// Whether it is known without a look at the pixels.
+    /// Whether the gravity is a point that doesn't depend on the pixels.
     var isPlace: Bool { self != .attention && self != .entropy }
 
-    /// The same on an image with so many pixels for each.
+    /// Returns the gravity for an image scaled by `ratio`.
     func scaled(by ratio: Double) -> Gravity {
         switch self {
         case .attention, .entropy, .point: self
@@ -74,8 +75,8 @@ public enum Gravity: Hashable, Sendable {
         }
     }
 
-    /// The part of an image that is cut out with this in its middle, or at this edge, as far as the
-    /// image goes; `nil` where the pixels say which it is.
+    /// Returns the rectangle to crop, centered on this point or aligned to this edge and clamped to
+    /// the image; `nil` if it depends on the pixels.
     package func part(_ size: PixelSize, of whole: PixelSize) -> PixelRect? {
         guard isPlace, isPermitted else { return nil }
         let x = start(across, size.width, of: whole.width)
@@ -85,8 +86,8 @@ public enum Gravity: Hashable, Sendable {
             y: Int(min(max(0, y), Double(whole.height - size.height))), size: size)
     }
 
-    /// Where an image lies on a canvas, the rest divided as this says, which may be beyond its
-    /// edges; `nil` where the pixels say it.
+    /// Returns the origin of an image on a canvas, with the remaining space distributed by this
+    /// gravity. It may lie outside the canvas; `nil` if it depends on the pixels.
     package func origin(of size: PixelSize, on canvas: PixelSize) -> (x: Int, y: Int)? {
         guard isPlace, isPermitted else { return nil }
         return (
@@ -95,15 +96,15 @@ public enum Gravity: Hashable, Sendable {
         )
     }
 
-    /// Whether it is right of the middle.
+    /// Whether the gravity is right of the center.
     var isRight: Bool { across.isBehindMiddle }
 
-    /// Whether it is below the middle.
+    /// Whether the gravity is below the center.
     var isLow: Bool { down.isBehindMiddle }
 
-    // MARK: - One direction
+    // MARK: - One axis
 
-    /// What it says of columns or of rows.
+    /// The gravity along one axis.
     private enum Direction {
         case nowhere
         case fraction(Double)
@@ -136,8 +137,8 @@ public enum Gravity: Hashable, Sendable {
         }
     }
 
-    /// Where a part begins, which may be beyond the image. Of an odd rest the greater half is at
-    /// the right and the bottom.
+    /// Returns where a part starts, which may be outside the image. An odd remainder is rounded so
+    /// that the larger half is at the right or bottom.
     private func start(_ direction: Direction, _ length: Int, of whole: Int) -> Double {
         switch direction {
         case .nowhere: 0
@@ -161,7 +162,7 @@ public enum Gravity: Hashable, Sendable {
 }
 
 extension Gravity: CustomStringConvertible {
-    /// What `init` takes.
+    /// The text that `init` accepts.
     public var description: String {
         if let word = Self.words.first(where: { $0.gravity == self }) { return word.name }
         switch self {
@@ -173,15 +174,15 @@ extension Gravity: CustomStringConvertible {
     }
 }
 
-/// By how much a place of an image is moved: inwards from an edge, to the right and down from the
-/// middle. What is below 0 moves it the other way.
+/// An offset of a point: inward from an edge, to the right and down from the center. Negative
+/// values move it the other way.
 public struct GravityOffset: Hashable, Sendable {
-    /// Columns, in pixels or in hundredths of the width.
+    /// Columns, in pixels or percent of the width.
     public let x: RelativeSize.Side
-    /// Rows, in pixels or in hundredths of the height.
+    /// Rows, in pixels or percent of the height.
     public let y: RelativeSize.Side
 
-    /// Takes any numbers; those beyond the limits are refused with the request.
+    /// Accepts any numbers; values beyond the limits are rejected with the request.
     public init(x: RelativeSize.Side, y: RelativeSize.Side) { (self.x, self.y) = (x, y) }
 
     init?(_ x: String, _ y: String) {
@@ -216,7 +217,8 @@ extension RelativeSize.Side {
         return .pixels(ImageModel.scaled(count, by: ratio))
     }
 
-    /// Pixels of a side, negative for a place behind the middle: from there inwards is back.
+    /// Returns the offset in pixels, negative for a point in the second half of the axis, where
+    /// inward is backward.
     func inwards(from place: Double, in side: Int) -> Int {
         let moved =
             switch self {

@@ -1,39 +1,40 @@
-/// A failure as the caller sees it.
+/// A failure as reported to the caller.
 public struct ImageError: Error, Hashable, Sendable {
-    /// Which one.
+    /// The error code.
     public var code: ErrorCode
-    /// One sentence for people: what happened, and what to do where that is known.
+    /// A sentence for people: what failed, and what to do if that is known.
     public var message: String
-    /// Facts by name: `httpStatus`, `contentType`, `limit`, `step`, `attempt`, …
+    /// Named details: `httpStatus`, `contentType`, `limit`, `step`, `attempt`, …
     public var details: [String: String]
-    /// How a worker of somebody else's calls it; `nil` where none failed, or did not say.
+    /// The error reported by a plug-in; `nil` if none failed or none was reported.
     public var foreign: ForeignFailure?
 
-    /// Names the failure; details are few and short (`MessageLimits`).
+    /// Creates an error; details are few and short (`MessageLimits`).
     public init(_ code: ErrorCode, _ message: String, details: [String: String] = [:]) {
         self.code = code
         self.message = message
         self.details = details
     }
 
-    /// Whether the same request may succeed later; origins that answer 429 or 5xx may recover.
+    /// Whether the same request may succeed later; origins that respond with 429 or 5xx may
+    /// recover.
     public var retryable: Bool { originMayRecover || code.rule.retryable }
 
-    /// The exit status of the command line (PROTOCOL §9): 75 where the origin may recover.
+    /// The exit status of the command line (PROTOCOL §9): 75 if the origin may recover.
     public var exitStatus: Int32 { originMayRecover ? 75 : code.rule.exitStatus }
 
-    /// Whose number `number` is: SDWebImage's, ours, or that of who wrote the worker that failed.
+    /// The error domain of `number`: SDWebImage's, ours, or that of the failed plug-in.
     public var domain: String { named?.domain ?? code.domain }
 
-    /// Which failure of its domain.
+    /// The error number within its domain.
     public var number: Int64 { named?.code ?? Int64(code.rawValue) }
 
-    /// Whether the URL is not asked again for a while, where the configuration does not say.
+    /// Whether the URL enters the failure cache, unless the configuration says otherwise.
     package var blacklists: Bool {
         named?.blocks ?? (code.rule.blacklists && !isOfEmptyBody)
     }
 
-    /// That of a body without bytes, which an origin may send for a moment.
+    /// The error for an empty body, which may be a transient failure of the origin.
     public static let emptyBody = ImageError(
         .badImageData, "the body is empty: Image data is nil", details: ["part": "body"])
 
@@ -60,38 +61,38 @@ extension ImageError {
     private static let part = "part"
     private static let pixels = "pixels"
 
-    /// Whether what is damaged is the pixels of an image, and its header can be read: loads that do
-    /// not need the pixels succeed all the same (SEMANTICS §7.2).
+    /// Whether only the pixels of an image are damaged while its header is readable: loads that
+    /// don't need the pixels still succeed (SEMANTICS §7.2).
     package var damagesPixelsOnly: Bool {
         get { code == .badImageData && details[Self.part] == Self.pixels }
         set { details[Self.part] = newValue ? Self.pixels : nil }
     }
 }
 
-/// Every error that a caller can get. Numbers up to 2004 are SDWebImage's (SEMANTICS §1.2),
-/// ours start at 3000 and are never reused. `Proto/PROTOCOL.md` has the same table; a test walks
-/// it.
+/// Every error that a caller can receive. Numbers up to 2004 are SDWebImage's (SEMANTICS §1.2);
+/// ours start at 3000 and are never reused. `Proto/PROTOCOL.md` contains the same table; a test
+/// compares them.
 public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     /// Empty, unparseable or missing URL.
     case invalidURL = 1000
-    /// Not an image, or a corrupt one.
+    /// Not an image, or corrupt.
     case badImageData = 1001
-    /// The origin said that nothing changed.
+    /// The origin reported that the content is unchanged.
     case cacheNotModified = 1002
-    /// The URL failed before for good and is not asked again.
+    /// The URL failed permanently before and is in the failure cache.
     case blacklisted = 1003
-    /// The transfer could not be made.
+    /// The transfer could not be started.
     case invalidDownloadOperation = 2000
-    /// The origin answered with a status outside 200–299; `details` has `httpStatus`.
+    /// The origin responded with a status outside 200–299; `details` has `httpStatus`.
     case invalidDownloadStatusCode = 2001
     /// Cancelled by the caller.
     case cancelled = 2002
-    /// The response was refused.
+    /// The response was rejected.
     case invalidDownloadResponse = 2003
     /// The content type is not acceptable; `details` has `contentType`.
     case invalidDownloadContentType = 2004
 
-    /// A defect of ours.
+    /// A bug in Imagebus.
     case internalError = 3000
     /// A queue is full; `details` may have `retryAfter`, in seconds.
     case busy = 3001
@@ -101,21 +102,21 @@ public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case limitExceeded = 3003
     /// Policy forbids this address.
     case addressForbidden = 3004
-    /// No loader takes this scheme.
+    /// No loader supports this scheme.
     case unsupportedScheme = 3005
     /// Known, but not decoded or encoded by this version.
     case unsupportedFormat = 3006
-    /// The content killed its workers and is quarantined.
+    /// The content crashed its workers and is quarantined.
     case poisoned = 3007
     /// Too many workers died with the job.
     case workerLost = 3008
-    /// No space for payloads.
+    /// The shared memory for payloads is exhausted.
     case arenaFull = 3009
     /// The origin could not be reached.
     case connectionFailed = 3010
     /// The host name has no address.
     case nameNotResolved = 3011
-    /// The origin took too long.
+    /// The transfer from the origin timed out.
     case timedOut = 3012
     /// TLS failed.
     case tlsFailed = 3013
@@ -123,55 +124,55 @@ public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case shortBody = 3014
     /// Too many redirects.
     case tooManyRedirects = 3015
-    /// The body's encoding is broken.
+    /// The content encoding of the body is invalid.
     case badEncoding = 3016
-    /// A message breaks the protocol.
+    /// A message violates the protocol.
     case protocolViolation = 3017
-    /// The peers share no protocol version.
+    /// The peers have no protocol version in common.
     case versionMismatch = 3018
-    /// The token is another client's.
+    /// The token belongs to another client.
     case tokenInUse = 3019
-    /// A request that makes no sense; the message says which part.
+    /// The request is invalid; the message names the offending part.
     case invalidRequest = 3020
     /// A step cannot be applied to this image; `details` has `step`.
     case stepFailed = 3021
-    /// Nobody serves the endpoint.
+    /// No process serves the endpoint.
     case unavailable = 3022
-    /// The connection to the origin broke while the body came.
+    /// The connection to the origin broke during the transfer of the body.
     case connectionBroken = 3023
     /// The stack is shutting down.
     case shuttingDown = 3024
-    /// The origin broke HTTP.
+    /// The origin violated HTTP.
     case protocolBroken = 3025
-    /// The bytes behind a reference were reused; repaired inside the client library.
+    /// The bytes behind a reference were reused; the client library recovers from this internally.
     case stale = 3026
-    /// SDWebImage has it, this version does not; `details` has `option`.
+    /// SDWebImage supports it, this version does not; `details` has `option`.
     case notSupported = 3027
-    /// The operator's sources do not have this URL.
+    /// The operator's sources do not include this URL.
     case sourceForbidden = 3028
-    /// A worker of somebody else's says why it failed (`ImageError.foreign`).
+    /// A plug-in reported its own error (`ImageError.foreign`).
     case foreignFailure = 3029
 }
 
-/// What follows from an error: one row a code.
+/// The consequences of an error: one row per code.
 public struct ErrorRule: Hashable, Sendable {
     /// The name on the command line and in JSON.
     public let name: String
     /// Whether the same request may succeed later.
     public let retryable: Bool
-    /// Whether the URL is not asked again for a while (SEMANTICS §7.2).
+    /// Whether the URL enters the failure cache (SEMANTICS §7.2).
     public let blacklists: Bool
     /// The exit status of the command line (PROTOCOL §9).
     public let exitStatus: Int32
 }
 
 extension ErrorCode {
-    /// SDWebImage's codes live in its domain, ours in our own.
+    /// The error domain: SDWebImage's for its codes, otherwise our own.
     public var domain: String {
         rawValue < 3000 ? "SDWebImageErrorDomain" : "ImagebusErrorDomain"
     }
 
-    /// The row of this code. A 5xx answer of an origin differs from a 4xx: `ImageError` knows.
+    /// The row of this code. It doesn't distinguish 5xx from 4xx responses; `ImageError` does.
     public var rule: ErrorRule {
         switch self {
         case .invalidURL: Self.row("invalidURL", 64, blacklists: true)
@@ -225,8 +226,8 @@ extension ErrorCode {
 }
 
 extension ErrorCode {
-    /// Whether a fallback may take the place of the image that fails so: the URL, its origin or
-    /// its content is the reason, and not the caller, nor a stack that should be asked again.
+    /// Whether a fallback may replace the failed image: the cause is the URL, its origin or its
+    /// content, and neither the caller nor a temporary state of the stack.
     public var admitsFallback: Bool {
         switch self {
         case .invalidURL, .badImageData, .blacklisted, .invalidDownloadOperation,
@@ -245,20 +246,20 @@ extension ErrorCode {
     }
 }
 
-/// How a failure is called by whoever wrote the worker that failed: the domain and the code of an
-/// `NSError` of one of SDWebImage's plugins. It reaches the caller as it was said.
+/// An error reported by a plug-in: domain and code of an `NSError` of one of SDWebImage's plugins.
+/// Passed to the caller unmodified.
 public struct ForeignFailure: Hashable, Sendable {
-    /// Whose numbers these are, such as `PhotosErrorDomain`.
+    /// The error domain, such as `PhotosErrorDomain`.
     public var domain: String
-    /// Which failure of the domain.
+    /// The error code within the domain.
     public var code: Int64
-    /// Whether the URL is not asked again for a while, as after a failure for good.
+    /// Whether the URL enters the failure cache, as after a permanent failure.
     public var blocks: Bool
 
-    /// Bytes of a domain.
+    /// The maximum number of bytes of a domain.
     public static let domainBytesMax = 128
 
-    /// Names a failure.
+    /// Creates an external error.
     public init(domain: String, code: Int64, blocks: Bool = false) {
         self.domain = domain
         self.code = code

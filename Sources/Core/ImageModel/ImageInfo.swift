@@ -1,22 +1,22 @@
-/// What is known of an encoded image.
+/// The basic properties of an encoded image.
 public struct ImageInfo: Hashable, Sendable {
-    /// Its format.
+    /// The format.
     public var format: ImageFormat
-    /// Displayed size in pixels.
+    /// The displayed size in pixels.
     public var size: PixelSize
-    /// Frames or pages, at least one.
+    /// The number of frames or pages, at least one.
     public var pages: Int
-    /// Whether it has an alpha channel.
+    /// Whether there is an alpha channel.
     public var hasAlpha: Bool
-    /// How many frames or pages the source has of which this is the first one, at least two; `nil`
-    /// where the image shows all that its source has.
+    /// If this is the first of several frames or pages, the number of those in the source, at least
+    /// two; `nil` if the image contains everything that its source does.
     public var stillOf: Int?
-    /// Bits of a sample, 9 to 64; 8 where it has no more than these.
+    /// Bits per sample, 9 to 64; 8 for up to 8 bits.
     public var bits: Int
-    /// Whether its colours are of a high dynamic range: PQ or HLG.
+    /// Whether the colors have a high dynamic range: PQ or HLG.
     public var isHDR: Bool
 
-    /// Facts as a decoder or encoder found them.
+    /// Creates the properties found by a decoder or encoder.
     public init(
         format: ImageFormat, size: PixelSize, pages: Int = 1, hasAlpha: Bool = false,
         stillOf: Int? = nil, bits: Int = 8, isHDR: Bool = false
@@ -29,15 +29,15 @@ public struct ImageInfo: Hashable, Sendable {
         (self.bits, self.isHDR) = (bits, isHDR)
     }
 
-    /// What `bits` may be.
+    /// The valid range of `bits`.
     package static let bitsRange = 8...64
 
-    /// Parts of one image that whoever shows it needs all of; pages that are images of their own
-    /// count for nothing. Of a format that others decode they are frames.
+    /// The number of parts of one image that are all needed to display it; independent pages don't
+    /// count. For formats decoded by plug-ins, pages are frames.
     package var frames: Int { format.traits.input?.pages == .images ? 1 : pages }
 
-    /// The same of what was made of such a source, of one colour where there is none: one page of
-    /// several is a still. An encoder may join frames that are the same.
+    /// Returns these properties for a result of `source`, `nil` for an image of one color. A single
+    /// page of several is a still. An encoder may merge identical frames.
     package func made(of source: ImageInfo?) -> ImageInfo {
         var info = self
         info.stillOf = source.flatMap { pages == 1 && $0.pages > 1 ? $0.pages : nil }
@@ -45,38 +45,39 @@ public struct ImageInfo: Hashable, Sendable {
     }
 }
 
-/// Facts of an image that were asked for; `nil`, or not there, for what the source does not say or
-/// was not asked. Who made the file may have written any text: escape it where it is shown.
+/// Properties of an image that were requested; `nil` or absent if the source doesn't state them or
+/// they were not requested. Texts are controlled by the author of the file: escape them for
+/// display.
 public struct ImageFacts: Hashable, Sendable {
-    /// As EXIF or XMP of the file says it, 1 to 8; sizes are those of the displayed image anyway.
+    /// The orientation from EXIF or XMP, 1 to 8; sizes are always those of the displayed image.
     public var orientation: Int?
-    /// Bits of each sample in the file, 1 to 64.
+    /// Bits per sample in the file, 1 to 64.
     public var bitsPerSample: Int?
-    /// What the embedded ICC profile calls itself.
+    /// The name of the embedded ICC profile.
     public var profile: String?
-    /// What the camera wrote.
+    /// EXIF fields written by the camera.
     public var exif: [ExifField: String]
-    /// The mean of all pixels in sRGB, each as far as it is seen; its alpha is the mean of theirs.
+    /// The mean of all pixels in sRGB, weighted by alpha; its alpha is the mean alpha.
     public var average: Colour?
-    /// The mean of the most frequent sort of pixels, of sixteen grades of each colour; opaque. An
-    /// image of which nothing is seen has none.
+    /// The mean of the most frequent cluster of pixels, with sixteen levels per channel; opaque.
+    /// `nil` for a fully transparent image.
     public var dominant: Colour?
-    /// A BlurHash of the image over white.
+    /// The BlurHash of the image over white.
     public var blurHash: String?
-    /// A ThumbHash, in Base64.
+    /// The ThumbHash, in Base64.
     public var thumbHash: String?
 
-    /// The frames of an animation; `nil` where the source is none.
+    /// The frame timing of an animation; `nil` if the source isn't one.
     public var animation: AnimationFacts?
 
-    /// Nothing known.
+    /// Creates empty properties.
     public init() { exif = [:] }
 
-    /// Bytes of a profile's name, of a ThumbHash in Base64, and of a BlurHash.
+    /// The maximum lengths in bytes of a profile name or Base64 ThumbHash, and of a BlurHash.
     package static let nameBytesMax = RequestLimits.nameBytesMax
     package static let blurHashBytesMax = 6 + 2 * (9 * 9 - 1)
 
-    /// Without what was not asked for, whoever says it.
+    /// Returns only the requested properties, whatever the worker reported.
     package func only(_ kinds: FactKinds) -> ImageFacts {
         var facts = ImageFacts()
         if kinds.contains(.header) {
@@ -93,30 +94,31 @@ public struct ImageFacts: Hashable, Sendable {
     }
 }
 
-/// Which facts of an image are wanted, and how fine.
+/// The requested properties of an image, and their resolution.
 public struct WantedFacts: Hashable, Sendable {
-    /// Which ones; none: those that every image has, which are in `ImageInfo`.
+    /// The requested kinds; empty for just the properties in `ImageInfo`, which every image has.
     public var kinds: FactKinds
-    /// Components of the BlurHash in each direction, each from 1 to 9.
+    /// Components of the BlurHash in each direction, 1 to 9 each.
     public var blurHash: PixelSize
 
-    /// Takes any numbers; those beyond the limits are refused with the request.
+    /// Accepts any numbers; values beyond the limits are rejected with the request.
     public init(_ kinds: FactKinds = [], blurHash: PixelSize = Self.usualBlurHash) {
         (self.kinds, self.blurHash) = (kinds, blurHash)
     }
 
-    /// 4 by 3, which its authors name as usual.
+    /// 4 by 3, the default suggested by the BlurHash authors.
     public static let usualBlurHash = PixelSize(width: 4, height: 3)
 
-    /// Components of a BlurHash in one direction.
+    /// The valid number of BlurHash components in one direction.
     package static let blurHashSides = 1...9
 
-    /// What `init` takes, for help and errors.
+    /// The syntax that `init` accepts, for help and errors.
     package static let expected =
         "some of \(FactKinds.names.joined(separator: ", ")), with commas between them; "
         + "blurhash:5x4 says its components, each side from 1 to 9"
 
-    /// Words with commas between them, such as `exif,blurhash:5x4`; `nil` for anything else.
+    /// Parses words separated by commas, such as `exif,blurhash:5x4`; returns `nil` for anything
+    /// else.
     public init?(_ text: String) {
         self.init()
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -133,16 +135,16 @@ public struct WantedFacts: Hashable, Sendable {
         guard isValid else { return nil }
     }
 
-    /// Whether this version knows all of it.
+    /// Whether this version supports all of it.
     var isValid: Bool {
         kinds.isSubset(of: .known) && Self.blurHashSides.contains(blurHash.width)
             && Self.blurHashSides.contains(blurHash.height)
     }
 
-    /// Whether pixels are decoded for them.
+    /// Whether pixels must be decoded for these properties.
     package var needPixels: Bool { !kinds.isDisjoint(with: .ofPixels) }
 
-    /// Throws where a request may not ask for them.
+    /// Throws if a request may not ask for these properties.
     package func check() throws(ImageError) {
         guard isValid else {
             throw ImageError(.invalidRequest, "facts: expected \(Self.expected)")
@@ -150,29 +152,29 @@ public struct WantedFacts: Hashable, Sendable {
     }
 }
 
-/// Facts of an image beside format, size and pages, of which a request says which it wants
+/// Optional properties of an image in addition to format, size and pages, selected by the request
 /// (SEMANTICS §11.15).
 public struct FactKinds: OptionSet, Hashable, Sendable {
-    /// The bits, as PROTOCOL §7.1 numbers them.
+    /// The bits as numbered in PROTOCOL §7.1.
     public let rawValue: UInt32
 
-    /// Takes any bits; unknown ones are refused with the request.
+    /// Accepts any bits; unknown ones are rejected with the request.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The orientation as stored, the name of the ICC profile, the bits of a sample.
+    /// The stored orientation, the name of the ICC profile, and the bits per sample.
     public static let header = FactKinds(rawValue: 1 << 0)
-    /// What the camera wrote, without the place.
+    /// EXIF fields written by the camera, without the location.
     public static let exif = FactKinds(rawValue: 1 << 1)
-    /// The place that the camera wrote.
+    /// The location written by the camera.
     public static let gps = FactKinds(rawValue: 1 << 2)
-    /// The average colour and the dominant one.
+    /// The average color and the dominant color.
     public static let colours = FactKinds(rawValue: 1 << 3)
     /// A BlurHash.
     public static let blurHash = FactKinds(rawValue: 1 << 4)
     /// A ThumbHash.
     public static let thumbHash = FactKinds(rawValue: 1 << 5)
 
-    /// How long each frame of an animation is shown, and how often all of them.
+    /// The duration of each frame of an animation, and the loop count.
     public static let animation = FactKinds(rawValue: 1 << 6)
 
     static let words: [(name: String, kind: FactKinds)] = [
@@ -180,50 +182,50 @@ public struct FactKinds: OptionSet, Hashable, Sendable {
         ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("animation", .animation),
     ]
 
-    /// The words for them, for help and errors.
+    /// The names of all kinds, for help and errors.
     package static let names = words.map(\.name)
 
-    /// Those that this version knows.
+    /// All kinds supported by this version.
     package static let known = FactKinds(words.map(\.kind))
 
-    /// Those for which pixels are decoded.
+    /// The kinds that need decoded pixels.
     package static let ofPixels: FactKinds = [.colours, .blurHash, .thumbHash]
 }
 
-/// What of EXIF is told, by its name on the wire and in JSON. Each value is a text; numbers are
-/// decimal, with a point.
+/// The EXIF fields that are reported, with their names on the wire and in JSON. Each value is a
+/// text; numbers are decimal with a point.
 public enum ExifField: String, Hashable, Sendable, CaseIterable {
-    /// Who made the camera.
+    /// The camera manufacturer.
     case make
-    /// Which camera.
+    /// The camera model.
     case model
-    /// Which lens.
+    /// The lens model.
     case lens
-    /// When the image was taken, as the camera wrote it: `2022:07:04 21:17:16`.
+    /// The capture time as written by the camera: `2022:07:04 21:17:16`.
     case dateTaken
-    /// How long, in seconds.
+    /// The exposure time, in seconds.
     case exposureSeconds
-    /// The number of the aperture: 5.6 for f/5.6.
+    /// The f-number: 5.6 for f/5.6.
     case aperture
-    /// The sensitivity, by ISO.
+    /// The ISO sensitivity.
     case iso
     /// The focal length.
     case focalLengthMillimetres
-    /// Who took it.
+    /// The photographer.
     case artist
-    /// Whose it is.
+    /// The copyright holder.
     case copyright
-    /// Degrees to the north, negative to the south.
+    /// Degrees north, negative for south.
     case latitude
-    /// Degrees to the east, negative to the west.
+    /// Degrees east, negative for west.
     case longitude
-    /// Metres above the sea, negative below.
+    /// Meters above sea level, negative below.
     case altitudeMetres
 
-    /// Bytes of a value at most; a longer text is cut off between two characters.
+    /// The maximum number of bytes of a value; longer texts are truncated at a character boundary.
     public static let valueBytesMax = 128
 
-    /// With which facts it comes.
+    /// The kind of property that includes this field.
     package var kind: FactKinds {
         switch self {
         case .latitude, .longitude, .altitudeMetres: .gps
@@ -232,24 +234,23 @@ public enum ExifField: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How the frames of an animation are shown (SEMANTICS §11.30).
+/// The frame timing of an animation (SEMANTICS §11.30).
 public struct AnimationFacts: Hashable, Sendable {
-    /// How long each frame is shown, in microseconds; of more frames than `framesMax`, the first
-    /// ones.
+    /// The duration of each frame in microseconds; at most the first `framesMax` frames.
     public var durations: [UInt32]
-    /// SDWebImage's loop count; 0: without end. Of a GIF it is the number in the file, which counts
-    /// repetitions: a GIF with 2 is played three times.
+    /// SDWebImage's loop count; 0 for an infinite loop. For a GIF it is the number in the file,
+    /// which counts repetitions: a GIF with 2 is played three times.
     public var loops: Int
-    /// How often all frames are played; 0: without end.
+    /// How often all frames are played; 0 for an infinite loop.
     public var plays: Int
 
-    /// Takes any numbers.
+    /// Accepts any numbers.
     ///
-    /// - Parameter plays: `nil`: as often as `loops` says.
+    /// - Parameter plays: `nil` for the value of `loops`.
     public init(durations: [UInt32], loops: Int, plays: Int? = nil) {
         (self.durations, self.loops, self.plays) = (durations, loops, plays ?? loops)
     }
 
-    /// Frames whose durations are told at most.
+    /// The maximum number of frames whose durations are reported.
     public static let framesMax = 16_384
 }

@@ -1,31 +1,31 @@
-/// A width and a height in pixels, in the displayed orientation.
+/// A width and a height in pixels, in display orientation.
 public struct PixelSize: Hashable, Sendable {
     /// Columns.
     public var width: Int
     /// Rows.
     public var height: Int
 
-    /// Takes any numbers; whether they are positive is for the user of the size to check.
+    /// Accepts any numbers; callers check whether they are positive.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
-    /// Both sides are at least one pixel.
+    /// Whether both sides are at least one pixel.
     public var isPositive: Bool { width > 0 && height > 0 }
 
-    /// Width times height; `nil` where that overflows.
+    /// Width times height; `nil` on overflow.
     public var area: Int? {
         let (product, overflow) = width.multipliedReportingOverflow(by: height)
         return overflow ? nil : product
     }
 
-    /// As large as it is, but no side longer than that of another size.
+    /// Returns this size with each side limited to that of another size.
     func part(of other: PixelSize) -> PixelSize {
         PixelSize(width: min(width, other.width), height: min(height, other.height))
     }
 
-    /// Of a box with an open side (0): as long as the other one.
+    /// The box with an open side (0) replaced by the other side.
     var closed: PixelSize {
         PixelSize(width: width == 0 ? height : width, height: height == 0 ? width : height)
     }
@@ -40,7 +40,8 @@ extension PixelSize: CustomStringConvertible {
 }
 
 extension PixelSize {
-    /// `512x418`: two whole numbers from 1 to `RequestLimits.sideMax`; `nil` for anything else.
+    /// Parses `512x418`: two integers from 1 to `RequestLimits.sideMax`; returns `nil` for anything
+    /// else.
     public init?(_ text: String) {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
             .map { PlainNumber.integer($0) }
@@ -51,8 +52,8 @@ extension PixelSize {
         self.init(width: width, height: height)
     }
 
-    /// The box of a resize: the same, or `512x` and `x418`, of which the side that is left out is
-    /// open: 0.
+    /// Parses the box of a resize: as above, or `512x` and `x418`, where the omitted side is open
+    /// (0).
     public init?(box text: String) {
         if text.utf8.last == UInt8(ascii: "x") {
             self.init("\(text)1")
@@ -67,7 +68,7 @@ extension PixelSize {
 }
 
 extension PixelRect {
-    /// `10,20,300,200`: left, top, width, height; `nil` for anything else.
+    /// Parses `10,20,300,200`: left, top, width, height; returns `nil` for anything else.
     public init?(_ text: String) {
         let texts = text.split(separator: ",", omittingEmptySubsequences: false)
         let parts = texts.compactMap { PlainNumber.integer($0) }
@@ -88,15 +89,15 @@ public struct PixelRect: Hashable, Sendable {
     /// Its width and height.
     public var size: PixelSize
 
-    /// Takes any numbers; `intersection` says what of them lies in an image.
+    /// Accepts any numbers; `intersection` limits the rectangle to an image.
     public init(x: Int, y: Int, size: PixelSize) {
         self.x = x
         self.y = y
         self.size = size
     }
 
-    /// The part that lies inside an image of `bounds`; `nil` where nothing does
-    /// (SEMANTICS §11.9: the crop is intersected with the image, an empty one fails).
+    /// Returns the part inside an image of size `bounds`; `nil` if it is empty (SEMANTICS §11.9:
+    /// the crop is intersected with the image, an empty one fails).
     public func intersection(with bounds: PixelSize) -> PixelRect? {
         guard size.isPositive, bounds.isPositive, x < bounds.width, y < bounds.height else {
             return nil
@@ -116,13 +117,13 @@ public struct PixelRect: Hashable, Sendable {
     }
 }
 
-/// A width and a height, each in pixels or as a part of an image.
+/// A width and a height, each in pixels or relative to an image.
 public struct RelativeSize: Hashable, Sendable {
-    /// One of the two.
+    /// A length along one axis.
     public enum Side: Hashable, Sendable {
-        /// So many pixels.
+        /// A number of pixels.
         case pixels(Int)
-        /// So many hundredths of the side of the image.
+        /// A percentage of the image's side.
         case percent(Double)
     }
 
@@ -131,12 +132,12 @@ public struct RelativeSize: Hashable, Sendable {
     /// Rows.
     public let height: Side
 
-    /// Takes any numbers; those of no size are refused with the request.
+    /// Accepts any numbers; invalid ones are rejected with the request.
     public init(width: Side, height: Side) {
         (self.width, self.height) = (width, height)
     }
 
-    /// `300x200`, `50%x100%` or `300x50%`; `nil` for anything else.
+    /// Parses `300x200`, `50%x100%` or `300x50%`; returns `nil` for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
             .map { Side($0) }
@@ -144,7 +145,7 @@ public struct RelativeSize: Hashable, Sendable {
         self.init(width: width, height: height)
     }
 
-    /// Where it says both in pixels.
+    /// The size in pixels; `nil` unless both sides are in pixels.
     var pixels: PixelSize? {
         guard case .pixels(let columns) = width, case .pixels(let rows) = height else { return nil }
         return PixelSize(width: columns, height: rows)
@@ -152,7 +153,7 @@ public struct RelativeSize: Hashable, Sendable {
 
     var isPermitted: Bool { width.isPermitted && height.isPermitted }
 
-    /// In pixels of an image, at least one and at most all.
+    /// Returns the size in pixels relative to an image, limited to 1 pixel and the whole side.
     package func resolved(in source: PixelSize) -> PixelSize {
         PixelSize(
             width: width.resolved(in: source.width), height: height.resolved(in: source.height))
@@ -160,7 +161,7 @@ public struct RelativeSize: Hashable, Sendable {
 }
 
 extension RelativeSize: CustomStringConvertible {
-    /// What `init` takes.
+    /// The text that `init` accepts.
     public var description: String { "\(width.text)x\(height.text)" }
 }
 
@@ -198,20 +199,21 @@ extension RelativeSize.Side {
     }
 }
 
-/// The shape of an image: so wide for so high.
+/// The ratio of width to height of an image.
 public struct AspectRatio: Hashable, Sendable {
-    /// Parts across.
+    /// The horizontal part of the ratio.
     public let width: Int
-    /// Parts down.
+    /// The vertical part of the ratio.
     public let height: Int
 
-    /// Takes any numbers; others than 1 to `RequestLimits.sideMax` are refused with the request.
+    /// Accepts any numbers; values outside 1 to `RequestLimits.sideMax` are rejected with the
+    /// request.
     public init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
 
-    /// That of a size.
+    /// The ratio of a size.
     public init(of size: PixelSize) { self.init(width: size.width, height: size.height) }
 
-    /// `16:9`; `nil` for anything else.
+    /// Parses `16:9`; returns `nil` for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
             .map { PlainNumber.integer($0) }
@@ -224,7 +226,7 @@ public struct AspectRatio: Hashable, Sendable {
         return parts.contains(width) && parts.contains(height)
     }
 
-    /// The largest size of this ratio that lies in an image; one pixel at least.
+    /// Returns the largest size of this ratio inside an image; at least one pixel.
     package func largest(in image: PixelSize) -> PixelSize {
         let (rows, columns) = (image.width * height, image.height * width)
         return rows >= columns
@@ -232,7 +234,7 @@ public struct AspectRatio: Hashable, Sendable {
             : PixelSize(width: image.width, height: min(image.height, Self.over(rows, width)))
     }
 
-    /// The smallest size of this ratio in which an image lies.
+    /// Returns the smallest size of this ratio that encloses an image.
     package func smallest(around image: PixelSize) -> PixelSize {
         let (rows, columns) = (image.width * height, image.height * width)
         return rows >= columns
@@ -240,13 +242,13 @@ public struct AspectRatio: Hashable, Sendable {
             : PixelSize(width: max(image.width, Self.over(columns, height)), height: image.height)
     }
 
-    /// Half a pixel is rounded up.
+    /// Divides, rounding half up, to at least 1.
     private static func over(_ product: Int, _ divisor: Int) -> Int {
         max(1, (product + divisor / 2) / divisor)
     }
 }
 
 extension AspectRatio: CustomStringConvertible {
-    /// What `init` takes.
+    /// The text that `init` accepts.
     public var description: String { "\(width):\(height)" }
 }

@@ -1,4 +1,4 @@
-/// RFC 4648 §4, strictly: no other characters, the padding whole, no bits behind the last byte.
+/// Strict Base64 decoding (RFC 4648 §4): no other characters, complete padding, no excess bits.
 package enum Base64 {
     static func decode(_ text: [UInt8]) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
@@ -8,10 +8,9 @@ package enum Base64 {
             ofDigits: text.dropLast(padding), last: (UInt8(ascii: "+"), UInt8(ascii: "/")))
     }
 
-    /// The bytes of digits without padding; `nil` for other characters, and for bits behind the
-    /// last byte.
+    /// Decodes digits without padding; returns `nil` for other characters and for excess bits.
     ///
-    /// - Parameter last: the two digits in which the alphabets of RFC 4648 §4 and §5 differ.
+    /// - Parameter last: the two digits that differ between the alphabets of RFC 4648 §4 and §5.
     package static func bytes(
         ofDigits digits: some Collection<UInt8>, last: (UInt8, UInt8)
     ) -> [UInt8]? {
@@ -41,12 +40,12 @@ package enum Base64 {
     }
 }
 
-/// Base64 (RFC 4648 §4), as ThumbHashes and digests are passed on.
+/// Base64 encoding (RFC 4648 §4), used for ThumbHashes and digests.
 public enum Base64Text {
     private static let letters = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The text of some bytes.
+    /// Encodes bytes.
     public static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -64,9 +63,9 @@ public enum Base64Text {
     }
 }
 
-/// Percent-encoded text as bytes, and bytes as percent-encoded text (RFC 3986 §2.1).
+/// Percent-encoding and decoding (RFC 3986 §2.1).
 package enum PercentCoding {
-    /// `nil` where a percent sign is not followed by two hexadecimal digits.
+    /// Decodes a text; returns `nil` if a percent sign is not followed by two hexadecimal digits.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
@@ -83,13 +82,13 @@ package enum PercentCoding {
         return bytes
     }
 
-    /// All but letters, digits, `-`, `.`, `_`, `~` and `/` becomes `%XX`: the one form of a path
-    /// that signatures of S3 are made of.
+    /// Encodes everything except letters, digits, `-`, `.`, `_`, `~` and `/`: the canonical form of
+    /// a path in S3 signatures.
     static func encode(path: some Collection<UInt8>) -> String {
         encode(path) { isUnreserved($0) || $0 == UInt8(ascii: "/") }
     }
 
-    /// All but the bytes that are kept becomes `%XX`.
+    /// Encodes all bytes except those to keep.
     package static func encode(
         _ bytes: some Collection<UInt8>, keeping isKept: (UInt8) -> Bool
     ) -> String {
@@ -123,9 +122,10 @@ package enum PercentCoding {
     }
 }
 
-/// Numbers as people write them in options and files.
+/// Parses numbers in options and files.
 public enum PlainNumber {
-    /// Digits, with a minus before them at most: no blanks, no `+`; `nil` for anything else.
+    /// Parses digits with an optional minus sign: no blanks, no `+`. Returns `nil` for anything
+    /// else.
     public static func integer(_ text: some StringProtocol) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -134,8 +134,8 @@ public enum PlainNumber {
         return Int(text)
     }
 
-    /// A whole number, also with K, M, G or T behind it, each `unit` times the one before; `nil`
-    /// for anything else, and for more than there are.
+    /// Parses an integer with an optional suffix K, M, G or T, each `unit` times the previous one;
+    /// returns `nil` for anything else and on overflow.
     package static func scaled(_ text: some StringProtocol, by unit: Int) -> Int? {
         let powers: [Character: Int] = ["K": 1, "M": 2, "G": 3, "T": 4]
         let power = text.last.flatMap { powers[Character($0.uppercased())] } ?? 0
@@ -148,7 +148,8 @@ public enum PlainNumber {
         return value
     }
 
-    /// A decimal number; no infinity, no hexadecimal digits; `nil` for anything else.
+    /// Parses a decimal number, without infinities and hexadecimal digits; returns `nil` for
+    /// anything else.
     public static func decimal(_ text: String) -> Double? {
         let allowed = Set("0123456789.-+eE".utf8)
         guard text.utf8.allSatisfy(allowed.contains), let number = Double(text), number.isFinite
@@ -157,11 +158,11 @@ public enum PlainNumber {
     }
 }
 
-/// `%f`: six decimals and a point, whatever the locale. Magnitudes of 9 × 10¹² and more and
-/// values that are no number come out as `0.000000`; requests with them are refused before.
+/// Formats like `%f`: six decimals and a point, independent of the locale. Magnitudes of 9 × 10¹²
+/// and above and NaN become `0.000000`; requests with such values are rejected earlier.
 func decimalText(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 9e12 else { return "0.000000" }
-    // Apart, so that no digit of the fraction is lost in the product.
+    // Separate the integral part so that no digit of the fraction is lost in the multiplication.
     let whole = abs(value).rounded(.towardZero)
     let millionths = Int(((abs(value) - whole) * 1_000_000).rounded(.toNearestOrEven))
     let units = Int(whole) + millionths / 1_000_000
@@ -172,30 +173,31 @@ func decimalText(_ value: Double) -> String {
 }
 
 extension String {
-    /// Whether it has such a byte of UTF-8; texts of keys and URLs are looked through as memory.
+    /// Returns whether any UTF-8 byte satisfies the predicate; contiguous storage is searched
+    /// directly.
     func hasByte(where isMeant: (UInt8) -> Bool) -> Bool {
         utf8.withContiguousStorageIfAvailable { $0.contains(where: isMeant) }
             ?? utf8.contains(where: isMeant)
     }
 }
 
-/// Which word was meant.
+/// Spelling suggestions.
 package enum Nearness {
-    /// `, did you mean 'x'?`, or which there are, where none is near.
+    /// Returns `, did you mean 'x'?`, or the list of known words if none is similar.
     package static func hint(_ word: String, _ known: [String]) -> String {
         if let near = nearest(word, known) { return ", did you mean '\(near)'?" }
         return known.isEmpty ? "" : ": there are \(known.joined(separator: ", "))"
     }
 
-    /// `, did you mean 'x'?`, and nothing where none is near.
+    /// Returns `, did you mean 'x'?`, or an empty text if no word is similar.
     package static func question(_ word: String, _ known: [String]) -> String {
         nearest(word, known).map { ", did you mean '\($0)'?" } ?? ""
     }
 
-    /// The word with the fewest changes, where these are two or a third of it at most, and fewer
-    /// than what was written.
+    /// Returns the word with the smallest edit distance if that is at most two or a third of its
+    /// length, and less than the length of the input.
     package static func nearest(_ word: String, _ known: [String]) -> String? {
-        // Longer than any of ours: not worth the comparison.
+        // Longer than any known word, so not worth comparing.
         guard word.utf8.count <= 64 else { return nil }
         let ranked = known.map { ($0, distance(Array(word.utf8), Array($0.utf8))) }
         guard let best = ranked.min(by: { $0.1 < $1.1 }),
@@ -204,7 +206,7 @@ package enum Nearness {
         return best.0
     }
 
-    /// Levenshtein's.
+    /// Returns the Levenshtein distance.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var row = Array(0...right.count)
         for (number, byte) in left.enumerated() {

@@ -1,27 +1,27 @@
 public import ImageModel
 
-/// What an operator wants of one entry of a cache, or of several (SEMANTICS §5.7).
+/// An operator's command for one or several cache entries (SEMANTICS §5.7).
 public struct CacheCommand: Hashable, Sendable {
-    /// Chosen by the asker, for the answer.
+    /// A number chosen by the client and repeated in the answer.
     public var number: UInt64
-    /// What is done.
+    /// The action.
     public var action: EntryAction
-    /// The named cache of the key; `nil`: the default one.
+    /// The named cache of the key; `nil` for the default one.
     public var cache: String?
-    /// The text of the cache key, as replies show it; empty where several entries are meant.
+    /// The cache key as shown in replies; empty for a selection of entries.
     public var key: String
-    /// The tiers concerned.
+    /// The tiers to act on.
     public var tiers: CacheTypes
-    /// Which entries are meant, where no key is named. Its cache is a name, too.
+    /// The selected entries, if there is no key. It names its cache by the same names.
     public var selection: EntrySelection
-    /// Where a list goes on: `EntryPage.next` of the page before; 0 is the beginning.
+    /// Where to continue a list: `EntryPage.next` of the previous page; 0 for the beginning.
     public var after: UInt64
-    /// Entries of one page of a list; 0: as many as there may be.
+    /// The maximum number of entries per page of a list; 0 for the largest page.
     public var limit: UInt32
-    /// Of `removeSelected` and `clear`: whether reports of progress precede the answer.
+    /// For `removeSelected` and `clear`: whether progress reports precede the answer.
     public var wantsProgress = false
 
-    /// Describes a command.
+    /// Creates a command.
     public init(
         number: UInt64, action: EntryAction, cache: String? = nil, key: String,
         tiers: CacheTypes = .all, selection: EntrySelection = EntrySelection(), after: UInt64 = 0,
@@ -38,50 +38,50 @@ public struct CacheCommand: Hashable, Sendable {
     }
 }
 
-/// Answers a `CacheCommand`.
+/// The answer to a `CacheCommand`.
 public struct CacheReport: Hashable, Sendable {
-    /// Whose answer.
+    /// The number of the command.
     public var number: UInt64
-    /// What came of it.
+    /// The outcome.
     public var outcome: Outcome
 
-    /// What came of a command.
+    /// The outcome of a command.
     public enum Outcome: Hashable, Sendable {
-        /// The tiers that have the entry, or from which it is gone.
+        /// The tiers that contain the entry, or from which it was removed.
         case tiers(CacheTypes)
-        /// Entries that are listed, and how many are listed, counted, or gone.
+        /// The listed entries, and the totals of those listed, counted, or removed.
         case page(EntryPage)
-        /// How far a removal is; the answer follows. Only for commands that want progress.
+        /// The progress of a removal; the answer follows. Only for commands that request progress.
         case progress(EntryPage)
-        /// It could not be done.
+        /// The command failed.
         case failure(ImageError)
     }
 
-    /// An answer.
+    /// Creates an answer.
     public init(number: UInt64, outcome: Outcome) {
         self.number = number
         self.outcome = outcome
     }
 }
 
-/// Which entries of the caches are meant (SEMANTICS §5.7): those that everything holds for which
-/// is said. One that says nothing means all of them.
+/// A selection of cache entries (SEMANTICS §5.7): those that satisfy all conditions that are set.
+/// Without conditions it selects all entries.
 public struct EntrySelection: Hashable, Sendable {
-    /// Of that cache; `nil`: of every one. Operators name it; in jobs it is as stored texts begin,
-    /// empty for the default one.
+    /// The cache; `nil` for all caches. Operators use its name; in jobs it is the prefix of stored
+    /// texts, empty for the default one.
     public var cache: String?
-    /// In jobs: caches that are meant as well, where there is one.
+    /// In jobs: further caches, if `cache` is set.
     package var furtherCaches: [String] = []
-    /// The original of that URL and all that was made of it, whoever asked for it.
+    /// The original of that URL and everything derived from it, for any identity.
     public var url: String?
-    /// Entries whose key begins so.
+    /// Entries whose key has this prefix.
     public var prefix: String?
-    /// Entries that were stored so many seconds ago, or earlier.
+    /// Entries that were stored at least this number of seconds ago.
     public var olderThanSeconds: UInt64?
-    /// Entries that have that tag (SEMANTICS §5.20).
+    /// Entries with this tag (SEMANTICS §5.20).
     public var tag: String?
 
-    /// Means the entries of which all of this holds.
+    /// Creates a selection that satisfies all of these conditions.
     public init(
         cache: String? = nil, url: String? = nil, prefix: String? = nil,
         olderThanSeconds: UInt64? = nil, tag: String? = nil
@@ -93,14 +93,14 @@ public struct EntrySelection: Hashable, Sendable {
         self.tag = tag
     }
 
-    /// More seconds nobody means: a thousand years.
+    /// The maximum age in seconds: a thousand years.
     public static let secondsMax = UInt64(DurationText.secondsMax)
 
-    /// Whether it means every entry.
+    /// Whether every entry is selected.
     public var isAll: Bool { self == EntrySelection() }
 
-    /// Whether it means an entry by the text under which it is stored and its tags, whatever its
-    /// age. Tags that are not known may be any.
+    /// Returns whether an entry is selected by its stored text and its tags, regardless of its age.
+    /// Unknown tags (`nil`) match any.
     public func matches(_ stored: String, tags: [String]?) -> Bool {
         if let tag, let tags, !tags.contains(tag) { return false }
         if let cache, !means(CacheKey.cache(inStored: stored), besides: cache) { return false }
@@ -116,45 +116,45 @@ public struct EntrySelection: Hashable, Sendable {
     }
 }
 
-/// Entries, and their bytes.
+/// A number of entries and their total size.
 public struct EntryCount: Hashable, Sendable {
-    /// How many.
+    /// The number of entries.
     public var entries: UInt64
-    /// What they take, bytes.
+    /// The total size in bytes.
     public var bytes: UInt64
 
-    /// A count; nothing unless told otherwise.
+    /// Creates a count; zero by default.
     public init(entries: UInt64 = 0, bytes: UInt64 = 0) {
         (self.entries, self.bytes) = (entries, bytes)
     }
 
-    /// Counts one more.
+    /// Adds one entry.
     public mutating func add(_ bytes: Int) {
         entries += 1
         self.bytes += UInt64(clamping: bytes)
     }
 }
 
-/// One entry of one tier.
+/// An entry of a tier.
 public struct EntryDescription: Hashable, Sendable {
-    /// The named cache; empty: the default one.
+    /// The named cache; empty for the default one.
     public var cache: String
-    /// The key, as replies show it; in outcomes the text under which it is stored.
+    /// The key as shown in replies; in outcomes the stored text.
     public var key: String
-    /// Memory or disk.
+    /// The tier: memory or disk.
     public var tier: CacheTypes
-    /// Length of its bytes.
+    /// The size in bytes.
     public var bytes: UInt64
-    /// What they are.
+    /// The format.
     public var format: ImageFormat
-    /// Displayed size; 0 x 0 where the format has none.
+    /// The displayed size; 0 × 0 if the format has none.
     public var size: PixelSize
-    /// When they were stored, milliseconds since 1970; 0: the tier does not say.
+    /// When the entry was stored, in milliseconds since 1970; 0 if the tier doesn't report it.
     public var storedMilliseconds: UInt64
-    /// When they were last used, as far as the disk knows; 0: the tier does not say.
+    /// When the entry was last used according to the disk index; 0 if the tier doesn't report it.
     public var accessedMilliseconds: UInt64
 
-    /// Describes an entry.
+    /// Creates a description.
     public init(
         cache: String = "", key: String, tier: CacheTypes, bytes: UInt64, format: ImageFormat,
         size: PixelSize, storedMilliseconds: UInt64 = 0, accessedMilliseconds: UInt64 = 0
@@ -170,25 +170,25 @@ public struct EntryDescription: Hashable, Sendable {
     }
 }
 
-/// What came of a command about several entries. An entry that is in both tiers counts in both.
+/// The outcome of a command for several entries. An entry in both tiers counts in both.
 public struct EntryPage: Hashable, Sendable {
-    /// Of a list: the next entries, those of the disk first.
+    /// For a list: the entries of this page, those on disk first.
     public var entries: [EntryDescription]
-    /// Of a list: where the next page begins; 0: that was all. Of a removal in steps: where the
-    /// next step begins; 0: it is complete.
+    /// For a list: the start of the next page; 0 if this was the last. For a stepwise removal: the
+    /// start of the next step; 0 if it is complete.
     public var next: UInt64
-    /// Entries of memory that are in this page, that were counted, or that are gone.
+    /// Entries in memory on this page, or the number counted or removed.
     public var memory: EntryCount
-    /// The same of the disk.
+    /// The same for the disk.
     public var disk: EntryCount
-    /// Of a removal in steps: entries of external caches that were examined so far; in the outcome
-    /// of one step, those of that step.
+    /// For a stepwise removal: the number of entries of external caches examined so far; in the
+    /// outcome of a single step, in that step.
     public var examined: UInt64 = 0
-    /// Of a removal in steps: about how many entries there are to examine in all; in the outcome of
-    /// one step, how many the cache holds after it. 0: not known.
+    /// For a stepwise removal: the approximate total number of entries to examine; in the outcome
+    /// of a single step, the number of entries remaining in the cache. 0 if unknown.
     public var total: UInt64 = 0
 
-    /// A page.
+    /// Creates a page.
     public init(
         entries: [EntryDescription] = [], next: UInt64 = 0, memory: EntryCount = EntryCount(),
         disk: EntryCount = EntryCount()
@@ -199,8 +199,8 @@ public struct EntryPage: Hashable, Sendable {
         self.disk = disk
     }
 
-    /// Entries of one page at most, so that a page fits into a message.
+    /// The maximum number of entries per page, so that a page fits into a message.
     public static let entriesMax = 256
-    /// Bytes of their keys at most, besides those of the first one.
+    /// The maximum total size of their keys in bytes, not counting the first one.
     public static let keyBytesMax = 12 * 1_024
 }

@@ -1,24 +1,24 @@
 public import ImageModel
 
-/// Which names of caches stand for several caches. Without any, nothing here costs anything: ask
-/// `isEmpty` first.
+/// Resolves composite caches, names that stand for several caches. Check `isEmpty` first to avoid
+/// any cost without them.
 ///
-/// Caches are called here as in stored texts: the default one is empty.
+/// Caches are named here as in stored texts: the default one is empty.
 public struct CacheLayout: Hashable, Sendable {
     private var composites: [String: CompositeCache] = [:]
-    /// For each name that has to do with a composite: all names that have a cache in common with
-    /// it, itself included.
+    /// For each name involved in a composite: all names that have a cache in common with it,
+    /// including itself.
     private var kin: [String: [String]] = [:]
-    /// Caches that workers of somebody else's hold, by name.
+    /// Caches held by plug-ins, by name.
     let foreign: [String: ForeignCache]
-    /// Caches in which hits of external ones are found again: those that keep them, and names that
-    /// stand for one of these.
+    /// Caches that may contain promoted hits of external caches: those that store them, and names
+    /// that stand for one of these.
     private var promoted: Set<String> = []
 
-    /// Every name stands for one cache.
+    /// Creates a layout without composite or external caches.
     public init() { foreign = [:] }
 
-    /// These names stand for several, and those are held by others.
+    /// Creates a layout of composite and external caches.
     public init(
         _ composites: [String: CompositeCache], foreign: [String: ForeignCache] = [:]
     ) {
@@ -43,40 +43,40 @@ public struct CacheLayout: Hashable, Sendable {
         }
     }
 
-    /// Whether every name stands for one cache.
+    /// Whether there are no composite caches.
     public var isEmpty: Bool { composites.isEmpty }
 
-    /// Whether others hold some of the caches.
+    /// Whether there are external caches.
     public var hasForeign: Bool { !foreign.isEmpty }
-    /// The names of these, in order.
+    /// The names of the external caches, in order.
     var foreignNames: [String] { foreign.keys.sorted() }
-    /// Whether others hold the cache of that name, as stored texts call it.
+    /// Returns whether the cache of that name, as in stored texts, is external.
     package func isHeldByOthers(_ name: String) -> Bool { foreign[name] != nil }
 
-    /// The composite cache of a stored text; `nil` where that is of one cache.
+    /// Returns the composite cache of a stored text; `nil` for a simple cache.
     public func composite(ofStored text: String) -> CompositeCache? {
         isEmpty ? nil : composites[CacheKey.cache(inStored: text)]
     }
 
-    /// The caches for which a name stands, the highest first.
+    /// Returns the caches for which a name stands, the highest first.
     private func caches(named name: String) -> [String] {
         composites[name]?.caches.reversed() ?? [name]
     }
 
-    /// The texts under which the caches keep what a text names, the highest first.
+    /// Returns the texts under which the individual caches store an entry, the highest cache first.
     public func texts(ofStored text: String) -> [String] {
         guard let composite = composite(ofStored: text) else { return [text] }
         return composite.caches.reversed().map { CacheKey.moved(text, to: $0) }
     }
 
-    /// All texts under which the same key is asked of one of the same caches; the text is one of
-    /// them.
+    /// Returns all texts under which the same key may be requested from one of the same caches,
+    /// including the text itself.
     public func related(toStored text: String) -> [String] {
         guard !isEmpty, let names = kin[CacheKey.cache(inStored: text)] else { return [text] }
         return names.map { CacheKey.moved(text, to: $0) }
     }
 
-    /// Throws where the key of a composite cache would be too long in one of its caches.
+    /// Throws if the key of a composite cache would be too long in one of its caches.
     public func check(_ text: String, bytesMax: Int) throws(ImageError) {
         guard let composite = composite(ofStored: text) else { return }
         let longest = composite.caches.map { CacheKey.moved(text, to: $0).utf8.count }.max() ?? 0
@@ -89,7 +89,7 @@ public struct CacheLayout: Hashable, Sendable {
 
     // MARK: - Jobs
 
-    /// The work as the cache process does it: about the caches for which a name stands.
+    /// Returns the work as the cache process performs it, with composite caches resolved.
     public func expanded(_ work: JobWork) -> JobWork {
         guard !isEmpty else { return work }
         switch work {
@@ -117,7 +117,7 @@ public struct CacheLayout: Hashable, Sendable {
         return work
     }
 
-    /// The same of what an operator wants.
+    /// Resolves composite caches in an operator's command.
     public func expanded(_ work: EntryWork) -> EntryWork {
         switch work.action {
         case .contains: expanded(work, .contains)
@@ -139,7 +139,7 @@ public struct CacheLayout: Hashable, Sendable {
         return work
     }
 
-    /// What is said of an entry counts wherever it is kept.
+    /// Applies to an entry in every cache that may contain it.
     private func everywhere(_ work: EntryWork) -> EntryWork {
         guard let composite = composite(ofStored: work.key) else { return work }
         var (work, names) = (work, Array(composite.caches.reversed()))
@@ -148,7 +148,7 @@ public struct CacheLayout: Hashable, Sendable {
         return work
     }
 
-    /// A list is of all caches.
+    /// A list covers all caches.
     private func selecting(_ work: EntryWork, _ operation: CompositeOperation?) -> EntryWork {
         guard let name = work.selection.cache, let composite = composites[name] else { return work }
         var work = work
@@ -158,16 +158,16 @@ public struct CacheLayout: Hashable, Sendable {
         return work
     }
 
-    /// What removes, from all caches of a composite, what a store under the same text does not
-    /// replace; where a store replaces it, the tiers of that are left out. A store in a cache of
-    /// others may not be made, and removes nothing then.
+    /// Returns the jobs that remove, from all caches of a composite, entries that a store under the
+    /// same text does not replace; the tiers that the store replaces are excluded. A store into an
+    /// external cache may fail to happen, so those are always removed.
     public func removals(
         ofOutdated text: String, exceptIn tiers: CacheTypes
     ) -> [EntryWork] {
         guard let composite = composite(ofStored: text) else { return [] }
         let stores = composite.caches(for: .store).filter { foreign[$0] == nil }
         let others = composite.caches.filter { !stores.contains($0) }
-        // A store for the disk removes the entry in memory by itself.
+        // A store to disk also removes the entry in memory.
         let rest = tiers.contains(.disk) ? CacheTypes.none : CacheTypes.all.subtracting(tiers)
         return [(others, CacheTypes.all), (stores, rest)].compactMap { names, tiers in
             guard let first = names.first, !tiers.isEmpty else { return nil }
@@ -179,29 +179,29 @@ public struct CacheLayout: Hashable, Sendable {
     }
 }
 
-// Where hits of external caches are kept (SEMANTICS §5.26).
+// Promotion of hits from external caches (SEMANTICS §5.26).
 extension CacheLayout {
-    /// Whether hits of external caches are kept in our own.
+    /// Whether hits of external caches are stored in our own cache.
     public var promotes: Bool { !promoted.isEmpty }
 
-    /// Whether what our own cache has under a text may come from an external one.
+    /// Returns whether an entry of our own cache may have been promoted from an external one.
     public func mayHavePromoted(_ text: String) -> Bool {
         promotes && promoted.contains(CacheKey.cache(inStored: text))
     }
 
-    /// The caches of a composite in the order in which a query asks them.
+    /// Returns the caches of a composite in the order in which a query tries them.
     package func queried(_ composite: CompositeCache) -> [String] {
         let names = composite.caches(for: .query)
         return composite.policy(.query) == .concurrent ? ownFirst(names) : names
     }
 
-    /// Our own caches in front of external ones.
+    /// Moves our own caches before external ones.
     func ownFirst(_ names: [String]) -> [String] {
         names.filter { foreign[$0] == nil } + names.filter { foreign[$0] != nil }
     }
 
-    /// The text under which our own cache keeps what a query found in an external one: that of the
-    /// first of our own caches, if it is asked before that one. The query is one that was
+    /// Returns the text under which our own cache stores a hit from an external one: that of the
+    /// first of our own caches, if it is queried before the external one. The query must already be
     /// `expanded`.
     package func promotionTarget(of query: QueryWork, foundIn name: String) -> String? {
         var names = [CacheKey.cache(inStored: query.key)] + query.caches
@@ -209,53 +209,53 @@ extension CacheLayout {
         return cacheAsked(before: name, among: names).map { CacheKey.moved(query.key, to: $0) }
     }
 
-    /// The first of our own caches, if it is asked before another one.
+    /// Returns the first of our own caches if it is queried before another one.
     private func cacheAsked(before name: String, among names: [String]) -> String? {
         names.prefix { $0 != name }.first { foreign[$0] == nil }
     }
 }
 
 extension CacheLayout {
-    /// Whether an external cache may know of the freshness of what is kept under a text.
+    /// Returns whether an external cache may know the freshness of the entry.
     package func isShared(_ text: String) -> Bool {
         guard hasForeign else { return false }
         guard let composite = composite(ofStored: text) else { return isForeign(text) }
         return composite.caches(for: .contains).contains { foreign[$0] != nil }
     }
 
-    /// Whether our own cache keeps what is stored under a text, or a part of it.
+    /// Returns whether our own cache stores the entry, at least in part.
     package func hasOwn(_ text: String) -> Bool {
         guard hasForeign else { return true }
         guard let composite = composite(ofStored: text) else { return !isForeign(text) }
         return composite.caches.contains { foreign[$0] == nil }
     }
 
-    /// Whether a stored text is of one cache that others hold.
+    /// Returns whether a stored text belongs to a single external cache.
     public func isForeign(_ text: String) -> Bool {
         hasForeign && foreign[CacheKey.cache(inStored: text)] != nil
     }
 }
 
 extension EntrySelection {
-    /// Whether it means all entries of a cache.
+    /// Whether all entries of a cache are selected.
     fileprivate var namesCacheOnly: Bool {
         cache != nil && url == nil && prefix == nil && olderThanSeconds == nil && tag == nil
     }
 }
 
 extension EntryWork {
-    /// The texts of the entry that is meant: one in each cache.
+    /// The texts of the entry: one per cache.
     public var keys: [String] { [key] + caches.map { CacheKey.moved(key, to: $0) } }
 }
 
-/// A part of a job of the cache, done by whoever holds the caches that it is about.
+/// A part of a cache job, performed by the holder of the caches involved.
 public enum CachePart: Hashable, Sendable {
-    /// Our own cache.
+    /// Performed by our own cache.
     case own(JobWork)
-    /// Workers of somebody else's; the name is that of the cache in stored texts.
+    /// Performed by plug-ins; the name is that of the cache in stored texts.
     case foreign(ForeignCache, name: String, JobWork)
 
-    /// What is to be done.
+    /// The work of the part.
     public var work: JobWork {
         switch self {
         case .own(let work), .foreign(_, _, let work): work
@@ -263,11 +263,11 @@ public enum CachePart: Hashable, Sendable {
     }
 }
 
-// Jobs about caches that other programs hold. Each of their caches counts as a disk: who does not
-// mean the disk does not mean them.
+// Jobs that involve external caches. An external cache counts as a disk: operations that exclude
+// the disk exclude it.
 extension CacheLayout {
-    /// Who does a job, in order, where not our own cache alone does; the job is one that was
-    /// `expanded`. `nil`: it does.
+    /// Returns the parts of a job, in order; `nil` if our own cache performs all of it. The job
+    /// must already be `expanded`.
     public func parts(of work: JobWork) -> [CachePart]? {
         guard hasForeign else { return nil }
         switch work {
@@ -278,8 +278,8 @@ extension CacheLayout {
         }
     }
 
-    /// Runs of caches that one holds, in their order; those of our own in front where all are
-    /// asked at once.
+    /// Groups consecutive caches with the same holder, in order; our own come first if all are
+    /// queried at once.
     private func runs(_ names: [String], ownFirst isOwnFirst: Bool = false) -> [Run]? {
         guard names.contains(where: { foreign[$0] != nil }) else { return nil }
         let names = isOwnFirst ? ownFirst(names) : names
@@ -295,7 +295,7 @@ extension CacheLayout {
         case foreign(ForeignCache, String)
     }
 
-    /// A key in the first of these caches, and the others, which have it under the same key.
+    /// Returns the key in the first of these caches, and the others, which use the same key.
     private static func place(_ key: String, in own: [String]) -> (String, [String]) {
         (CacheKey.moved(key, to: own[0]), Array(own.dropFirst()))
     }
@@ -319,7 +319,7 @@ extension CacheLayout {
         }
     }
 
-    /// The part of our own, which delivers, comes first.
+    /// Our own part, which delivers, comes first.
     private func parts(of store: StoreWork) -> [CachePart]? {
         guard let key = store.key else { return nil }
         let names = [CacheKey.cache(inStored: key)] + store.caches
@@ -342,7 +342,7 @@ extension CacheLayout {
                 var work = StoreWork(
                     key: CacheKey.moved(key, to: name), source: store.source, tiers: .disk,
                     delivers: false, waitsForDisk: true, metadata: store.metadata)
-                // Nobody believes what another program says of it.
+                // Digests reported by external programs are not trusted.
                 work.metadata.digest = nil
                 parts.append(.foreign(cache, name: name, .store(work)))
             }
@@ -384,12 +384,12 @@ extension CacheLayout {
 
     private func clearing(_ entry: EntryWork) -> [CachePart]? {
         guard entry.tiers.contains(.disk) else { return nil }
-        // All entries of each cache: its pool may hold others.
+        // Remove all entries of each cache individually, because its pool may hold other caches.
         let emptying = EntryWork(action: .removeSelected, key: "", tiers: .disk)
         return [.own(.entry(entry))] + selecting(emptying, of: foreignNames)
     }
 
-    /// A part for each of these caches, of those that others hold.
+    /// Returns a part for each of these caches that is external.
     private func selecting(_ entry: EntryWork, of names: [String]) -> [CachePart] {
         names.compactMap { name in
             guard let cache = foreign[name] else { return nil }
@@ -417,20 +417,20 @@ extension CacheLayout {
     }
 }
 
-/// What is done with a composite cache; each has a policy of its own (SEMANTICS §5.16).
+/// An operation on a composite cache; each has its own policy (SEMANTICS §5.16).
 public enum CompositeOperation: String, Hashable, Sendable, CaseIterable {
-    /// An entry is looked for and read.
+    /// Look up and read an entry.
     case query
-    /// An entry is kept.
+    /// Store an entry.
     case store
-    /// An entry goes, or some of them do.
+    /// Remove one or several entries.
     case remove
-    /// An entry is looked for.
+    /// Look up an entry without reading it.
     case contains
-    /// All entries go.
+    /// Remove all entries.
     case clear
 
-    /// What holds where nobody says anything: upstream's.
+    /// The default policy, which is SDWebImage's.
     public var usual: CompositePolicy {
         switch self {
         case .query, .contains: .serial
@@ -440,41 +440,41 @@ public enum CompositeOperation: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Which of its caches a composite cache means, and in which order.
+/// The caches of a composite that an operation uses, and their order.
 public enum CompositePolicy: String, Hashable, Sendable, CaseIterable {
     /// One after the other, the highest first.
     case serial
-    /// All at once: what memory has comes before what a disk has.
+    /// All at once: memory hits take precedence over disk hits.
     case concurrent
-    /// That one alone.
+    /// Only the highest cache.
     case highestOnly = "highest-only"
-    /// That one alone.
+    /// Only the lowest cache.
     case lowestOnly = "lowest-only"
 }
 
-/// A name that stands for several caches.
+/// A named cache that stands for several caches.
 public struct CompositeCache: Hashable, Sendable {
-    /// The names of the caches; the last one is the highest. From 1 to `countMax`.
+    /// The names of the caches, 1 to `countMax`; the last one is the highest.
     public var caches: [String]
-    /// What is said of its operations.
+    /// The configured policies by operation.
     public var policies: [CompositeOperation: CompositePolicy]
 
-    /// Stands for these caches.
+    /// Creates a composite of these caches.
     public init(
         of caches: [String] = [], policies: [CompositeOperation: CompositePolicy] = [:]
     ) {
         (self.caches, self.policies) = (caches, policies)
     }
 
-    /// Caches of one composite at most.
+    /// The maximum number of caches in a composite.
     public static let countMax = 8
 
-    /// The policy of an operation.
+    /// Returns the policy of an operation.
     public func policy(_ operation: CompositeOperation) -> CompositePolicy {
         policies[operation] ?? operation.usual
     }
 
-    /// The caches that an operation means, the highest first.
+    /// Returns the caches that an operation uses, the highest first.
     public func caches(for operation: CompositeOperation) -> [String] {
         switch policy(operation) {
         case .serial, .concurrent: caches.reversed()
@@ -484,16 +484,16 @@ public struct CompositeCache: Hashable, Sendable {
     }
 }
 
-/// A named cache that the workers of a foreign pool hold (SEMANTICS §5.26).
+/// A named cache held by the plug-ins of an external pool (SEMANTICS §5.26).
 public struct ForeignCache: Hashable, Sendable {
-    /// The pool whose workers are asked.
+    /// The pool of the plug-ins.
     public var pool: String
-    /// Milliseconds that a load waits for the answer to a query.
+    /// The timeout of a query in milliseconds.
     public var patience: Int
-    /// Where our own cache keeps what a query found in it.
+    /// Where our own cache stores hits of this cache.
     public var promotion: CachePromotion
 
-    /// Held by that pool.
+    /// Creates a cache held by that pool.
     public init(
         pool: String, patience: Int = ForeignCache.patienceUsual,
         promotion: CachePromotion = .memory
@@ -501,15 +501,15 @@ public struct ForeignCache: Hashable, Sendable {
         (self.pool, self.patience, self.promotion) = (pool, patience, promotion)
     }
 
-    /// Milliseconds where nobody says how long.
+    /// The default timeout in milliseconds.
     public static let patienceUsual = 250
-    /// What may be said.
+    /// The valid timeouts.
     public static let patienceRange = 1...10_000
-    /// How many times as long a store, or a removal, may take: no load waits for them, unless it
-    /// says so.
+    /// The timeout of a store or removal relative to that of a query. By default no load waits for
+    /// them.
     private static let writesFactor = 10
 
-    /// Milliseconds until the answer to a job is not waited for any more.
+    /// Returns the timeout of a job in milliseconds.
     public func patience(for work: JobWork) -> Int {
         switch work {
         case .query: return patience
@@ -519,16 +519,16 @@ public struct ForeignCache: Hashable, Sendable {
     }
 }
 
-/// Whether a hit of an external cache enters our own (SEMANTICS §5.26).
+/// Whether hits of an external cache are promoted into our own (SEMANTICS §5.26).
 public enum CachePromotion: String, Hashable, Sendable, CaseIterable {
-    /// It stays where it is; the next load asks there again.
+    /// Not promoted; the next load queries the external cache again.
     case none
-    /// It enters the memory tier, as far as the load stores in memory.
+    /// Promoted to the memory tier, if the load stores in memory.
     case memory
-    /// It is written to the disk as well, as far as the load stores on the disk.
+    /// Also written to disk, if the load stores on disk.
     case disk
 
-    /// The tiers that a hit may enter.
+    /// The tiers that a hit may be promoted to.
     public var tiers: CacheTypes {
         switch self {
         case .none: .none
@@ -538,25 +538,25 @@ public enum CachePromotion: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A cache directory of another stack in which a cache looks for what it does not have itself, and
-/// in which it changes nothing (SEMANTICS §5.18).
+/// A cache directory of another stack that serves as a read-only fallback for misses (SEMANTICS
+/// §5.18).
 public struct ReadOnlyDirectory: Hashable, Sendable {
-    /// The cache that looks there; empty: the default one.
+    /// The cache that uses it; empty for the default one.
     public var cache: String
-    /// Where it is, for the process of the cache.
+    /// The path, as seen by the cache process.
     public var path: String
-    /// Why nothing is found there, and what helps; empty where it can be used.
+    /// Why the directory is unusable and how to fix it; empty if it is usable.
     public var reason = ""
-    /// Queries that were answered from it, since the process started.
+    /// Hits in the directory since the process started.
     public var hits: UInt64 = 0
-    /// Entries that were not what their index says, since the process started.
+    /// Entries that didn't match their index since the process started.
     public var damaged: UInt64 = 0
 
-    /// Names a directory that can be used, as far as is known.
+    /// Creates a directory that is assumed usable.
     package init(cache: String, path: String) { (self.cache, self.path) = (cache, path) }
 
-    /// Directories of one cache at most.
+    /// The maximum number of directories per cache.
     public static let countMax = 8
-    /// Directories of all caches together at most.
+    /// The maximum number of directories of all caches together.
     public static let totalMax = 64
 }

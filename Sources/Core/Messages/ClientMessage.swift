@@ -1,63 +1,62 @@
 public import ImageModel
 
-/// What a client says to the coordinator (PROTOCOL §8.2).
+/// A message from a client to the coordinator (PROTOCOL §8.2).
 public enum ClientMessage: Hashable, Sendable {
-    /// First after every handshake.
+    /// The first message after every handshake.
     case hello(ClientHello)
-    /// Load an image.
+    /// Loads an image.
     case load(LoadRequest)
-    /// End a request with `cancelled`.
+    /// Cancels a request, which ends with `cancelled`.
     case cancel(Token)
-    /// End all requests of a group that were admitted before on this connection.
+    /// Cancels all requests of a group that were admitted on this connection so far.
     case cancelGroup(GroupID)
-    /// A request is wanted more or less than before.
+    /// Changes the priority of a request.
     case reprioritise(Token, Priority)
-    /// The same for all requests of a group that were admitted before on this connection.
+    /// Changes the priority of all requests of a group that were admitted on this connection so
+    /// far.
     case reprioritiseGroup(GroupID, Priority)
-    /// Load images that will be wanted.
+    /// Prefetches images.
     case prefetch(PrefetchRequest)
-    /// These large blocks of `results/` are no longer read.
+    /// Releases large blocks of `results/` that are no longer read.
     case release([BlockID])
-    /// Report processes, queues and counters.
+    /// Requests a report of processes, queues and counters.
     case status
-    /// List or change what is not tried; on `admin/` only.
+    /// Lists or changes the failure cache; on `admin/` only.
     case blacklist(BlacklistCommand)
-    /// Look for one entry of a cache, or remove it; on `admin/` only.
+    /// Queries or removes cache entries; on `admin/` only.
     case cache(CacheCommand)
-    /// A part of the bytes that a load brings along.
+    /// A chunk of the bytes that a load uploads.
     case piece(Piece)
-    /// So many bytes of pieces were taken.
+    /// Acknowledges this number of bytes of chunks.
     case taken(UInt64)
-    /// The processes of a kind, or of one pool of it, finish what they have and end; on `admin/`
-    /// only.
+    /// Drains the processes of a kind or pool: they finish their jobs and exit; on `admin/` only.
     case drain(WorkerKind, PoolName? = nil)
-    /// Begin no transfers until `resume`, or begin them again; on `admin/` only. Answered by a
-    /// status.
+    /// Suspends or resumes the start of transfers; on `admin/` only. Answered by a status report.
     case downloads(DownloadCommand)
-    /// Loads that were answered by vouchers.
+    /// Reports loads that were answered by vouchers.
     case used(UsedVouchers)
-    /// The client ends in order; whose connection ends without it has died.
+    /// Ends the connection in order; without it the client is considered crashed.
     case goodbye
 }
 
-/// A client introduces itself.
+/// The introduction of a client.
 public struct ClientHello: Hashable, Sendable {
-    /// This life of the client; tokens belong to it.
+    /// The incarnation of the client, to which its tokens belong.
     public var incarnation: Incarnation
-    /// Its process id, for people.
+    /// The process ID, for people.
     public var pid: UInt32
-    /// Library version, for people.
+    /// The library version, for people.
     public var version: String
-    /// Whether it cannot open `results/` and wants the bytes of all its loads in pieces.
+    /// Whether the client can't open `results/` and needs the bytes of all its loads in chunks.
     public var wantsPieces: Bool
-    /// What an operator of a stack found beside the socket; nil where there is none.
+    /// The secret found next to the socket; nil if there is none.
     public var secret: ListenerSecret?
-    /// What it is, where it is a program of the stack.
+    /// The kind of program, for programs of the stack.
     public var front: FrontProcess?
-    /// Whether it reads messages of several replies.
+    /// Whether the client supports messages with several replies.
     public var takesBatches: Bool
 
-    /// An introduction.
+    /// Creates an introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, version: String, wantsPieces: Bool = false,
         secret: ListenerSecret? = nil, front: FrontProcess? = nil, takesBatches: Bool = false
@@ -72,40 +71,40 @@ public struct ClientHello: Hashable, Sendable {
     }
 }
 
-/// A request on the wire.
+/// A load request on the wire.
 public struct LoadRequest: Hashable, Sendable {
-    /// Names it for cancelling and replies.
+    /// The token for cancellation and replies.
     public var token: Token
-    /// A set it belongs to.
+    /// The group of the request.
     public var group: GroupID?
-    /// What is wanted.
+    /// The requested image.
     public var image: ImageRequest
-    /// Whether progress events are wanted.
+    /// Whether progress events are requested.
     public var wantsProgress: Bool
-    /// Whether they are to say what the header says, as soon as it is there
-    /// (`RequestProgress.info`). Such a load is told of progress, too.
+    /// Whether an event with the header's properties is requested as soon as they are known
+    /// (`RequestProgress.info`). Implies progress events.
     public var wantsInfo: Bool
-    /// Counts how often the client found the bytes of a reply reused; from 1 on, the copy in
-    /// memory is not trusted and is made anew.
+    /// How often the client found the bytes of a reply overwritten; from 1 on, the copy in memory
+    /// is not trusted and is created again.
     public var staleRetries: UInt8
-    /// Whether the request goes on when the client's connection ends (SEMANTICS §8.5). A client of
-    /// the same incarnation attaches to it again with the same token.
+    /// Whether the request continues when the client's connection ends (SEMANTICS §8.5). A client
+    /// of the same incarnation reattaches with the same token.
     public var detach: Bool
-    /// Whether the bytes are wanted in pieces, and not by reference.
+    /// Whether the bytes are requested in chunks rather than by reference.
     public var wantsPieces: Bool
-    /// Bytes that the client brings along in pieces, instead of a URL; 0: none.
+    /// The number of bytes that the client uploads in chunks instead of a URL; 0 for none.
     public var uploadBytes: UInt64
-    /// The slot of this client that the image is for, up to `RequestLimits.nameBytesMax` bytes: an
-    /// older load of the slot is cancelled first, and its reply comes first
-    /// (SEMANTICS §8.7).
+    /// The slot of this client that the image is loaded into, up to `RequestLimits.nameBytesMax`
+    /// bytes. A previous load of the slot is cancelled first, and its reply precedes that of this
+    /// one (SEMANTICS §8.7).
     public var slot: String?
-    /// What logs say of it.
+    /// The logging context.
     public var logContext: LogContext
-    /// Whom of its own users the client loads it for: any number that tells them apart; 0: nobody
-    /// in particular. Their loads take turns in what the client has (SEMANTICS §9.1).
+    /// The client's own user on whose behalf it loads, as an arbitrary number; 0 for none. Loads of
+    /// different users share the client's capacity in turns (SEMANTICS §9.1).
     public var visitor: UInt64
 
-    /// Describes a load.
+    /// Creates a load request.
     @inlinable
     public init(
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
@@ -129,23 +128,23 @@ public struct LoadRequest: Hashable, Sendable {
     }
 }
 
-/// Loads a client will want: into the caches, in class low, with nothing delivered
-/// (SEMANTICS §12.1). A long list comes in several messages of one batch.
+/// A batch of images to load into the caches, in priority class low and without delivery (SEMANTICS
+/// §12.1). A long list is split into several messages.
 public struct PrefetchRequest: Hashable, Sendable {
-    /// Names the batch for its reports and for cancelling.
+    /// The batch, for reports and cancellation.
     public var batch: Token
-    /// How each URL is loaded; its own URL is ignored.
+    /// The template for each URL; its own URL is ignored.
     public var image: ImageRequest
-    /// Further URLs of the batch.
+    /// URLs to add to the batch.
     public var urls: [String]
-    /// Whether no more URLs follow.
+    /// Whether these are the last URLs.
     public var isLast: Bool
-    /// URLs that are loaded at a time; 0: three, as upstream.
+    /// The number of concurrent loads; 0 for three, as in SDWebImage.
     public var concurrency: UInt32
     /// The caller's trace.
     public var trace: TraceContext?
 
-    /// Describes a batch, or a part of one.
+    /// Creates a batch, or a part of one.
     public init(
         batch: Token, image: ImageRequest, urls: [String], isLast: Bool = true,
         concurrency: UInt32 = 0, trace: TraceContext? = nil
@@ -159,26 +158,26 @@ public struct PrefetchRequest: Hashable, Sendable {
     }
 }
 
-/// How far a batch is, and its end.
+/// The progress of a batch, or its end.
 public struct PrefetchReport: Hashable, Sendable {
-    /// Which batch.
+    /// The batch.
     public var batch: Token
-    /// URLs of the batch so far.
+    /// The number of URLs in the batch so far.
     public var total: UInt64
-    /// URLs that ended, with or without success, besides those that were cancelled.
+    /// URLs that finished, successfully or not, excluding cancelled ones.
     public var finished: UInt64
-    /// Of those, the ones that ended with an error.
+    /// The finished URLs that failed.
     public var skipped: UInt64
     /// URLs that were cancelled with the batch.
     public var cancelled: UInt64
     /// Whether this is the last report: `finished + cancelled == total`.
     public var isFinal: Bool
-    /// Of the last report: the first URLs that were skipped.
+    /// In the last report: the first URLs that failed.
     public var failures: [PrefetchFailure]
-    /// Of the last report: how the URLs ended.
+    /// In the last report: counts by kind of end.
     public var ends: PrefetchEnds
 
-    /// Counts.
+    /// Creates a report.
     public init(
         batch: Token, total: UInt64 = 0, finished: UInt64 = 0, skipped: UInt64 = 0,
         cancelled: UInt64 = 0, isFinal: Bool = false, failures: [PrefetchFailure] = [],
@@ -195,32 +194,32 @@ public struct PrefetchReport: Hashable, Sendable {
     }
 }
 
-/// How URLs of a prefetch ended, besides those that were loaded.
+/// The number of URLs of a prefetch by how they ended, apart from those that were loaded.
 public struct PrefetchEnds: Hashable, Sendable {
-    /// URLs whose image a cache had.
+    /// URLs whose image was cached.
     public var cached: UInt64
-    /// URLs whose image no cache had, where nothing else was to be asked.
+    /// URLs whose image was not cached when only caches were to be queried.
     public var missed: UInt64
-    /// URLs that failed, by error, in the order in which the errors came first.
+    /// Failed URLs by error, in order of the first occurrence.
     public var errors: [ErrorCount]
 
-    /// URLs that failed with one error.
+    /// The number of URLs that failed with an error.
     public struct ErrorCount: Hashable, Sendable {
         /// The error.
         public var code: ErrorCode
-        /// How many.
+        /// The number of URLs.
         public var count: UInt64
 
-        /// So many with that error.
+        /// Creates a count for an error.
         public init(_ code: ErrorCode, _ count: UInt64) { (self.code, self.count) = (code, count) }
     }
 
-    /// Counts.
+    /// Creates counts.
     public init(cached: UInt64 = 0, missed: UInt64 = 0, errors: [ErrorCount] = []) {
         (self.cached, self.missed, self.errors) = (cached, missed, errors)
     }
 
-    /// So many more failed with that error.
+    /// Adds failures with that error.
     package mutating func failed(_ code: ErrorCode, _ count: UInt64 = 1) {
         guard let index = errors.firstIndex(where: { $0.code == code }) else {
             return errors.append(ErrorCount(code, count))
@@ -229,14 +228,14 @@ public struct PrefetchEnds: Hashable, Sendable {
     }
 }
 
-/// A URL of a prefetch that could not be loaded, and why.
+/// A URL of a prefetch that could not be loaded, and the error.
 public struct PrefetchFailure: Hashable, Sendable {
-    /// Its first bytes.
+    /// The URL, truncated.
     public var url: String
-    /// In short.
+    /// The error, abbreviated.
     public var error: ImageError
 
-    /// Cuts both to what a report has room for.
+    /// Truncates both to the limits of a report.
     public init(url: String, error: ImageError) {
         self.url = Self.cut(url, to: Self.urlBytesMax)
         self.error = ImageError(
@@ -244,13 +243,13 @@ public struct PrefetchFailure: Hashable, Sendable {
             details: error.details.filter { $0.key == "httpStatus" })
     }
 
-    /// Failures of one report: so many fit into a frame.
+    /// The maximum number of failures in a report, so that it fits into a frame.
     public static let countMax = 16
-    /// Bytes of a URL in a report.
+    /// The maximum number of bytes of a URL in a report.
     public static let urlBytesMax = 1_024
     private static let messageBytesMax = 512
 
-    /// No more than so many bytes, and whole characters.
+    /// Truncates a text to a number of bytes at a character boundary.
     private static func cut(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var end = text.utf8.index(text.startIndex, offsetBy: limit)
@@ -259,49 +258,48 @@ public struct PrefetchFailure: Hashable, Sendable {
     }
 }
 
-/// What an operator wants of the list of what is not tried (SEMANTICS §7.2, §7.5).
+/// An operator's command for the failure cache (SEMANTICS §7.2, §7.5).
 public enum BlacklistCommand: Hashable, Sendable {
-    /// The entries whose number is greater than `after`, as many as one report holds.
+    /// Lists the entries with a number greater than `after`, up to the size of a report.
     case list(after: UInt64)
-    /// Take the entries of a URL off, whatever they are for: of a whole URL, or of all whose URL a
-    /// list shows so.
+    /// Removes all entries of a URL, given in full or as shown in a list.
     case remove(url: String)
-    /// Take all entries off.
+    /// Removes all entries.
     case clear
 }
 
-/// Answers a `BlacklistCommand`.
+/// The answer to a `BlacklistCommand`.
 public struct BlacklistReport: Hashable, Sendable {
-    /// Entries in the order of their numbers.
+    /// Entries in ascending order of their numbers.
     public var entries: [Entry]
     /// Whether there are more: list again after the last one.
     public var hasMore: Bool
-    /// How many were taken off.
+    /// The number of removed entries.
     public var removed: UInt32
 
-    /// An answer.
+    /// Creates an answer.
     public init(entries: [Entry] = [], hasMore: Bool = false, removed: UInt32 = 0) {
         self.entries = entries
         self.hasMore = hasMore
         self.removed = removed
     }
 
-    /// Something that is not tried for a while.
+    /// An entry of the failure cache.
     public struct Entry: Hashable, Sendable {
-        /// Counts entries; never 0, never reused.
+        /// The number of the entry; never 0, never reused.
         public var number: UInt64
         /// The URL without user information and query.
         public var url: String
-        /// The stage that is not tried, and of what: `fetch`, `decode`, `decode frame 3`,
+        /// The stage that is not retried, and for what: `fetch`, `decode`, `decode frame 3`,
         /// `decode all frames` or `transform`.
         public var operation: String
-        /// What those who need it end with: `poisoned` where it is quarantined, else the error
-        /// for which it was entered.
+        /// The error of affected requests: `poisoned` if the content is quarantined, otherwise the
+        /// original failure.
         public var reason: ErrorCode
-        /// Milliseconds until it is tried again; 0: never.
+        /// Milliseconds until the entry expires; 0 for never.
         public var expiresInMilliseconds: UInt64
 
-        /// Describes an entry.
+        /// Creates an entry.
         public init(
             number: UInt64, url: String, operation: String, reason: ErrorCode,
             expiresInMilliseconds: UInt64
@@ -315,56 +313,56 @@ public struct BlacklistReport: Hashable, Sendable {
     }
 }
 
-/// What an operator wants of transfers that wait (SEMANTICS §10.17).
+/// An operator's command for waiting transfers (SEMANTICS §10.17).
 public enum DownloadCommand: UInt8, Hashable, Sendable, CaseIterable {
-    /// None of them begins; those that run go on.
+    /// Start no new transfers; running ones continue.
     case suspend = 0
-    /// They begin again.
+    /// Start transfers again.
     case resume = 1
 }
 
-/// Lets a client repeat an answer without asking, for as long as the voucher stands
-/// (SEMANTICS §5.24).
+/// A client-side lease on a memory hit: it permits a client to repeat the reply without a request
+/// while the voucher is valid (SEMANTICS §5.24).
 public struct Voucher: Hashable, Sendable {
-    /// Which one, in this life of the coordinator; not 0, and never used twice.
+    /// The number in this epoch of the coordinator; not 0, never reused.
     public var number: UInt64
-    /// By the coordinator's monotonic clock; `nil`: it does not expire.
+    /// The expiry on the coordinator's monotonic clock; `nil` for none.
     public var until: Instant?
 
-    /// Names one.
+    /// Creates a voucher.
     public init(number: UInt64, until: Instant? = nil) {
         self.number = number
         self.until = until
     }
 }
 
-/// Loads that a client answered by itself, by vouchers.
+/// The loads that a client answered by vouchers.
 public struct UsedVouchers: Hashable, Sendable {
-    /// How many loads; not 0.
+    /// The number of loads; not 0.
     public var loads: UInt64
-    /// By which vouchers, each once.
+    /// The vouchers, each once.
     public var numbers: [UInt64]
 
-    /// A tally.
+    /// Creates a report.
     public init(loads: UInt64, numbers: [UInt64]) {
         self.loads = loads
         self.numbers = numbers
     }
 }
 
-/// A part of bytes that travel through the socket, since one side cannot open the other's shared
-/// memory (PROTOCOL §10.1). The pieces of one payload come in order; offset 0 begins anew.
+/// A chunk of bytes sent through the socket because one side can't open the other's shared memory
+/// (PROTOCOL §10.1). The chunks of a payload arrive in order; offset 0 starts from scratch.
 public struct Piece: Hashable, Sendable {
-    /// Whose bytes: of this request.
+    /// The request that the bytes belong to.
     public var token: Token
-    /// Bytes before this piece.
+    /// The number of bytes before this chunk.
     public var offset: UInt64
-    /// Bytes of all pieces together.
+    /// The number of bytes of all chunks together.
     public var total: UInt64
-    /// At least one, at most `MessageLimits.pieceBytesMax`.
+    /// The bytes: at least one, at most `MessageLimits.pieceBytesMax`.
     public var bytes: [UInt8]
 
-    /// A part of a payload.
+    /// Creates a chunk.
     public init(token: Token, offset: UInt64, total: UInt64, bytes: [UInt8]) {
         self.token = token
         self.offset = offset

@@ -1,20 +1,20 @@
-/// The first frame of every message: 8 fixed bytes, frozen for ever (PROTOCOL §3):
-/// `I` `B` `U` `S`, major version, kind, flags, 0. A stranger or an old version is refused by it
-/// without parsing anything.
+/// The first frame of every message: 8 fixed bytes, permanently frozen (PROTOCOL §3): `I` `B` `U`
+/// `S`, major version, kind, flags, 0. Messages of foreign programs and old versions are rejected
+/// by it without further parsing.
 public struct FrameHeader: Hashable, Sendable {
     /// The protocol's major version.
     public var version: UInt8
-    /// Which message the second frame holds.
+    /// The message in the second frame.
     public var kind: MessageKind
     /// No flag is defined in version 1; receivers ignore unknown ones.
     public var flags: UInt8
 
-    /// Bytes of the frame.
+    /// The size in bytes of the frame.
     public static let byteCount = 8
-    /// The version that this code speaks, lowest and highest.
+    /// The protocol version of this code, both the lowest and the highest supported.
     public static let currentVersion: UInt8 = 1
 
-    /// A header of the current version.
+    /// Creates a header of the current version.
     public init(kind: MessageKind, version: UInt8 = currentVersion, flags: UInt8 = 0) {
         self.version = version
         self.kind = kind
@@ -24,7 +24,7 @@ public struct FrameHeader: Hashable, Sendable {
 
 /// Message kinds; numbers are part of the protocol and never reused.
 public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
-    /// Refusal of a version, fixed bytes.
+    /// Rejection of a version, fixed bytes.
     case versions = 0
     /// `WorkerHello`
     case workerHello = 1
@@ -118,52 +118,53 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
 
 /// Limits of messages (PROTOCOL §2, §7).
 public enum MessageLimits {
-    /// `MAXMSGSIZE` of the sockets in `back/`: no payload can travel there by mistake.
+    /// `MAXMSGSIZE` of the sockets in `back/`, small enough that no payload can be sent there by
+    /// mistake.
     public static let backFrameBytesMax = 32 * 1024
     /// `MAXMSGSIZE` of the sockets in `front/` and `admin/`.
     public static let frontFrameBytesMax = 96 * 1024
-    /// Frames of a message.
+    /// The maximum number of frames per message.
     public static let framesMax = 3
-    /// Bytes of a payload that may travel inline.
+    /// The maximum number of bytes of an inline payload.
     public static let inlineBytesMax = 4 * 1024
-    /// Ids in one `Release`, `Touched` or `Evicted`, and in `Job.released`.
+    /// The maximum number of IDs in one `Release`, `Touched` or `Evicted`, and in `Job.released`.
     public static let idsMax = 1024
-    /// Blocks that one outcome hands over: with everything around them, the references of so many
-    /// and the layouts of their pixels fit a frame in `back/`.
+    /// The maximum number of blocks that one outcome transfers: their references and pixel layouts
+    /// fit into a frame in `back/`.
     public static let blocksPerOutcomeMax = 64
-    /// Segments in one announcement.
+    /// The maximum number of segments in one announcement.
     public static let segmentsMax = 256
-    /// Details of an error.
+    /// The maximum number of details of an error.
     public static let detailsMax = 16
-    /// Bytes of an error's message and of each detail.
+    /// The maximum number of bytes of an error's message and of each detail.
     public static let textBytesMax = 1024
-    /// Bytes of a cache key: a URL and all that is put into it.
+    /// The maximum number of bytes of a cache key: a URL and all suffixes.
     public static let keyBytesMax = 12 * 1024
-    /// Bytes of each header that the origin sent and that travels on.
+    /// The maximum number of bytes of each forwarded header of the origin.
     public static let originHeaderBytesMax = 1024
-    /// Patterns of permitted sources that go along with a fetch, and bytes of all of them.
+    /// The maximum number of permitted source patterns sent with a fetch.
     public static let sourcesMax = 64
-    /// See `sourcesMax`.
+    /// The maximum total size of these patterns in bytes.
     public static let sourcesBytesMax = 4 * 1024
-    /// Entries in one report of the blacklist, and bytes of their URLs in all.
+    /// The maximum number of entries in one report of the failure cache.
     public static let blacklistEntriesMax = 256
-    /// See `blacklistEntriesMax`.
+    /// The maximum total size of their URLs in bytes.
     public static let blacklistBytesMax = 48 * 1024
-    /// Bytes of a payload in one piece: with all around it the frame stays below 64 KB.
+    /// The maximum number of payload bytes in one chunk: the whole frame stays below 64 KB.
     public static let pieceBytesMax = 60 * 1024
-    /// Bytes of pieces on the way to or from one client that were not said to be taken.
+    /// The maximum number of unacknowledged chunk bytes in flight to or from one client.
     public static let pieceWindowBytes = 4 << 20
-    /// URLs in one part of a prefetch; the bytes of a frame limit them as well.
+    /// The maximum number of URLs in one part of a prefetch; also limited by the size of a frame.
     public static let prefetchURLsMax = 1_024
-    /// Loads or replies in one message.
+    /// The maximum number of loads or replies in one message.
     public static let batchMax = 64
-    /// Bytes of the body of each of them: a batch that is full fits a frame.
+    /// The maximum body size of each of them in bytes: a full batch fits into a frame.
     public static let batchedBodyBytesMax = 1_200
-    /// Loads of one client without a reply.
+    /// The maximum number of unanswered loads of one client.
     public static let windowMax = 4_096
 }
 
-/// The version of all programs and of the client library; they are released together.
+/// The version of all programs and of the client library, which are released together.
 public enum ProductVersion {
     /// Semantic version.
     public static let text = "0.1.0"

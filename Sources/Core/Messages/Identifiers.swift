@@ -1,54 +1,55 @@
-/// One request of one client, chosen by it, 128 random bits.
+/// Identifies a request of a client; 128 random bits chosen by the client.
 public struct Token: Hashable, Sendable {
     /// The bits.
     public let value: Identifier128
 
-    /// Takes random bits.
+    /// Creates a token from random bits.
     public init(_ value: Identifier128) { self.value = value }
 }
 
-/// A set of requests that one message cancels.
+/// Identifies a set of requests that can be cancelled together.
 public struct GroupID: Hashable, Sendable {
     /// The bits.
     public let value: Identifier128
 
-    /// Takes random bits.
+    /// Creates a group ID from random bits.
     public init(_ value: Identifier128) { self.value = value }
 }
 
-/// One life of a process: random, new at every start. Names its segments too.
+/// Identifies one run of a process: random, new at every start. Also part of the names of its
+/// segments.
 public struct Incarnation: Hashable, Sendable {
     /// The bits.
     public let value: Identifier128
 
-    /// Takes random bits.
+    /// Creates an incarnation from random bits.
     public init(_ value: Identifier128) { self.value = value }
 }
 
-/// One life of the coordinator; scopes job and block references (PROTOCOL §5).
+/// Identifies one run of the coordinator; the scope of job and block references (PROTOCOL §5).
 public struct Epoch: Hashable, Sendable {
     /// The bits.
     public let value: Identifier128
 
-    /// Takes random bits.
+    /// Creates an epoch from random bits.
     public init(_ value: Identifier128) { self.value = value }
 }
 
-/// A job of one epoch; never reused within it.
+/// Identifies a job within an epoch; never reused.
 public struct JobID: IssuedNumber {
-    /// Counts from 1.
+    /// A counter that starts at 1.
     public let value: UInt64
 
-    /// Takes a count.
+    /// Creates an ID from a counter.
     public init(_ value: UInt64) { self.value = value }
 }
 
-/// A block of one producer process; from one counter, never reused, never 0.
+/// Identifies a block of a producer process; from a single counter, never reused, never 0.
 public struct BlockID: Hashable, Sendable {
-    /// Counts from 1.
+    /// A counter that starts at 1.
     public let value: UInt64
 
-    /// Takes a count.
+    /// Creates an ID from a counter.
     public init(_ value: UInt64) { self.value = value }
 }
 
@@ -59,16 +60,16 @@ public struct Identifier128: Hashable, Sendable {
     /// The last eight bytes, big-endian.
     public let low: UInt64
 
-    /// Takes two random words.
+    /// Creates an identifier from two random words.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// Bytes on the wire.
+    /// The number of bytes on the wire.
     public static let byteCount = 16
 
-    /// The wire's 16 bytes; `nil` for another count.
+    /// Decodes the 16 bytes on the wire; returns `nil` for another count.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         func word(_ part: some Sequence<UInt8>) -> UInt64 {
@@ -77,7 +78,7 @@ public struct Identifier128: Hashable, Sendable {
         self.init(high: word(bytes.prefix(8)), low: word(bytes.dropFirst(8)))
     }
 
-    /// 32 hex digits; `nil` for other text.
+    /// Parses 32 hexadecimal digits; returns `nil` for other text.
     public init?(hex text: String) {
         let digits = Array(text.utf8)
         guard digits.count == 32, digits.allSatisfy({ Self.isHexDigit($0) }),
@@ -94,7 +95,7 @@ public struct Identifier128: Hashable, Sendable {
         }
     }
 
-    /// 32 hex digits.
+    /// The identifier as 32 hexadecimal digits.
     public var hex: String {
         String(unsafeUninitializedCapacity: 32) { digits in
             Self.write(high, 16, to: digits, at: 0)
@@ -103,7 +104,7 @@ public struct Identifier128: Hashable, Sendable {
         }
     }
 
-    /// The first 8 hex digits: what logs and status show of a token.
+    /// The first 8 hexadecimal digits, which logs and status show for a token.
     public var short: String {
         String(unsafeUninitializedCapacity: 8) { digits in
             Self.write(high, 8, to: digits, at: 0)
@@ -111,7 +112,7 @@ public struct Identifier128: Hashable, Sendable {
         }
     }
 
-    /// Writes the first hex digits of a word, 16 at most.
+    /// Writes the first hexadecimal digits of a word, at most 16.
     private static func write(
         _ word: UInt64, _ count: Int, to digits: UnsafeMutableBufferPointer<UInt8>, at start: Int
     ) {
@@ -129,26 +130,26 @@ public struct Identifier128: Hashable, Sendable {
     }
 }
 
-/// A number that the coordinator gives itself, one after another.
+/// A number issued by the coordinator, one after another.
 ///
-/// Nobody else chooses such numbers, so nobody can choose them so that they collide in a table: one
-/// multiplication hashes them as well as the standard library's hash, in a tenth of the time. Every
-/// message leads to dozens of look-ups by session and by job.
+/// Peers can't choose these numbers, so they can't provoke hash collisions. A single multiplication
+/// hashes them as well as the standard library does, in a tenth of the time. Every message leads to
+/// dozens of lookups by session and by job.
 public protocol IssuedNumber: Hashable, Comparable, Sendable {
-    /// Counts up.
+    /// The counter.
     var value: UInt64 { get }
 }
 
 extension IssuedNumber {
-    /// Earlier ones are smaller.
+    /// Compares the counters; earlier numbers are smaller.
     @inlinable public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 
-    /// Spreads all bits over all others; each table has a seed of its own.
+    /// Spreads all bits over all others; each table has its own seed.
     @inlinable public func _rawHashValue(seed: Int) -> Int { value.spread(seed: seed) }
 }
 
 extension UInt64 {
-    /// The hash of a number that nobody else chose.
+    /// Returns a hash; only for numbers that no peer can choose.
     @inlinable public func spread(seed: Int) -> Int {
         let mixed = (self ^ UInt64(bitPattern: Int64(seed)))
             .multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
@@ -156,46 +157,46 @@ extension UInt64 {
     }
 }
 
-/// One connection of a worker, from its `Hello` to its end; never reused.
+/// Identifies a connection of a worker, from its `Hello` to its end; never reused.
 public struct WorkerID: IssuedNumber {
-    /// Counts from 1.
+    /// A counter that starts at 1.
     public let value: UInt64
 
-    /// Takes a count.
+    /// Creates an ID from a counter.
     public init(_ value: UInt64) { self.value = value }
 
-    /// The coordinator itself, as the producer of what clients bring along.
+    /// The coordinator itself, as the producer of uploaded bytes.
     public static let coordinator = WorkerID(0)
 }
 
-/// One connection of a client, from its `Hello` to its end; never reused.
+/// Identifies a connection of a client, from its `Hello` to its end; never reused.
 public struct ClientID: IssuedNumber {
-    /// Counts from 1.
+    /// A counter that starts at 1.
     public let value: UInt64
 
-    /// Takes a count.
+    /// Creates an ID from a counter.
     public init(_ value: UInt64) { self.value = value }
 }
 
-/// What the logs of all processes say of a request. It travels with its load and with every job
-/// that is begun for it; work that several requests share has that of the first one.
+/// The logging context of a request in all processes. It is sent with the load and with every job
+/// started for it; work shared by several requests has the context of the first one.
 public struct LogContext: Hashable, Sendable {
     /// The trace of the caller.
     public var trace: TraceContext?
-    /// The name of the HTTP request.
+    /// The ID of the HTTP request.
     public var requestID: RequestID?
-    /// Whether it only checks that the stack works: such a request has no line in any log.
+    /// Whether the request is only a health check, which is not logged.
     public var isProbe: Bool
 
-    /// Nothing, unless it is given.
+    /// Creates a context; empty by default.
     public init(trace: TraceContext? = nil, requestID: RequestID? = nil, isProbe: Bool = false) {
         (self.trace, self.requestID, self.isProbe) = (trace, requestID, isProbe)
     }
 
-    /// Whether it says nothing.
+    /// Whether nothing is set.
     public var isEmpty: Bool { trace == nil && requestID == nil && !isProbe }
 
-    /// Names and values of the fields of a line that say it.
+    /// The names and values of the fields to add to a log line.
     public var fields: [(name: String, text: String)] {
         var fields: [(name: String, text: String)] = []
         if let requestID { fields.append(("requestId", requestID.text)) }
@@ -207,16 +208,16 @@ public struct LogContext: Hashable, Sendable {
     public var isSampled: Bool { !isProbe && trace?.isSampled == true }
 }
 
-/// Names an HTTP request in the logs of all processes: what a proxy sent as `X-Request-Id`, or what
-/// the gateway made. It travels with every job that is done for the request.
+/// Identifies an HTTP request in the logs of all processes: the `X-Request-Id` sent by a proxy, or
+/// one generated by the gateway. It is sent with every job performed for the request.
 public struct RequestID: Hashable, Sendable {
-    /// 1 to 128 letters, digits and signs of `-_.~:/+=@`.
+    /// 1 to 128 letters, digits and characters of `-_.~:/+=@`.
     public let text: String
 
-    /// Bytes of the text at most.
+    /// The maximum number of bytes of the text.
     public static let bytesMax = 128
 
-    /// `nil` for any other text.
+    /// Validates a text; returns `nil` if it is invalid.
     public init?(text: String) {
         guard (1...Self.bytesMax).contains(text.utf8.count),
             text.utf8.allSatisfy(Self.isPermitted)
@@ -224,7 +225,7 @@ public struct RequestID: Hashable, Sendable {
         self.text = text
     }
 
-    /// The 32 hexadecimal digits of a number.
+    /// Creates an ID from the 32 hexadecimal digits of a number.
     public init(_ number: Identifier128) { text = number.hex }
 
     private static func isPermitted(_ byte: UInt8) -> Bool {
@@ -237,23 +238,24 @@ public struct RequestID: Hashable, Sendable {
     private static let signs = Array("-_.~:/+=@".utf8)
 }
 
-/// Where a request belongs in the trace of its caller: W3C Trace Context, `traceparent` of version
-/// 00. It travels with every job that is done for the request, into the logs of all processes.
+/// The position of a request in the trace of its caller: W3C Trace Context, `traceparent` version
+/// 00. It is sent with every job performed for the request and appears in the logs of all
+/// processes.
 public struct TraceContext: Hashable, Sendable {
-    /// The trace; not 0.
+    /// The trace ID; not 0.
     public let trace: Identifier128
     /// The caller's span; not 0.
     public let parent: UInt64
-    /// Bit 0: the caller records it.
+    /// The trace flags; bit 0: the caller records the trace.
     public let flags: UInt8
 
-    /// Whether the caller records it.
+    /// Whether the caller records the trace.
     public var isSampled: Bool { flags & 1 == 1 }
 
-    /// Bytes of the text.
+    /// The number of bytes of the text.
     public static let textBytes = 55
 
-    /// Takes the parts; `nil` where trace or parent is 0.
+    /// Creates a context; returns `nil` if trace or parent is 0.
     public init?(trace: Identifier128, parent: UInt64, flags: UInt8) {
         guard trace != Identifier128(high: 0, low: 0), parent != 0 else { return nil }
         self.trace = trace
@@ -261,8 +263,9 @@ public struct TraceContext: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// Reads `00-TRACE-PARENT-FLAGS`, hex digits in lower case; a later version may be longer
-    /// (Trace Context §3.2.4). `nil` for anything else: who gets it begins without a trace.
+    /// Parses `00-TRACE-PARENT-FLAGS` with lower-case hexadecimal digits; later versions may be
+    /// longer (Trace Context §3.2.4). Returns `nil` for anything else; the recipient then starts
+    /// without a trace.
     public init?(text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= Self.textBytes else { return nil }
@@ -279,7 +282,7 @@ public struct TraceContext: Hashable, Sendable {
             flags: UInt8(truncatingIfNeeded: flags))
     }
 
-    /// `00-TRACE-PARENT-FLAGS`.
+    /// The text `00-TRACE-PARENT-FLAGS`.
     public var text: String {
         "00-\(Self.hex(trace.high, 16))\(Self.hex(trace.low, 16))-\(Self.hex(parent, 16))"
             + "-\(Self.hex(UInt64(flags), 2))"

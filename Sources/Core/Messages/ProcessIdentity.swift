@@ -1,25 +1,25 @@
-/// What a supervisor keeps alive: a process of the stack, or a front that is its client.
+/// A kind of supervised process: part of the stack, or a front that is a client of it.
 public enum ProcessKind: Hashable, Sendable {
     /// The coordinator, or a worker.
     case stack(WorkerKind)
-    /// Images over HTTP.
+    /// Serves images over HTTP.
     case gateway
 
-    /// Decides; holds no pixels.
+    /// Makes decisions; holds no pixels.
     public static let coordinator = ProcessKind.stack(.coordinator)
-    /// Fetches.
+    /// Fetches URLs.
     public static let download = ProcessKind.stack(.download)
-    /// Memory tier and disk tier.
+    /// Holds the memory tier and the disk tier.
     public static let cache = ProcessKind.stack(.cache)
-    /// Bytes to pixels.
+    /// Decodes bytes to pixels.
     public static let decode = ProcessKind.stack(.decode)
-    /// Pixels to bytes.
+    /// Transforms pixels and encodes them.
     public static let transform = ProcessKind.stack(.transform)
 
-    /// All of them, the coordinator first.
+    /// All kinds, the coordinator first.
     public static let all = WorkerKind.allCases.map { ProcessKind.stack($0) } + [.gateway]
 
-    /// The word on the command line and in JSON; its program is `imagebus-` and this.
+    /// The name on the command line and in JSON; the program is `imagebus-` followed by it.
     public var name: String {
         switch self {
         case .stack(let kind): kind.name
@@ -27,7 +27,7 @@ public enum ProcessKind: Hashable, Sendable {
         }
     }
 
-    /// As a part of the stack; nil for what is none.
+    /// The kind within the stack; nil for a front.
     public var stackKind: WorkerKind? {
         switch self {
         case .stack(let kind): kind
@@ -35,28 +35,28 @@ public enum ProcessKind: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a client of the coordinator, which ends before it does.
+    /// Whether the process is a client of the coordinator, which terminates before it.
     public var isFront: Bool { stackKind == nil }
 }
 
-/// The kinds of process. A worker's kind is that of the pool at whose listener it connects, never a
-/// claim.
+/// A kind of process of the stack. A worker's kind is that of the pool whose listener it connects
+/// to, never what it claims.
 public enum WorkerKind: UInt8, Hashable, Sendable, CaseIterable {
-    /// Decides; holds no pixels.
+    /// Makes decisions; holds no pixels.
     case coordinator = 0
-    /// Fetches; the only one with a network.
+    /// Fetches URLs; the only kind with network access.
     case download = 1
-    /// Memory tier and disk tier.
+    /// Holds the memory tier and the disk tier.
     case cache = 2
-    /// Bytes to pixels.
+    /// Decodes bytes to pixels.
     case decode = 3
-    /// Pixels to bytes.
+    /// Transforms pixels and encodes them.
     case transform = 4
 
-    /// How many kinds there are; no list of them is made to know that.
+    /// The number of kinds, without allocating a list.
     public static var count: Int { Int(transform.rawValue) + 1 }
 
-    /// The word on the command line, in paths and in JSON.
+    /// The name on the command line, in paths and in JSON.
     public var name: String {
         switch self {
         case .coordinator: "coordinator"
@@ -67,19 +67,19 @@ public enum WorkerKind: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The kind of that name.
+    /// Looks up a kind by name.
     public init?(name: String) {
         guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = found
     }
 
-    /// The four that do jobs.
+    /// The four kinds that perform jobs.
     public static let workers: [WorkerKind] = [.download, .cache, .decode, .transform]
 }
 
 extension WorkerKind {
-    /// Jobs that a worker of the kind takes at a time. The coordinator gives it no more, whatever
-    /// it claims: a compromised worker must not draw the jobs of all the others.
+    /// The maximum number of concurrent jobs of a worker. The coordinator enforces it regardless of
+    /// the worker's claim, so that a compromised worker can't attract the jobs of all others.
     public var creditMax: UInt32 {
         switch self {
         case .coordinator: 0
@@ -89,51 +89,51 @@ extension WorkerKind {
     }
 }
 
-/// A client that is a program of the stack, as it says of itself: for those who look at the status,
-/// and nothing is decided by it.
+/// A client that is a program of the stack, as it describes itself. Only shown in the status; no
+/// decision depends on it.
 public struct FrontProcess: Hashable, Sendable {
-    /// What it is, such as `gateway`.
+    /// The name of the program, such as `gateway`.
     public var name: String
-    /// How often its supervisor restarted it.
+    /// The number of restarts by its supervisor.
     public var restarts: UInt32
-    /// What it cannot do any more.
+    /// The active sandbox layers.
     public var sandbox: SandboxLayers
 
-    /// Bytes of a name.
+    /// The maximum number of bytes of a name.
     public static let nameBytesMax = 32
 
-    /// Whether it may be shown beside the processes of the stack: a word of small letters that is
-    /// none of theirs. Whoever may connect can say anything.
+    /// Whether the name may be shown next to the processes of the stack: a word of lower-case
+    /// letters that is not one of their names. Any client can claim any name.
     public var isPlain: Bool {
         !name.isEmpty && name.utf8.allSatisfy { (0x61...0x7A).contains($0) }
             && WorkerKind(name: name) == nil
     }
 
-    /// Describes a front.
+    /// Creates a description.
     public init(name: String, restarts: UInt32 = 0, sandbox: SandboxLayers = []) {
         (self.name, self.restarts, self.sandbox) = (name, restarts, sandbox)
     }
 }
 
-/// What keeps a worker from doing what it has no need of, from inside (PROTOCOL §8.1). The bits are
-/// part of the protocol; unknown ones are kept.
+/// The sandbox layers that a worker has applied to itself (PROTOCOL §8.1). The bits are part of the
+/// protocol; unknown ones are preserved.
 public struct SandboxLayers: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt32
 
-    /// Takes the bits of a message.
+    /// Creates a set from the bits of a message.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// `no_new_privs`: no program that it starts gains rights.
+    /// `no_new_privs`: programs that it executes gain no privileges.
     public static let noNewPrivileges = SandboxLayers(rawValue: 1)
     /// Resource limits.
     public static let resourceLimits = SandboxLayers(rawValue: 2)
-    /// A filter of system calls.
+    /// A system call filter.
     public static let seccomp = SandboxLayers(rawValue: 4)
-    /// A view of the file system that has its inputs and outputs only.
+    /// A view of the file system restricted to its inputs and outputs.
     public static let landlock = SandboxLayers(rawValue: 8)
 
-    /// The names of those that are in it, as in `status --json`.
+    /// The names of the active layers, as in `status --json`.
     public var names: [String] {
         let all: [(SandboxLayers, String)] = [
             (.noNewPrivileges, "noNewPrivileges"), (.resourceLimits, "rlimits"),
@@ -143,39 +143,39 @@ public struct SandboxLayers: OptionSet, Hashable, Sendable {
     }
 }
 
-/// What a hello shows at a listener where file modes alone do not tell who may connect: 256 random
-/// bits.
+/// 256 random bits that a hello presents at a listener whose file mode alone doesn't restrict who
+/// may connect.
 public struct ListenerSecret: Hashable, Sendable, CustomStringConvertible {
-    /// The length of every secret.
+    /// The size of a secret in bytes.
     public static let byteCount = 32
 
     /// The bits.
     public let bytes: [UInt8]
 
-    /// Takes exactly `byteCount` bytes.
+    /// Creates a secret from exactly `byteCount` bytes; returns `nil` for any other number.
     public init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = Array(bytes)
     }
 
-    /// No line of a log shows it.
+    /// A placeholder, to keep secrets out of logs.
     public var description: String { "(secret)" }
 }
 
-/// The secrets of all listeners but `front/`, which the coordinator of one stack asks for.
+/// The secrets of all listeners except `front/`, which the coordinator of one stack requires.
 public struct ListenerSecrets: Hashable, Sendable {
-    /// For operators.
+    /// The secret of operators.
     public let admin: ListenerSecret
-    /// For the workers of each pool.
+    /// The secret of the workers of each pool.
     public let workers: [PoolName: ListenerSecret]
 
-    /// The length of `bytes` without further pools.
+    /// The size of `bytes` without further pools.
     public static let byteCount = ListenerSecret.byteCount * (1 + WorkerKind.workers.count)
-    /// The length of `bytes` with as many of them as there may be.
+    /// The size of `bytes` with the maximum number of further pools.
     public static let byteCountMax = byteCount + WorkerPools.furtherMax * furtherByteCount
     private static let furtherByteCount = PoolName.bytesMax + ListenerSecret.byteCount
 
-    /// Takes what `bytes` gave.
+    /// Decodes the value of `bytes`.
     public init?(_ bytes: [UInt8]) {
         guard (Self.byteCount...Self.byteCountMax).contains(bytes.count),
             (bytes.count - Self.byteCount) % Self.furtherByteCount == 0
@@ -196,7 +196,8 @@ public struct ListenerSecrets: Hashable, Sendable {
         self.workers = workers
     }
 
-    /// Draws them by `random`, which gives so many random bytes, with one for each further pool.
+    /// Generates the secrets, including one per further pool; `random` returns the given number of
+    /// random bytes.
     public init?(further: [PoolName], random: (_ count: Int) -> [UInt8]) {
         var bytes = random(Self.byteCount)
         for name in further {
@@ -207,8 +208,8 @@ public struct ListenerSecrets: Hashable, Sendable {
         self.init(bytes)
     }
 
-    /// All of them, that of `admin/` first, then those of the pools of every stack, then those of
-    /// further ones with their names.
+    /// All secrets: that of `admin/`, those of the built-in pools, then those of further pools with
+    /// their names.
     public var bytes: [UInt8] {
         let builtIn = WorkerKind.workers.map { PoolName($0) }
         let further = workers.keys.filter { !builtIn.contains($0) }.sorted { $0.text < $1.text }
@@ -221,33 +222,34 @@ public struct ListenerSecrets: Hashable, Sendable {
     }
 }
 
-/// What a child tells its supervisor on a pipe: a word, its incarnation in hex, a line feed.
+/// A message from a child to its supervisor on a pipe: a word, its incarnation in hexadecimal
+/// digits, a line feed.
 public struct LifeSign: Hashable, Sendable {
-    /// How far it is.
+    /// The state of the child.
     public enum Stage: String, Hashable, Sendable {
-        /// Its start is over, and its control page is there; it looks for its coordinator.
+        /// Started, with its control page present; it is connecting to its coordinator.
         case begun
-        /// It is part of the stack: welcomed, or, as the coordinator, with its sockets bound.
+        /// Part of the stack: welcomed, or, for the coordinator, with its sockets bound.
         case ready
-        /// Its loop turns: a front says so once a second.
+        /// Its loop is running: sent by a front once per second.
         case alive
     }
 
-    /// How far it is.
+    /// The state.
     public let stage: Stage
-    /// Who says so.
+    /// The incarnation of the child.
     public let incarnation: Incarnation
 
-    /// The longest line, without its feed.
+    /// The maximum length of a line in bytes, without the line feed.
     public static let lineBytesMax = 6 + Identifier128.byteCount * 2
 
-    /// Names both.
+    /// Creates a message.
     public init(_ stage: Stage, _ incarnation: Incarnation) {
         self.stage = stage
         self.incarnation = incarnation
     }
 
-    /// Reads a line without its feed; nil where it is none of ours.
+    /// Parses a line without its line feed; returns nil if it is invalid.
     public init?(line: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, let stage = Stage(rawValue: String(words[0])),
@@ -256,6 +258,6 @@ public struct LifeSign: Hashable, Sendable {
         self.init(stage, Incarnation(bits))
     }
 
-    /// The whole line.
+    /// The complete line.
     public var line: String { "\(stage.rawValue) \(incarnation.value.hex)\n" }
 }

@@ -1,51 +1,51 @@
 public import ImageModel
 
-/// What the coordinator says to a client (PROTOCOL §8.2).
+/// A message from the coordinator to a client (PROTOCOL §8.2).
 public enum ServerMessage: Hashable, Sendable {
-    /// Answers `hello`.
+    /// The answer to `hello`.
     case welcome(ClientWelcome)
-    /// The sender is unknown: introduce yourself first.
+    /// The sender is unknown and must introduce itself first.
     case helloRequired
-    /// How far a request is; never after its terminal reply.
+    /// The progress of a request; never after its terminal reply.
     case progress(RequestProgress)
-    /// The end of a request.
+    /// A reply to a request.
     case reply(Reply)
-    /// Answers `status`.
+    /// The answer to `status`.
     case status(StatusReport)
-    /// Answers `blacklist`.
+    /// The answer to `blacklist`.
     case blacklist(BlacklistReport)
-    /// Answers `cache`.
+    /// The answer to `cache`.
     case cache(CacheReport)
-    /// A part of the bytes of an image, before its reply.
+    /// A chunk of the bytes of an image, before its reply.
     case piece(Piece)
-    /// So many bytes of pieces were taken.
+    /// Acknowledges this number of bytes of chunks.
     case taken(UInt64)
-    /// How far a prefetch is, and its end.
+    /// The progress of a prefetch, or its end.
     case prefetched(PrefetchReport)
-    /// Answers `drain`: so many processes were told.
+    /// The answer to `drain`: the number of processes that are draining.
     case draining(UInt32)
-    /// The message broke the protocol; `token` of the request that it was about, if known.
+    /// The message violated the protocol; with the token of the request concerned, if known.
     case refused(ImageError, Token?)
 }
 
-/// The coordinator accepts a client.
+/// The acceptance of a client.
 public struct ClientWelcome: Hashable, Sendable {
-    /// This life of the coordinator. Under another epoch than before a client sends again what has
-    /// no terminal reply and was not cancelled.
+    /// The epoch of the coordinator. If it has changed, the client resends all requests that have
+    /// no terminal reply and were not cancelled.
     public var epoch: Epoch
-    /// Loads that may be sent without a reply.
+    /// The maximum number of unanswered loads.
     public var window: UInt32
-    /// Bytes of pieces that may be on the way in either direction; 0: an earlier coordinator, which
-    /// knows no pieces.
+    /// The maximum number of chunk bytes in flight in either direction; 0 for an older coordinator
+    /// without chunks.
     public var pieceWindow: UInt32
-    /// Words of the file that says which vouchers stand; 0: there is none.
+    /// The number of words in the file of valid vouchers; 0 if there is none.
     public var voucherWords: UInt32
-    /// The coordinator's monotonic clock: by another one moments of vouchers say nothing.
+    /// The coordinator's monotonic clock; voucher times are meaningless on any other clock.
     public var clock: Instant
-    /// Loads that may be in one message; 0: an earlier coordinator, which takes them one by one.
+    /// The maximum number of loads per message; 0 for an older coordinator without batches.
     public var loadsMax: UInt32
 
-    /// An acceptance.
+    /// Creates an acceptance.
     public init(
         epoch: Epoch, window: UInt32, pieceWindow: UInt32 = 0, voucherWords: UInt32 = 0,
         clock: Instant = Instant(nanoseconds: 0), loadsMax: UInt32 = 0
@@ -59,19 +59,19 @@ public struct ClientWelcome: Hashable, Sendable {
     }
 }
 
-/// How far a request is.
+/// The progress of a request.
 public struct RequestProgress: Hashable, Sendable {
-    /// Which request.
+    /// The request.
     public var token: Token
-    /// Bytes so far.
+    /// Bytes received so far.
     public var received: UInt64
-    /// Bytes in all; 0 where unknown.
+    /// Total bytes; 0 if unknown.
     public var expected: UInt64
-    /// What the header says, as soon as it is there, and in each later event; `nil` before, and
-    /// where it was not wanted.
+    /// The properties from the header, as soon as they are known, repeated in each later event;
+    /// `nil` before that, and if not requested.
     public var info: ImageInfo?
 
-    /// Describes progress.
+    /// Creates a progress event.
     public init(token: Token, received: UInt64, expected: UInt64, info: ImageInfo? = nil) {
         self.token = token
         self.received = received
@@ -80,38 +80,38 @@ public struct RequestProgress: Hashable, Sendable {
     }
 }
 
-/// The terminal reply of a request. Before it others may come that are not terminal: the cached
-/// image under `refreshCached`, and partial images under `progressiveLoad`.
+/// A reply to a request. Non-terminal replies may precede the terminal one: the cached image under
+/// `refreshCached`, and partial images under `progressiveLoad`.
 public struct Reply: Hashable, Sendable {
-    /// Which request.
+    /// The request.
     public var token: Token
-    /// How it ended.
+    /// The outcome.
     public var outcome: Outcome
-    /// Where the time went.
+    /// The time spent in each stage.
     public var timings: StageTimings
-    /// The image was cached, and the origin is being asked whether it is still the same: the
-    /// terminal reply follows (SEMANTICS §6.1).
+    /// Whether the image is cached and being revalidated with the origin; the terminal reply
+    /// follows (SEMANTICS §6.1).
     public var isRefreshing: Bool
-    /// The image is partial: it was made of so many bytes of the source, and the rest is still
-    /// coming. `nil` for a whole image (SEMANTICS §2.11).
+    /// For a partial image, the number of source bytes it was decoded from while the rest is still
+    /// arriving; `nil` for a complete image (SEMANTICS §2.11).
     public var arrivedBytes: UInt64?
 
-    /// Whether nothing more comes of the request.
+    /// Whether this is the last reply to the request.
     public var isTerminal: Bool { !isRefreshing && arrivedBytes == nil }
 
-    /// How a request ended.
+    /// The outcome of a request.
     public indirect enum Outcome: Hashable, Sendable {
         /// An image.
         case image(DeliveredImage)
-        /// `fromCacheOnly`, and no cache has it: no error.
+        /// A miss under `fromCacheOnly`, which is not an error.
         case miss(key: String)
-        /// A failure.
+        /// An error.
         case failure(ImageError)
-        /// Ends a request after a reply that was refreshing: what was delivered is still right.
+        /// The end of a request after a refreshing reply: the delivered image is still current.
         case notModified
     }
 
-    /// Describes an end.
+    /// Creates a reply.
     public init(
         token: Token, outcome: Outcome, timings: StageTimings = StageTimings(),
         isRefreshing: Bool = false, arrivedBytes: UInt64? = nil
@@ -124,57 +124,57 @@ public struct Reply: Hashable, Sendable {
     }
 }
 
-/// An image that is there.
+/// A delivered image.
 public struct DeliveredImage: Hashable, Sendable {
-    /// The bytes in `results/`; `nil` where only facts were wanted.
+    /// The bytes in `results/`; `nil` if only properties were requested.
     public var reference: BlockReference?
-    /// What they are.
+    /// The basic properties of the image.
     public var info: ImageInfo
-    /// Facts that were asked for; `nil` where none were.
+    /// The requested additional properties; `nil` if none were requested.
     public var facts: ImageFacts?
-    /// Which tier had it, or the original of which it was made: none means that that was fetched.
+    /// The tier that contained the image, or the original it was produced from; none if the
+    /// original was fetched.
     public var cacheType: CacheTypes
-    /// The text of its cache key.
+    /// The cache key.
     public var key: String
-    /// Under `waitStoreCache`: the tiers that have it.
+    /// Under `waitStoreCache`: the tiers that contain the image.
     public var storedTiers: CacheTypes?
-    /// The block is not kept for this client, however large: copy the bytes, then check the block's
-    /// id, and do not release it (PROTOCOL §10, unreleased bytes are limited).
+    /// Whether the block is not held for this client: the client must copy the bytes, check the
+    /// block's ID afterwards, and not release it (PROTOCOL §10, unreleased bytes are limited).
     public var mustCopy: Bool
     /// Points per pixel, at least 1 (SEMANTICS §4.8).
     public var scaleFactor: Double
-    /// Why this is the fallback and not what was asked for.
+    /// If this is the fallback, the error of the requested image.
     public var fallbackFor: ImageError?
-    /// The bytes came in pieces before this reply, so many; there is no reference then.
+    /// The number of bytes that were sent in chunks before this reply; there is no reference then.
     public var pieceBytes: UInt64?
-    /// How it came about; `nil` where nobody asked.
+    /// How the image was produced; `nil` if not requested.
     public var explanation: Explanation? {
         get { explained.first }
         set { explained = newValue.map { [$0] } ?? [] }
     }
-    /// At most one: most images have none, and an empty list takes little room.
+    /// At most one element. Most images have none, and an empty array is small.
     private var explained: [Explanation] = []
-    /// Until when it may be used; `nil` where nobody asked.
+    /// How long the image may be used; `nil` if not requested.
     public var validity: Validity? {
         get { valid.first }
         set { valid = newValue.map { [$0] } ?? [] }
     }
     private var valid: [Validity] = []
-    /// Of the bytes (SEMANTICS §5.22); `nil` where it is not known.
+    /// The digest of the bytes (SEMANTICS §5.22); `nil` if unknown.
     public var digest: ContentDigest?
-    /// The bytes that who put the entry left with it; `nil` where nobody asked, and where there are
-    /// none.
+    /// The extended data stored with the entry; `nil` if not requested or absent.
     public var extendedData: ExtendedData? {
         get { extended.first }
         set { extended = newValue.map { [$0] } ?? [] }
     }
     private var extended: [ExtendedData] = []
-    /// By what the client may repeat it without asking; `nil`: it may not.
+    /// The voucher for repeating the reply without a request; `nil` for none.
     public var voucher: Voucher?
-    /// Whether it was made of a damaged source, of which pixels are missing.
+    /// Whether the source was damaged, so that pixels are missing.
     public var isDamaged = false
 
-    /// Describes a delivery.
+    /// Creates a delivery.
     public init(
         reference: BlockReference?, info: ImageInfo, cacheType: CacheTypes, key: String,
         storedTiers: CacheTypes? = nil, mustCopy: Bool = false, pieceBytes: UInt64? = nil,
@@ -193,9 +193,9 @@ public struct DeliveredImage: Hashable, Sendable {
     }
 }
 
-/// Milliseconds of the stages that a request went through; 0 where it did not.
+/// The time in milliseconds of each stage of a request; 0 if the stage was skipped.
 public struct StageTimings: Hashable, Sendable {
-    /// Waiting for workers, all stages together.
+    /// Waiting for workers, in all stages together.
     public var queue = 0.0
     /// Cache queries.
     public var query = 0.0
@@ -203,32 +203,32 @@ public struct StageTimings: Hashable, Sendable {
     public var fetch = 0.0
     /// The decode.
     public var decode = 0.0
-    /// Steps and encode.
+    /// Steps and encoding.
     public var transform = 0.0
     /// The copy into `results/` and, under `waitStoreCache`, the disk.
     public var store = 0.0
     /// From admission to reply.
     public var total = 0.0
 
-    /// All zero.
+    /// Creates timings of zero.
     public init() {}
 }
 
-/// How long an image may be used, and by what its origin knows it again (SEMANTICS §6.5).
+/// How long an image may be used, and the validators of its origin (SEMANTICS §6.5).
 public struct Validity: Hashable, Sendable {
-    /// Until when who asked may use it; `nil` where that is not known. In replies alone.
+    /// The expiry for the client; `nil` if unknown. Only in replies.
     public var expiry: HTTPExpiry?
-    /// What its origin says of caching; `nil` where that is not known, or does not count.
+    /// The caching information of the origin; `nil` if unknown or not respected.
     public var caching: OriginCaching?
-    /// The origin's entity tag, of the source; in messages between workers and coordinator it may
-    /// be a mark in its place.
+    /// The origin's entity tag of the source; in messages between workers and the coordinator it
+    /// may be a placeholder.
     public var etag: String?
-    /// When the origin last changed the source, in its words.
+    /// The origin's `Last-Modified` of the source.
     public var lastModified: String?
-    /// Why it was delivered although it is stale (`stale-if-error`); `nil`: for no such reason.
+    /// The error because of which a stale image was delivered (`stale-if-error`); `nil` otherwise.
     public var originFailure: ImageError?
 
-    /// Says what is known.
+    /// Creates a validity.
     public init(
         expiry: HTTPExpiry? = nil, caching: OriginCaching? = nil, etag: String? = nil,
         lastModified: String? = nil, originFailure: ImageError? = nil
@@ -239,32 +239,31 @@ public struct Validity: Hashable, Sendable {
         self.originFailure = originFailure
     }
 
-    /// That of what the cache keeps.
+    /// The validity of a cache entry.
     package init(_ metadata: StoredMetadata) {
         self.init(
             caching: metadata.caching, etag: metadata.etag, lastModified: metadata.lastModified)
     }
 }
 
-/// How a delivered image came about (SEMANTICS §11.24). For people and tests: nothing depends on
-/// what workers say here.
+/// How a delivered image was produced (SEMANTICS §11.24). For people and tests: no decision depends
+/// on what workers report here.
 public struct Explanation: Hashable, Sendable {
-    /// The stages that the load may go through, in order; ways to the image are tried until one has
-    /// it.
+    /// The stages of the load in order; sources of the image are tried until one has it.
     public var plan: [String]
-    /// Keys of the steps in order, the thumbnail first, as profile and rules made them; of an
-    /// overlay the name alone. Each up to `MessageLimits.textBytesMax` bytes.
+    /// The keys of the steps in order, the thumbnail first, as modified by profile and rules; for
+    /// an overlay only the name. Each up to `MessageLimits.textBytesMax` bytes.
     public var steps: [String]
-    /// What the encoder was told besides the format, by name; empty where nothing was encoded.
+    /// The encoder settings besides the format, by name; empty if nothing was encoded.
     public var settings: [String: String]
-    /// How the source came; `nil`: it was not fetched.
+    /// The details of the transfer; `nil` if nothing was fetched.
     public var fetched: FetchAccount?
-    /// What was decoded; `nil`: nothing was.
+    /// The details of the decode; `nil` if nothing was decoded.
     public var decoded: DecodeAccount?
-    /// How it was made; `nil`: nothing was encoded.
+    /// The details of the transformation; `nil` if nothing was encoded.
     public var transformed: TransformAccount?
 
-    /// Nothing was fetched, decoded or encoded.
+    /// Creates an explanation; by default nothing was fetched, decoded or encoded.
     public init(
         plan: [String] = [], steps: [String] = [], settings: [String: String] = [:],
         fetched: FetchAccount? = nil, decoded: DecodeAccount? = nil,
@@ -278,25 +277,25 @@ public struct Explanation: Hashable, Sendable {
         self.transformed = transformed
     }
 
-    /// Stages, steps and settings at most.
+    /// The maximum numbers of stages, steps and settings.
     package static let (stagesMax, stepsMax, settingsMax) = (16, RequestLimits.stepsMax + 1, 32)
 }
 
-/// What was decoded for an image.
+/// The details of a decode.
 public struct DecodeAccount: Hashable, Sendable {
-    /// Of the source.
+    /// The format of the source.
     public var format: ImageFormat
-    /// Of the source, as it is displayed.
+    /// The displayed size of the source.
     public var size: PixelSize
-    /// Columns and rows that were decoded, as they lie.
+    /// The decoded columns and rows, in stored orientation.
     public var pixels: PixelSize
-    /// Decoded columns for each of the source: 1 is all of them, 0.125 a scale of 1/8; above 1 for
-    /// what is drawn.
+    /// Decoded columns per source column: 1 for full resolution, 0.125 for a scale of 1/8; above 1
+    /// for vector drawings.
     public var scale: Double
-    /// Whether brightness and colours came as planes of their own.
+    /// Whether the decoder output separate planes of luma and chroma.
     public var isPlanar: Bool
 
-    /// An account of a decode.
+    /// Creates decode details.
     public init(
         format: ImageFormat, size: PixelSize, pixels: PixelSize, scale: Double, isPlanar: Bool
     ) {
@@ -307,7 +306,7 @@ public struct DecodeAccount: Hashable, Sendable {
         self.isPlanar = isPlanar
     }
 
-    /// That of pixels that lie like this; `nil` for a layout without planes.
+    /// The details of pixels with this layout; `nil` for a layout without planes.
     package init?(_ info: ImageInfo, _ layout: PixelLayout) {
         guard let first = layout.planes.first else { return nil }
         let stored = layout.orientation.transposes ? info.size.transposed : info.size
@@ -318,18 +317,18 @@ public struct DecodeAccount: Hashable, Sendable {
     }
 }
 
-/// How a transformer made an image.
+/// The details of a transformation.
 public struct TransformAccount: Hashable, Sendable {
-    /// Whether planes were encoded as planes (the planar lane of SEMANTICS §11.5).
+    /// Whether planes were encoded without interleaving (the planar lane of SEMANTICS §11.5).
     public var isPlanar: Bool
-    /// So many steps, the first ones, were one sampling of planes.
+    /// The number of leading steps that were folded into a single resampling of the planes.
     public var foldedSteps: UInt32
-    /// How often it was encoded; 0: not known.
+    /// The number of encoding attempts; 0 if unknown.
     public var attempts: UInt32
-    /// The quality, 0 to 100, that was found for a limit of bytes; `nil` where none was looked for.
+    /// The quality, 0 to 100, chosen to meet a byte limit; `nil` if there was no limit.
     public var quality: UInt32?
 
-    /// An account of a transformation; nothing is known unless it is said.
+    /// Creates transformation details; unknown by default.
     public init(
         isPlanar: Bool = false, foldedSteps: UInt32 = 0, attempts: UInt32 = 0,
         quality: UInt32? = nil
@@ -341,49 +340,49 @@ public struct TransformAccount: Hashable, Sendable {
     }
 }
 
-/// How a body came from its origin. For people and tests: nothing depends on what a worker says
+/// The details of a transfer. For people and tests: no decision depends on what a worker reports
 /// here.
 public struct FetchAccount: Hashable, Sendable {
-    /// Of the last transfer, counted from its begin: when the name had addresses, when it was
-    /// connected, when TLS was there, and when the first byte came, in milliseconds. 0 where there
-    /// was nothing to be done: no name, a connection of before, no TLS.
+    /// For the last transfer, milliseconds from its start until name resolution, connection, TLS
+    /// handshake and first byte. 0 for a step that was unnecessary: no name, a reused connection,
+    /// no TLS.
     public var (name, connect, tls, firstByte) = (0.0, 0.0, 0.0, 0.0)
-    /// From the begin of the first transfer to the end of the last one, in milliseconds.
+    /// Milliseconds from the start of the first transfer to the end of the last one.
     public var total = 0.0
-    /// Bytes of the last transfer, content codings not undone.
+    /// Bytes of the last transfer, before content decoding.
     public var bytes: UInt64 = 0
-    /// The version of HTTP, such as `1.1` or `2`; empty where it is not known.
+    /// The HTTP version, such as `1.1` or `2`; empty if unknown.
     public var httpVersion = ""
-    /// Address and port that were asked, such as `203.0.113.7:443`; empty where it is not known.
+    /// The remote address and port, such as `203.0.113.7:443`; empty if unknown.
     public var address = ""
-    /// Whether the connection was there before.
+    /// Whether an existing connection was reused.
     public var isReused = false
-    /// Redirects that were followed.
+    /// The number of redirects followed.
     public var redirects: UInt32 = 0
-    /// How often it broke off and went on.
+    /// The number of times an interrupted transfer was resumed.
     public var continuations: UInt32 = 0
 
-    /// Nothing is known.
+    /// Creates empty details.
     public init() {}
 }
 
-/// A part of a transfer that is timed.
+/// A timed phase of a transfer.
 public enum TransferPhase: String, Hashable, Sendable, CaseIterable {
-    /// Until the name had addresses.
+    /// Name resolution.
     case name
-    /// From there until it was connected.
+    /// Connection, after name resolution.
     case connect
-    /// From there until TLS was there.
+    /// TLS handshake, after the connection.
     case tls
-    /// From there until the first byte of the answer.
+    /// Time to the first byte of the response, after the previous phases.
     case firstByte
-    /// The whole download: redirects, and what broke off.
+    /// The whole download, including redirects and interrupted transfers.
     case total
 }
 
 extension FetchAccount {
-    /// How long a phase took, in milliseconds; `nil` where it did not take place. The fields
-    /// count from the begin of the transfer, phases from the end of the phase before.
+    /// Returns the duration of a phase in milliseconds; `nil` if it did not occur. The fields count
+    /// from the start of the transfer, phases from the end of the previous phase.
     public func milliseconds(of phase: TransferPhase) -> Double? {
         switch phase {
         case .name: Self.span(to: name, from: 0)

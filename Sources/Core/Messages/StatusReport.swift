@@ -1,4 +1,4 @@
-/// What the coordinator knows of the stack.
+/// The state of the stack as known to the coordinator.
 public struct StatusReport: Hashable, Sendable {
     /// All processes, the coordinator first.
     public var processes: [ProcessStatus] = []
@@ -8,47 +8,47 @@ public struct StatusReport: Hashable, Sendable {
     public var counters: [Counter] = []
     /// Milliseconds since the coordinator started.
     public var uptimeMilliseconds: UInt64 = 0
-    /// How long cancelled jobs kept their workers, by stage.
+    /// How long cancelled jobs occupied their workers, by stage.
     public var cancellations: [Cancellations] = []
-    /// What each stage does and how long it takes.
+    /// Load and latency of each stage.
     public var stages: [StageStatus] = []
-    /// How long requests took from admission to reply; those that the coordinator's index of hits
-    /// answered took no time, and are not in it.
+    /// The latency of requests from admission to reply, excluding hits in the coordinator's index,
+    /// which take no time.
     public var requests = LatencyHistogram()
-    /// What the cache processes keep, and how their disks are.
+    /// Usage and disk state of the cache processes.
     public var caches: [CacheStatus] = []
-    /// All pools of workers.
+    /// All worker pools.
     public var pools: [PoolStatus] = []
-    /// How long the phases of transfers took; only those that took place.
+    /// The durations of transfer phases; only those that occurred.
     public var transfers: [TransferTimes] = []
     /// Clients that are programs of the stack, such as gateways.
     public var fronts: [FrontStatus] = []
-    /// Hosts whose certificates rules leave unverified (SEMANTICS §10.22).
+    /// Hosts whose certificates are exempt from verification by rules (SEMANTICS §10.22).
     public var unverifiedHosts: [String] = []
 
-    /// Empty.
+    /// Creates an empty report.
     public init() {}
 
-    /// One process.
+    /// The state of a process.
     public struct ProcessStatus: Hashable, Sendable {
-        /// Its kind.
+        /// The kind.
         public var kind: WorkerKind
-        /// Its process id.
+        /// The process ID.
         public var pid: UInt32
         /// `ready`, `busy` or `draining`.
         public var state: String
-        /// How often its supervisor restarted it.
+        /// The number of restarts by its supervisor.
         public var restarts: UInt32
-        /// Jobs that it holds.
+        /// The number of jobs it holds.
         public var jobs: UInt32
-        /// What it cannot do any more, as it said.
+        /// The active sandbox layers that it reported.
         public var sandbox: SandboxLayers
-        /// Jobs that it takes at a time.
+        /// The maximum number of concurrent jobs.
         public var credit: UInt32
-        /// Its pool.
+        /// The pool.
         public var pool: PoolName
 
-        /// Describes a process; of the pool that every stack has of its kind, where none is named.
+        /// Creates a process state; by default in the built-in pool of its kind.
         public init(
             kind: WorkerKind, pid: UInt32, state: String, restarts: UInt32, jobs: UInt32,
             sandbox: SandboxLayers = [], credit: UInt32 = 0, pool: PoolName? = nil
@@ -64,35 +64,35 @@ public struct StatusReport: Hashable, Sendable {
         }
     }
 
-    /// One client that is a program of the stack.
+    /// A client that is a program of the stack.
     public struct FrontStatus: Hashable, Sendable {
-        /// What it says of itself.
+        /// Its description of itself.
         public var process: FrontProcess
-        /// Its process id.
+        /// The process ID.
         public var pid: UInt32
 
-        /// Describes a front.
+        /// Creates a front state.
         public init(process: FrontProcess, pid: UInt32) {
             (self.process, self.pid) = (process, pid)
         }
     }
 
-    /// One stage.
+    /// The state of a stage.
     public struct StageStatus: Hashable, Sendable {
         /// `store`, `query`, `fetch`, `decode` or `transform`.
         public var stage: String
-        /// Jobs that wait.
+        /// The number of queued jobs.
         public var queued: UInt64
-        /// What they cost, in the unit of the stage (SEMANTICS §9.2).
+        /// Their total cost, in the unit of the stage (SEMANTICS §9.2).
         public var queuedCost: UInt64
-        /// Jobs at workers.
+        /// The number of jobs assigned to workers.
         public var running: UInt64
-        /// How long jobs waited for a worker.
+        /// How long jobs were queued.
         public var waits: LatencyHistogram
-        /// How long workers took, as they said.
+        /// How long jobs ran, as reported by the workers.
         public var works: LatencyHistogram
 
-        /// Describes a stage.
+        /// Creates a stage state.
         public init(
             stage: String, queued: UInt64, queuedCost: UInt64, running: UInt64,
             waits: LatencyHistogram, works: LatencyHistogram
@@ -106,28 +106,28 @@ public struct StatusReport: Hashable, Sendable {
         }
     }
 
-    /// One pool of workers.
+    /// The state of a worker pool.
     public struct PoolStatus: Hashable, Sendable {
-        /// Its name.
+        /// The name.
         public var name: PoolName
-        /// What its workers do.
+        /// The kind of its workers.
         public var kind: WorkerKind
-        /// Whether its workers are somebody else's program.
+        /// Whether its workers are plug-ins.
         public var isForeign: Bool
-        /// Workers that are connected.
+        /// The number of connected workers.
         public var workers: UInt32
-        /// Jobs that they hold.
+        /// The number of jobs they hold.
         public var jobs: UInt32
-        /// Jobs that they take at a time.
+        /// The maximum number of concurrent jobs.
         public var credit: UInt32
-        /// Jobs that wait for them.
+        /// The number of jobs queued for them.
         public var queued: UInt64
-        /// Bytes of their output that are in use.
+        /// The bytes of their output in use.
         public var outputBytes: UInt64
-        /// Whether it is granted so little that it gets no job, and needs no worker.
+        /// Whether its grant is so narrow that it receives no jobs and needs no worker.
         public var getsNoJob: Bool
 
-        /// Describes a pool.
+        /// Creates a pool state.
         public init(
             name: PoolName, kind: WorkerKind, isForeign: Bool, workers: UInt32, jobs: UInt32,
             credit: UInt32, queued: UInt64, outputBytes: UInt64, getsNoJob: Bool = false
@@ -144,22 +144,22 @@ public struct StatusReport: Hashable, Sendable {
         }
     }
 
-    /// One socket of the coordinator.
+    /// The counters of a socket of the coordinator.
     public struct SocketStatus: Hashable, Sendable {
-        /// Its directory, such as `front` or `back/cache`.
+        /// The directory, such as `front` or `back/cache`.
         public var name: String
-        /// Messages in.
+        /// Messages received.
         public var messagesReceived: UInt64
-        /// Messages out.
+        /// Messages sent.
         public var messagesSent: UInt64
-        /// Bytes in, all frames.
+        /// Bytes received, in all frames.
         public var bytesReceived: UInt64
-        /// Bytes out, all frames.
+        /// Bytes sent, in all frames.
         public var bytesSent: UInt64
-        /// Bytes of the largest message, in or out.
+        /// The size of the largest message in either direction, in bytes.
         public var largestMessage: UInt64
 
-        /// Describes a socket.
+        /// Creates socket counters.
         public init(
             name: String, messagesReceived: UInt64, messagesSent: UInt64, bytesReceived: UInt64,
             bytesSent: UInt64, largestMessage: UInt64
@@ -173,16 +173,17 @@ public struct StatusReport: Hashable, Sendable {
         }
     }
 
-    /// How long it took from `CancelJob` until the worker was free again, in one stage.
+    /// The time from `CancelJob` until the worker was free again, for one stage.
     public struct Cancellations: Hashable, Sendable {
         /// The stage: `fetch`, `query`, `decode`, `transform` or `store`.
         public var stage: String
-        /// How many ended with the process, since native code did not heed them.
+        /// The number of cancellations that terminated the process because native code did not
+        /// respond.
         public var hard: UInt64
-        /// All of them; a hard one lasts until the next process is there.
+        /// All cancellations; a hard one lasts until the replacement process is ready.
         public var durations: LatencyHistogram
 
-        /// Describes a stage.
+        /// Creates cancellation counters.
         public init(stage: String, hard: UInt64, durations: LatencyHistogram) {
             self.stage = stage
             self.hard = hard
@@ -190,28 +191,28 @@ public struct StatusReport: Hashable, Sendable {
         }
     }
 
-    /// How long one phase of transfers took.
+    /// The durations of one phase of transfers.
     public struct TransferTimes: Hashable, Sendable {
         /// The phase: `name`, `connect`, `tls`, `firstByte` or `total`.
         public var phase: String
-        /// All transfers that brought a body and went through it.
+        /// All transfers that received a body and included the phase.
         public var durations: LatencyHistogram
 
-        /// Describes a phase.
+        /// Creates transfer durations.
         public init(phase: String, durations: LatencyHistogram) {
             self.phase = phase
             self.durations = durations
         }
     }
 
-    /// One counter or gauge.
+    /// A counter or gauge.
     public struct Counter: Hashable, Sendable {
-        /// Its name.
+        /// The name.
         public var name: String
-        /// Its value.
+        /// The value.
         public var value: UInt64
 
-        /// Names a value.
+        /// Creates a counter.
         public init(name: String, value: UInt64) {
             self.name = name
             self.value = value
@@ -220,7 +221,7 @@ public struct StatusReport: Hashable, Sendable {
 }
 
 extension StatusReport {
-    /// Pools that get jobs and have no worker: requests that need one of them wait.
+    /// The pools that should receive jobs but have no worker; requests that need one of them wait.
     package var missingWorkers: [MissingWorkers] {
         pools.filter { $0.workers == 0 && !$0.getsNoJob }.map {
             MissingWorkers($0.name, kind: $0.kind, isForeign: $0.isForeign)
@@ -228,118 +229,117 @@ extension StatusReport {
     }
 }
 
-/// What a cache process keeps, and how its disk is.
+/// The usage of a cache process, and the state of its disk.
 public struct CacheStatus: Hashable, Sendable {
-    /// Whether the disk takes and gives entries.
+    /// The state of the disk tier.
     public enum DiskState: UInt8, Hashable, Sendable, CaseIterable {
-        /// There is none: memory only.
+        /// No disk: memory only.
         case none = 0
-        /// It reads and writes.
+        /// Readable and writable.
         case healthy = 1
-        /// It writes nothing, and reads what it can; tried again and again.
+        /// Not written, read where possible; retried periodically.
         case degraded = 2
     }
 
-    /// Entries of the memory tier.
+    /// The number of entries in the memory tier.
     public var memoryEntries: UInt64 = 0
-    /// What they and results that are being delivered take.
+    /// The bytes of these entries and of results being delivered.
     public var memoryBytes: UInt64 = 0
-    /// Whether the disk works.
+    /// The state of the disk tier.
     public var disk = DiskState.none
-    /// Why it does not; empty where it does.
+    /// Why the disk is degraded; empty if it isn't.
     public var diskReason = ""
-    /// Entries of the disk tier.
+    /// The number of entries in the disk tier.
     public var diskEntries: UInt64 = 0
-    /// What they take there.
+    /// The bytes of these entries.
     public var diskBytes: UInt64 = 0
-    /// What lies beside them: the log of the index, and indexes that were set aside.
+    /// The bytes of the index log and of quarantined indexes.
     public var diskOverheadBytes: UInt64 = 0
-    /// The limit of both together; 0 for none.
+    /// The byte limit of the disk tier including this overhead; 0 for none.
     public var diskBytesMax: UInt64 = 0
-    /// Entries that were found damaged and removed, since the process started.
+    /// Damaged entries removed since the process started.
     public var entriesLost: UInt64 = 0
-    /// Indexes that were set aside and made anew, since the process started.
+    /// Index rebuilds since the process started; the old index is quarantined.
     public var indexesSetAside: UInt64 = 0
-    /// Why the last of them was; empty where none was.
+    /// The reason of the last rebuild; empty if there was none.
     public var indexReason = ""
-    /// The version of the index before the process upgraded it; 0: it did not.
+    /// The version from which the process upgraded the index; 0 if it didn't.
     public var indexUpgradedFrom: UInt64 = 0
-    /// Stores that the disk did not take, since the process started.
+    /// Stores that the disk tier rejected since the process started.
     public var storesSkipped: UInt64 = 0
-    /// The limit of the memory tier, bytes.
+    /// The byte limit of the memory tier.
     public var memoryBytesMax: UInt64 = 0
-    /// The limit of its entries; 0 for none.
+    /// The entry limit of the memory tier; 0 for none.
     public var memoryEntriesMax: UInt64 = 0
-    /// The limit of the entries of the disk tier; 0 for none.
+    /// The entry limit of the disk tier; 0 for none.
     public var diskEntriesMax: UInt64 = 0
-    /// Since when the disk is degraded, milliseconds since 1970; 0: it is not.
+    /// The time since which the disk is degraded, in milliseconds since 1970; 0 if it isn't.
     public var degradedSince: UInt64 = 0
-    /// Queries answered from memory; what the coordinator answers by itself is not among them.
+    /// Memory hits, excluding those answered by the coordinator itself.
     public var memoryHits: UInt64 = 0
-    /// Queries answered from the disk, or from what is on its way there.
+    /// Disk hits, including entries that are still being written.
     public var diskHits: UInt64 = 0
-    /// Queries that found nothing.
+    /// Misses.
     public var misses: UInt64 = 0
-    /// Bytes of bodies that were written to the disk.
+    /// Bytes of bodies written to the disk.
     public var diskBytesWritten: UInt64 = 0
-    /// How often the disk tier went down to its low-water mark.
+    /// The number of times the disk tier evicted down to its low-water mark.
     public var diskTrims: UInt64 = 0
-    /// Entries that it let go of for its limits.
+    /// Entries evicted from the disk tier because of its limits.
     public var diskEntriesTrimmed: UInt64 = 0
-    /// Entries that it let go of for their age.
+    /// Expired entries removed from the disk tier.
     public var diskEntriesExpired: UInt64 = 0
-    /// Blocks of the memory tier that lost their keys.
+    /// Evictions of blocks from the memory tier.
     public var memoryEvictions: UInt64 = 0
-    /// How often the memory tier went down to its low-water mark, since memory was short.
+    /// The number of times the memory tier evicted down to its low-water mark because memory was
+    /// short.
     public var memoryShrinks: UInt64 = 0
-    /// How often the disk began to fail.
+    /// The number of times the disk became degraded.
     public var diskFailures: UInt64 = 0
-    /// Named caches that have entries or limits of their own, by name.
+    /// Named caches that have entries or limits of their own, in order of their names.
     public var caches: [NamedCacheStatus] = []
-    /// Directories in which caches look for what they do not have themselves.
+    /// The read-only fallback directories.
     public var readOnly: [ReadOnlyDirectory] = []
 
-    /// Nothing, and no disk.
+    /// Creates the status of an empty cache without a disk.
     public init() {}
 }
 
-/// What one named cache keeps, and may keep.
+/// The usage and limits of a named cache.
 public struct NamedCacheStatus: Hashable, Sendable {
-    /// Entries of one tier.
+    /// The usage and limits of a tier.
     public struct Usage: Hashable, Sendable {
-        /// How many.
+        /// The number of entries.
         public var entries: UInt64 = 0
-        /// What they take, bytes.
+        /// The bytes of these entries.
         public var bytes: UInt64 = 0
-        /// The cache's own limit of entries; 0 for none.
+        /// The cache's own entry limit; 0 for none.
         public var entriesMax: UInt64 = 0
-        /// The cache's own limit of bytes; 0 for none.
+        /// The cache's own byte limit; 0 for none.
         public var bytesMax: UInt64 = 0
 
-        /// Nothing, and no limits.
+        /// Creates empty usage without limits.
         package init() {}
     }
 
-    /// Its name.
+    /// The name.
     public var name: String
-    /// In memory.
+    /// The memory tier.
     public var memory = Usage()
-    /// On the disk.
+    /// The disk tier.
     public var disk = Usage()
-    /// Queries that it answered from memory, since the process started; what the coordinator
-    /// answers by itself is not among them.
+    /// Memory hits since the process started, excluding those answered by the coordinator itself.
     public var memoryHits: UInt64 = 0
-    /// Queries that it answered from its disk, from what is on its way there, or from a directory
-    /// that is read only.
+    /// Disk hits, including entries that are still being written and read-only directories.
     public var diskHits: UInt64 = 0
-    /// Queries to which it had nothing.
+    /// Misses.
     public var misses: UInt64 = 0
-    /// Blocks of its memory that lost their keys.
+    /// Evictions of blocks from memory.
     public var memoryEvictions: UInt64 = 0
 
-    /// Names a cache that has nothing.
+    /// Creates the status of an empty cache.
     package init(name: String) { self.name = name }
 
-    /// Caches of one status at most.
+    /// The maximum number of caches in a status.
     public static let countMax = NamedCacheSettings.countMax
 }

@@ -1,74 +1,74 @@
 internal import ImageModel
 
-/// A moment of the monotonic clock in nanoseconds; only `Runtime` reads that clock.
+/// A time of the monotonic clock in nanoseconds; only `Runtime` reads that clock.
 public struct Instant: Hashable, Comparable, Sendable {
-    /// Nanoseconds since an arbitrary start of this machine.
+    /// Nanoseconds since an arbitrary start on this machine.
     public var nanoseconds: UInt64
 
-    /// Takes a reading of the clock.
+    /// Creates an instant from a clock reading.
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    /// The moment `milliseconds` later; stays at the last moment instead of overflowing.
+    /// Returns the instant `milliseconds` later, clamped to the last instant on overflow.
     public func adding(milliseconds: Int) -> Instant {
         let step = UInt64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
         let sum = nanoseconds.addingReportingOverflow(step.partialValue)
         return Instant(nanoseconds: step.overflow || sum.overflow ? .max : sum.partialValue)
     }
 
-    /// Whole milliseconds from `earlier`, rounded up; 0 where `earlier` is later.
+    /// Returns the milliseconds since `earlier`, rounded up; 0 if `earlier` is later.
     public func milliseconds(since earlier: Instant) -> Int {
         guard nanoseconds > earlier.nanoseconds else { return 0 }
         return Int(clamping: (nanoseconds - earlier.nanoseconds - 1) / 1_000_000 + 1)
     }
 
-    /// Fractions of a millisecond from `earlier`, for timings.
+    /// Returns the milliseconds since `earlier` with fractions, for timings.
     public func fractionalMilliseconds(since earlier: Instant) -> Double {
         guard nanoseconds > earlier.nanoseconds else { return 0 }
         return Double(nanoseconds - earlier.nanoseconds) / 1e6
     }
 
-    /// Earlier moments are smaller.
+    /// Compares instants; earlier ones are smaller.
     public static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 }
 
-/// How often something took how long, in buckets that each end a twelfth of a doubling (6 %) after
-/// the one before: bucket *n* holds durations of at most 2^(n/12) microseconds.
+/// A histogram of durations with 12 buckets per doubling (6 % each): bucket *n* holds durations of
+/// at most 2^(n/12) microseconds.
 ///
-/// Only grows, so that the difference of two looks is what happened between them.
+/// Counts only grow, so the difference of two snapshots describes the time between them.
 public struct LatencyHistogram: Hashable, Sendable {
-    /// The last bucket holds everything longer, too: an hour is 2^31.7 microseconds.
+    /// The last bucket, which also holds all longer durations: an hour is 2^31.7 microseconds.
     public static let lastBucket = 384
-    /// Buckets from one duration to twice as long.
+    /// The number of buckets per doubling.
     public static let bucketsPerOctave = 12
-    /// Counts by bucket; those that are not there are 0.
+    /// Counts by bucket; missing ones are 0.
     public private(set) var counts: [Int: UInt64] = [:]
-    /// Microseconds of all together, exactly; the largest number where they are more.
+    /// The exact sum of all durations in microseconds, saturating at the maximum.
     public private(set) var sum: UInt64 = 0
 
-    /// Empty.
+    /// Creates an empty histogram.
     public init() {}
 
-    /// With these counts, which took `sum` microseconds together. Buckets that do not exist are
-    /// left out.
+    /// Creates a histogram of these counts with a total of `sum` microseconds. Invalid buckets are
+    /// ignored.
     public init(counts: [Int: UInt64], sum: UInt64) {
         self.counts = counts.filter { (0...Self.lastBucket).contains($0.key) && $0.value > 0 }
         self.sum = sum
     }
 
-    /// One more that took so many microseconds.
+    /// Records a duration.
     public mutating func record(microseconds: UInt64) {
         counts[Self.bucket(of: microseconds), default: 0] += 1
         let (sum, isMore) = sum.addingReportingOverflow(microseconds)
         self.sum = isMore ? .max : sum
     }
 
-    /// How many were recorded.
+    /// The number of recorded durations.
     public var count: UInt64 { counts.values.reduce(0, &+) }
 
-    /// What `share` (0 to 1) of them took at most, in microseconds: the upper end of its bucket.
-    /// `nil` where nothing was recorded.
+    /// Returns the quantile `share` (0 to 1) in microseconds, as the upper end of its bucket; `nil`
+    /// if nothing was recorded.
     public func microseconds(at share: Double) -> Double? {
         let total = count
         guard total > 0 else { return nil }
@@ -81,12 +81,12 @@ public struct LatencyHistogram: Hashable, Sendable {
         return nil
     }
 
-    /// How many took at most as long as the longest of a bucket.
+    /// Returns the number of durations up to the upper end of a bucket.
     public func count(upTo bucket: Int) -> UInt64 {
         counts.reduce(0) { $1.key <= bucket ? $0 &+ $1.value : $0 }
     }
 
-    /// Takes in what another one recorded.
+    /// Adds the counts of another histogram.
     public mutating func add(_ other: LatencyHistogram) {
         let both = sum.addingReportingOverflow(other.sum)
         self = LatencyHistogram(
@@ -94,7 +94,7 @@ public struct LatencyHistogram: Hashable, Sendable {
             sum: both.overflow ? .max : both.partialValue)
     }
 
-    /// What was recorded since `earlier`, an earlier look at the same histogram.
+    /// Returns what was recorded since `earlier`, an earlier snapshot of the same histogram.
     public func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
         LatencyHistogram(
             counts: counts.reduce(into: [:]) { rest, entry in
@@ -103,12 +103,12 @@ public struct LatencyHistogram: Hashable, Sendable {
             }, sum: sum > earlier.sum ? sum - earlier.sum : 0)
     }
 
-    /// The microseconds from one moment to the next.
+    /// Records the duration between two instants.
     public mutating func record(from start: Instant, to end: Instant) {
         record(microseconds: (max(start, end).nanoseconds - start.nanoseconds) / 1_000)
     }
 
-    /// Microseconds at which a bucket ends.
+    /// Returns the upper end of a bucket in microseconds.
     public static func upperEnd(of bucket: Int) -> Double {
         ends[min(max(bucket, 0), lastBucket)]
     }
@@ -122,7 +122,7 @@ public struct LatencyHistogram: Hashable, Sendable {
         return low
     }
 
-    /// 2^(n/12), by multiplication: the standard library has no power function.
+    /// 2^(n/12), computed by multiplication because the standard library has no power function.
     private static let ends: [Double] = {
         let twelfth = 1.0594630943592953
         var ends: [Double] = []
@@ -139,14 +139,14 @@ public struct LatencyHistogram: Hashable, Sendable {
     }()
 }
 
-/// Durations as people write them: a whole number with a unit, such as `90s`, `15m`, `12h`, `7d` or
-/// `4w`; a number alone is seconds.
+/// Parses durations: an integer with a unit, such as `90s`, `15m`, `12h`, `7d` or `4w`; seconds
+/// without a unit.
 public enum DurationText {
     private static let units: [(unit: Character, seconds: Int64)] = [
         ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("w", 7 * 86_400),
     ]
 
-    /// The seconds of a text, at most those of a thousand years; `nil` for anything else.
+    /// Returns the seconds, at most a thousand years; `nil` for anything else.
     public static func seconds(of text: String) -> Int64? {
         let unit = units.first { text.last == $0.unit }
         guard let number = PlainNumber.integer(unit == nil ? text[...] : text.dropLast()),
@@ -156,9 +156,9 @@ public enum DurationText {
         return !overflow && seconds <= secondsMax ? seconds : nil
     }
 
-    /// A thousand years.
+    /// A thousand years, in seconds.
     public static let secondsMax: Int64 = 1_000 * 366 * 86_400
 
-    /// What such a text is, for errors.
+    /// The description of a valid text, for errors.
     public static let expected = "a time such as 90s, 15m, 12h, 7d or 4w"
 }

@@ -1,53 +1,54 @@
 public import ImageModel
 
-/// What a worker says to the coordinator (PROTOCOL §8.1).
+/// A message from a worker to the coordinator (PROTOCOL §8.1).
 public enum WorkerMessage: Hashable, Sendable {
-    /// First after every handshake.
+    /// The first message after every handshake.
     case hello(WorkerHello)
-    /// Takes that many more jobs at a time than it said before. An outcome frees its job's place
-    /// without a word.
+    /// Increases the number of concurrent jobs by this amount. An outcome frees the credit of its
+    /// job implicitly.
     case credit(UInt32)
-    /// Made these segments; before any reference into them.
+    /// Announces new segments, before any reference into them.
     case segmentsOpened([SegmentAnnouncement])
-    /// Unlinked these segments.
+    /// Announces that segments were unlinked.
     case segmentsClosed([SegmentAnnouncement])
-    /// How far a job is.
+    /// Reports the progress of a job.
     case progress(JobProgress)
-    /// The end of a job.
+    /// Reports the outcome of a job.
     case outcome(JobOutcome)
-    /// Cache: answers this key from memory from now on.
+    /// Cache: an entry was stored in memory and can be served from now on.
     case stored(StoredNotice)
-    /// Cache: these blocks of `results/` hold their keys no longer.
+    /// Cache: these blocks of `results/` no longer hold their keys.
     case evicted([BlockID])
-    /// Cache: what it keeps and how its disk is; about once a second, where that has changed.
+    /// Cache: usage and disk state, about once per second if changed.
     case cacheStatus(CacheStatus)
-    /// Ends by itself.
+    /// Announces that the worker exits.
     case goodbye(GoodbyeReason)
 }
 
-/// A worker introduces itself.
+/// The introduction of a worker.
 public struct WorkerHello: Hashable, Sendable {
-    /// This life of the process; names its segments.
+    /// The incarnation of the process, which is part of the names of its segments.
     public var incarnation: Incarnation
-    /// Its process id, for people.
+    /// The process ID, for people.
     public var pid: UInt32
-    /// How often its supervisor restarted it, for people.
+    /// The number of restarts by its supervisor, for people.
     public var restarts: UInt32
-    /// Program version, for people.
+    /// The program version, for people.
     public var version: String
-    /// Jobs at a time at first.
+    /// The initial number of concurrent jobs.
     public var credit: UInt32
-    /// What it cannot do any more.
+    /// The active sandbox layers.
     public var sandbox: SandboxLayers
-    /// What shows that its supervisor is that of the coordinator; nil where it was given none.
+    /// The secret that proves that it was started by the coordinator's supervisor; nil if it
+    /// received none.
     public var secret: ListenerSecret?
-    /// What it can do. It takes part with as much of it as its pool is granted; lists that it does
-    /// not name are all of that.
+    /// The supported capabilities. The worker is used for those also granted to its pool; a `nil`
+    /// list means everything granted.
     public var capabilities: WorkerCapabilities
-    /// Whether it reads `Job.released`; to others releases go by themselves.
+    /// Whether the worker reads `Job.released`; otherwise releases are sent as separate messages.
     public var takesReleases: Bool
 
-    /// An introduction.
+    /// Creates an introduction.
     public init(
         incarnation: Incarnation, pid: UInt32, restarts: UInt32, version: String, credit: UInt32,
         sandbox: SandboxLayers = [], secret: ListenerSecret? = nil,
@@ -65,26 +66,26 @@ public struct WorkerHello: Hashable, Sendable {
     }
 }
 
-/// How far a job is.
+/// The progress of a job.
 public struct JobProgress: Hashable, Sendable {
-    /// Which job.
+    /// The job.
     public var id: JobID
-    /// Which attempt.
+    /// The attempt.
     public var attempt: UInt32
-    /// Bytes so far.
+    /// Bytes received so far.
     public var received: UInt64
-    /// Bytes in all; 0 where the origin did not say (SEMANTICS §10.5).
+    /// Total bytes; 0 if the origin did not state them (SEMANTICS §10.5).
     public var expected: UInt64
-    /// What has arrived, where somebody wants to look at it: under a block id of its own, though
-    /// the bytes are those that the body grows in. The next one comes once this one was released.
+    /// The bytes received so far, if requested: under a separate block ID, though they are in the
+    /// block in which the body grows. The next update follows when this one has been released.
     public var arrived: BlockReference?
-    /// What the bytes that have arrived look like, by their signature.
+    /// The format of the received bytes, by their signature.
     public var format: ImageFormat?
-    /// Whether what has arrived is a whole image that stands in for the one to come, and not the
-    /// first bytes of that.
+    /// Whether the received bytes are a complete preview image rather than the beginning of the
+    /// final one.
     public var isPreview: Bool
 
-    /// Describes progress.
+    /// Creates a progress report.
     public init(
         id: JobID, attempt: UInt32, received: UInt64, expected: UInt64,
         arrived: BlockReference? = nil, format: ImageFormat? = nil, isPreview: Bool = false
@@ -99,22 +100,22 @@ public struct JobProgress: Hashable, Sendable {
     }
 }
 
-/// An entry of the memory tier that the coordinator may answer by itself.
+/// An entry of the memory tier that the coordinator may serve by itself.
 public struct StoredNotice: Hashable, Sendable {
-    /// The text of the cache key.
+    /// The stored text of the cache key.
     public var key: String
     /// The bytes in `results/`.
     public var reference: BlockReference
-    /// What they are.
+    /// The properties of the image.
     public var info: ImageInfo
-    /// Milliseconds for which it may be used; `nil` until it is evicted.
+    /// Milliseconds until the entry expires; `nil` if only eviction ends it.
     public var expiresInMilliseconds: UInt64?
-    /// What is known of its origin's answer; `nil` where nothing is.
+    /// The caching information of its origin; `nil` if unknown.
     public var validity: Validity?
-    /// Of its bytes; `nil` where that is not known.
+    /// The digest of its bytes; `nil` if unknown.
     public var digest: ContentDigest?
 
-    /// Describes an entry.
+    /// Creates a notice.
     public init(
         key: String, reference: BlockReference, info: ImageInfo, expiresInMilliseconds: UInt64?,
         validity: Validity? = nil
@@ -127,94 +128,94 @@ public struct StoredNotice: Hashable, Sendable {
     }
 }
 
-/// Why a worker ends.
+/// Why a worker exits.
 public enum GoodbyeReason: UInt8, Hashable, Sendable, CaseIterable {
-    /// Drained.
+    /// The worker was drained.
     case drained = 0
-    /// Native code did not heed a cancel within the grace.
+    /// Native code did not respond to a cancellation within the grace period.
     case cancelledHard = 1
-    /// Enough jobs or memory; a fresh process takes over.
+    /// The worker reached its limit of jobs or memory; a new process replaces it.
     case recycled = 2
-    /// Its supervisor told it to.
+    /// The supervisor terminated it.
     case terminated = 3
 }
 
-/// What the coordinator says to a worker (PROTOCOL §8.1).
+/// A message from the coordinator to a worker (PROTOCOL §8.1).
 public enum WorkerCommand: Hashable, Sendable {
-    /// Answers `hello`.
+    /// The answer to `hello`.
     case welcome(WorkerWelcome)
-    /// The sender is unknown: introduce yourself first.
+    /// The sender is unknown and must introduce itself first.
     case helloRequired
-    /// Do this.
+    /// Assigns a job.
     case job(Job)
-    /// New deadline or class of a job.
+    /// Changes the deadline or priority class of a job.
     case adjust(JobAdjustment)
-    /// Nobody wants this any more. Answered by the job's outcome, which may cross it.
+    /// Cancels a job. Answered by the job's outcome, which may already be in flight.
     case cancelJob(JobID)
-    /// These blocks are free, or, for the cache, no receiver reads them any more.
+    /// Releases blocks: they are free, or, for the cache, no recipient reads them any more.
     case release([BlockID])
-    /// Cache: these blocks were used; in batches.
+    /// Cache: these blocks were used; sent in batches.
     case touched([BlockID])
-    /// Cache: what the configuration sets of the caches, all of it.
+    /// Cache: the complete configuration of the caches.
     case cacheSettings([NamedCacheSettings])
-    /// Download: what the configuration sets of transfers, all of it.
+    /// Download: the complete configuration of transfers.
     case downloadSettings(DownloadSettings)
-    /// Take nothing new, finish what you have, write what is unwritten, end.
+    /// Drains the worker: accept no jobs, finish the current ones, complete pending writes, exit.
     case drain
-    /// The session is over: you broke the protocol.
+    /// Ends the session because of a protocol violation.
     case refused(ImageError)
 }
 
-/// The coordinator accepts a worker.
+/// The acceptance of a worker.
 public struct WorkerWelcome: Hashable, Sendable {
-    /// This life of the coordinator. Under another epoch than before a worker abandons its jobs and
-    /// frees every block held for the old one.
+    /// The epoch of the coordinator. If it has changed, the worker abandons its jobs and frees
+    /// every block held for the old one.
     public var epoch: Epoch
 
-    /// An acceptance.
+    /// Creates an acceptance.
     public init(epoch: Epoch) { self.epoch = epoch }
 }
 
-/// What is written down of a worker's end that it brought upon itself: by its fault handler, by
-/// itself, or by who watches its loop.
+/// A record of a worker's abnormal exit, written by its crash handler, by itself, or by the
+/// watchdog of its loop.
 ///
-/// The word of a process that is not trusted: it counts only for a job that this very process held.
+/// The process is not trusted: the record is accepted only for a job that this process held.
 public struct CrashRecord: Hashable, Sendable {
-    /// The one job that it held, or worked on; `nil` where it held none, or several.
+    /// The only job that it held or worked on; `nil` if there was none, or several.
     public var job: JobID?
     /// The attempt of that job.
     public var attempt: UInt32
-    /// How it ended.
+    /// The cause.
     public var cause: Cause
 
-    /// How a worker brings its end about.
+    /// The cause of an abnormal exit.
     public enum Cause: Hashable, Sendable {
-        /// A signal of its own, such as 11 for SIGSEGV.
+        /// A signal raised in the process, such as 11 for SIGSEGV.
         case signal(Int32)
-        /// Its loop stood still, and `serve` killed it.
+        /// Its loop stalled, and `serve` killed it.
         case stoodStill
-        /// Its native code used more than any image takes, ran on after it was told to stop, and it
-        /// ended itself.
+        /// Its native code used more resources than any image needs and did not respond to a
+        /// cancellation, so it exited.
         case didNotStop
-        /// The same of one that had not used as much of the processors as no image takes.
+        /// The same without exceeding the processor time that any image needs.
         case cancelledHard
     }
 
-    /// Describes an end.
+    /// Creates a record.
     public init(job: JobID?, attempt: UInt32, cause: Cause) {
         self.job = job
         self.attempt = attempt
         self.cause = cause
     }
 
-    /// Describes a crash.
+    /// Creates a record of a crash.
     public init(job: JobID?, attempt: UInt32, signal: Int32) {
         self.init(job: job, attempt: attempt, cause: .signal(signal))
     }
 }
 
 extension CrashRecord.Cause: CustomStringConvertible {
-    /// For the log.
+    /// The description for the log.
     public var description: String {
         switch self {
         case .signal(let number): "signal \(number)"

@@ -1,37 +1,37 @@
 public import ImageModel
 
-/// One of the pools of a stack: an index into them.
+/// Identifies a pool of a stack by its index.
 public struct PoolID: Hashable, Comparable, Sendable {
-    /// Its place among all.
+    /// The index among all pools.
     public let index: Int
 
-    /// The pool that every stack has of a kind.
+    /// The built-in pool of a kind.
     public init(_ kind: WorkerKind) { index = Int(kind.rawValue) }
 
     fileprivate init(_ index: Int) { self.index = index }
 
-    /// In the order of all.
+    /// Compares indexes.
     public static func < (left: PoolID, right: PoolID) -> Bool { left.index < right.index }
 }
 
-/// All pools of a stack. Those that every stack has come first, by the raw value of their kind, the
-/// coordinator's among them; then the others in the order of the configuration.
+/// All pools of a stack: the built-in ones, including the coordinator's, by the raw value of their
+/// kind, followed by the others in configuration order.
 public struct WorkerPools: Hashable, Sendable {
-    /// Further pools at most: each has a listener and a queue.
+    /// The maximum number of further pools; each has a listener and a queue.
     public static let furtherMax = 16
 
-    /// By index.
+    /// All pools by index.
     public let all: [WorkerPool]
-    /// Pools of workers, by index.
+    /// The worker pools by index.
     public let workers: [PoolID]
-    /// By raw value of the kind: who is asked in turn, the further pools before the one of every
-    /// stack, and first the one that draws.
+    /// By raw value of the kind: the pools in order of preference, further pools before the
+    /// built-in one, and the vector pool first.
     private let byKind: [[PoolID]]
-    /// By raw value of the kind: whether its one pool is granted everything.
+    /// By raw value of the kind: whether there is only one pool, which is granted everything.
     private let areOpen: [Bool]
 
-    /// The pools of every stack and those that are configured. One that is named as a kind is the
-    /// pool of every stack with another grant and other limits.
+    /// Creates the built-in and the configured pools. A configured pool with the name of a kind
+    /// replaces the built-in pool with a different grant and other limits.
     public init(_ configured: [WorkerPool] = []) {
         let builtIn = WorkerKind.allCases.map { kind in
             configured.first { $0.isBuiltIn && $0.kind == kind } ?? WorkerPool(kind)
@@ -41,7 +41,8 @@ public struct WorkerPools: Hashable, Sendable {
         workers = all.indices.map(PoolID.init).filter { all[$0.index].kind != .coordinator }
         byKind = WorkerKind.allCases.map { kind in
             let further = all.indices.dropFirst(builtIn.count).filter { all[$0].kind == kind }
-            // Another pool of ours may be granted every format, and does not draw all the same.
+            // Other pools of the built-in program may be granted every format but don't render
+            // vector drawings.
             let drawing = further.filter { all[$0].name == .vector }
             let others = further.filter { all[$0].name != .vector }
             return (drawing + others).map(PoolID.init) + [PoolID(kind)]
@@ -49,52 +50,56 @@ public struct WorkerPools: Hashable, Sendable {
         areOpen = byKind.map { $0.count == 1 && all[$0[0].index].grant == .all }
     }
 
-    /// One of them.
+    /// A pool by its ID.
     public subscript(id: PoolID) -> WorkerPool { all[id.index] }
 
-    /// Those of a kind: whoever is first and is granted a job gets it.
+    /// Returns the pools of a kind; a job is assigned to the first one that is granted it.
     public func pools(of kind: WorkerKind) -> [PoolID] { byKind[Int(kind.rawValue)] }
 
-    /// Whether all pools of the kind may do all work of it: then there is nothing to look at.
+    /// Returns whether all pools of the kind may perform all of its work, so that grants need no
+    /// check.
     public func isOpen(_ kind: WorkerKind) -> Bool { areOpen[Int(kind.rawValue)] }
 
-    /// What the workers of a pool do. Asked for each job: unlike the pool itself, it is no copy of
-    /// its grant.
+    /// Returns the kind of a pool. Called for each job: unlike the pool itself, it doesn't copy the
+    /// grant.
     public func kind(of id: PoolID) -> WorkerKind { all[id.index].kind }
 
-    /// Whether its workers are a cache, and not the one of every stack.
+    /// Returns whether the pool is an external cache.
     public func isForeignCache(_ id: PoolID) -> Bool {
         kind(of: id) == .cache && id != PoolID(.cache)
     }
 
-    /// Those that configuration added, in its order.
+    /// The configured further pools, in order.
     public var further: [WorkerPool] { all.filter { !$0.isBuiltIn } }
 
-    /// The pool of that name.
+    /// Returns the pool with that name.
     public func id(of name: PoolName) -> PoolID? {
         all.firstIndex { $0.name == name }.map(PoolID.init)
     }
 }
 
-// What pools of somebody else are granted to do with images.
+// Grants of external pools for images.
 extension WorkerPools {
-    /// Whether they are granted that step.
+    /// Returns whether an external pool is granted that step.
     public func areGranted(step name: String) -> Bool {
         foreignTransformers { $0.steps?.contains(name) == true }
     }
 
-    /// Whether they are granted that format of results. PAM between steps is none.
+    /// Returns whether an external pool is granted that output format. PAM, which is used between
+    /// steps, doesn't count.
     public func areGranted(output format: ImageFormat) -> Bool {
         format != .pam && foreignTransformers { $0.formatsOut?.contains(format.name) == true }
     }
 
-    /// Whether they are granted to decode that; `nil`: what no signature tells.
+    /// Returns whether an external pool is granted to decode that format; `nil` for an unrecognized
+    /// one.
     package func isDecodedElsewhere(_ format: ImageFormat?) -> Bool {
         pools(of: .decode).contains { self[$0].trust == .foreign && self[$0].grant.decodes(format) }
     }
 
-    /// Whether they encode what is wanted so. A format that ours encode as well goes to theirs
-    /// where the request names it, and no setting but its quality: others are ours.
+    /// Returns whether an external pool encodes this output. A format that built-in workers also
+    /// encode is handled externally only if the request names it with no setting other than the
+    /// quality.
     package func foreignEncodes(_ output: OutputOptions) -> Bool {
         guard let format = output.format, areGranted(output: format) else { return false }
         return !format.isEncodable
@@ -106,19 +111,19 @@ extension WorkerPools {
     }
 }
 
-/// Interchangeable workers of one kind: one program, one user, one listener, one grant.
+/// A pool of interchangeable workers of one kind: one program, one user, one listener, one grant.
 ///
-/// Every stack has one of each kind. Others are configuration: a second pool of decoders that takes
-/// one format alone, or workers that are somebody else's program.
+/// Every stack has a built-in pool per kind. Others are configured: a second pool of decoders
+/// restricted to one format, or a pool of plug-ins.
 public struct WorkerPool: Hashable, Sendable {
-    /// Whose program its workers are.
+    /// The origin of the workers' program.
     public enum Trust: UInt8, Hashable, Sendable, CaseIterable {
-        /// That of this release; `serve` starts them.
+        /// The program of this release, started by `serve`.
         case own = 0
-        /// Somebody else's, who starts them, unless the pool has a command.
+        /// A plug-in, started externally unless the pool has a command.
         case foreign = 1
 
-        /// The word in the configuration and in the status.
+        /// The name in the configuration and in the status.
         public var name: String {
             switch self {
             case .own: "own"
@@ -127,38 +132,38 @@ public struct WorkerPool: Hashable, Sendable {
         }
     }
 
-    /// Its name.
+    /// The name.
     public let name: PoolName
-    /// What its workers do.
+    /// The kind of its workers.
     public let kind: WorkerKind
-    /// Whose program they are.
+    /// The origin of their program.
     public var trust = Trust.own
-    /// What they may do; nothing that a worker says widens it.
+    /// The granted capabilities, independent of what a worker claims.
     public var grant = WorkerCapabilities.all
-    /// Processes that `serve` starts.
+    /// The number of processes that `serve` starts.
     public var workers = 1
-    /// Of a foreign pool whose workers `serve` starts: the path of their program, and its
-    /// arguments; `nil`: somebody else starts them, or the program is our own.
+    /// The program and arguments of plug-ins that `serve` starts; `nil` if they are started
+    /// externally, or for built-in programs.
     public var command: [String]?
-    /// Jobs that each takes at a time at most; `nil`: what its kind takes.
+    /// The maximum number of concurrent jobs per worker; `nil` for the default of its kind.
     public var credit: UInt32?
-    /// Bytes of finished output in use beyond which it starts nothing new; `nil`: what its kind
-    /// has.
+    /// The bytes of unreleased output above which a worker starts no new job; `nil` for the default
+    /// of its kind.
     public var outputBytesMax: UInt64?
 
-    /// A pool of the own program that may do everything of its kind.
+    /// Creates a pool of the built-in program with all capabilities of its kind.
     public init(name: PoolName, kind: WorkerKind) {
         self.name = name
         self.kind = kind
     }
 
-    /// The pool that every stack has of a kind.
+    /// Creates the built-in pool of a kind.
     public init(_ kind: WorkerKind) { self.init(name: PoolName(kind), kind: kind) }
 
-    /// Whether every stack has it.
+    /// Whether this is the built-in pool of its kind.
     public var isBuiltIn: Bool { name == PoolName(kind) }
 
-    /// Whether a list is empty of which each of its jobs needs an entry: then it gets no job.
+    /// Whether the pool can't receive any job because a list that every job needs is empty.
     public var getsNoJob: Bool {
         switch kind {
         case .download: grant.schemes?.isEmpty == true
@@ -168,46 +173,46 @@ public struct WorkerPool: Hashable, Sendable {
         }
     }
 
-    /// Whether its workers do a step of their own, from pixels to pixels, or encode pixels as they
-    /// are, one of these a job; others that transform do steps of ours and encode.
+    /// Whether its workers perform, per job, one custom step from pixels to pixels, or encode
+    /// pixels unchanged. Other transformers perform built-in steps and encode.
     public var isForeignTransformer: Bool { kind == .transform && trust == .foreign }
 
-    /// Jobs that one of its workers takes at a time at most.
+    /// The maximum number of concurrent jobs per worker.
     public var creditMax: UInt32 { credit ?? kind.creditMax }
 
-    /// Whether a loader of the configuration names it: then it gets the jobs of that alone, and not
-    /// those of others whose scheme it is granted.
+    /// Whether a configured loader refers to the pool: it then receives only jobs of that loader,
+    /// and not others with a granted scheme.
     public var isLoader = false
 
-    /// Words of a command at most, the program among them.
+    /// The maximum number of words of a command, including the program.
     public static let commandWordsMax = 64
-    /// Bytes of one of them at most.
+    /// The maximum number of bytes of each word.
     public static let commandWordBytesMax = 1_024
 
-    /// Kinds of which there may be further pools of the own program. There is one cache: with two
-    /// of them a key would have two values.
+    /// The kinds for which further pools of the built-in program are possible. The cache is
+    /// excluded because with two of them a key would have two values.
     public static let kinds: [WorkerKind] = [.download, .decode, .transform]
-    /// Kinds of foreign pools. A cache of others has a name of its own (SEMANTICS §5.26).
+    /// The kinds of external pools. An external cache has its own name (SEMANTICS §5.26).
     public static let foreignKinds: [WorkerKind] = kinds + [.cache]
 }
 
 extension PoolName {
-    /// The pool of the decoders that draw: its workers decode drawings and nothing else, and are
-    /// closed in more tightly than those of other pools.
+    /// The pool of vector decoders: its workers decode only vector drawings and run in a stricter
+    /// sandbox than those of other pools.
     public static let vector: PoolName = {
         guard let name = PoolName("vector") else { preconditionFailure("a name of a pool") }
         return name
     }()
 
-    /// Whether it is that one.
+    /// Whether this is the vector pool.
     public var draws: Bool { self == .vector }
 
-    /// The formats that own decoders of this pool have.
+    /// The formats that the built-in decoders of this pool support.
     package var family: FormatFamily { draws ? .vector : .raster }
 }
 
 extension WorkerPool {
-    /// The pool of the decoders that draw, with so many workers.
+    /// Returns the vector pool with this number of workers.
     public static func vector(workers: Int) -> WorkerPool {
         var pool = WorkerPool(name: .vector, kind: .decode)
         pool.grant.formatsIn = Set(ImageFormat.decodable(.vector).map(\.name))
@@ -217,8 +222,8 @@ extension WorkerPool {
 }
 
 extension [WorkerPool] {
-    /// These pools and that of the decoders that draw, with so many workers; as they are where none
-    /// is asked for. Where the configuration has this pool, only the number of workers is another.
+    /// Returns these pools with the vector pool of this number of workers added; unchanged for 0.
+    /// If the configuration contains the pool, only its number of workers is changed.
     public func drawing(workers: Int) -> [WorkerPool] {
         guard workers > 0 else { return self }
         guard let index = firstIndex(where: { $0.name == .vector }) else {
@@ -230,18 +235,20 @@ extension [WorkerPool] {
     }
 }
 
-/// Names a pool of workers, and with it its listener `back/<pool>` and its segments `arena/<pool>`.
+/// The name of a worker pool, from which its listener `back/<pool>` and its segments `arena/<pool>`
+/// are derived.
 ///
-/// A letter, then letters, digits and `-`, all small: safe as the name of a directory. Its 16 bytes
-/// at most lie in the value itself, since every reference to bytes in shared memory has one.
+/// A lower-case letter, followed by lower-case letters, digits and `-`, so that it is a safe
+/// directory name. Its up to 16 bytes are stored inline because every reference to shared memory
+/// contains one.
 public struct PoolName: Hashable, Sendable, CustomStringConvertible {
-    /// Bytes of a name at most.
+    /// The maximum number of bytes of a name.
     public static let bytesMax = 16
 
     private let first: UInt64
     private let second: UInt64
 
-    /// `nil` where no pool may be called so.
+    /// Validates a name; returns `nil` if it is invalid.
     public init?(_ text: String) {
         guard (1...Self.bytesMax).contains(text.utf8.count),
             let head = text.utf8.first, (0x61...0x7A).contains(head),
@@ -250,7 +257,7 @@ public struct PoolName: Hashable, Sendable, CustomStringConvertible {
         self.init(permitted: text)
     }
 
-    /// The pool that every stack has of a kind.
+    /// The built-in pool of a kind.
     public init(_ kind: WorkerKind) { self.init(permitted: kind.name) }
 
     private init(permitted text: String) {
@@ -281,7 +288,7 @@ public struct PoolName: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// What workers can do, or may: each list is all of what is known where it is `nil`.
+/// The capabilities or the grant of workers; a list that is `nil` includes everything known.
 public struct WorkerCapabilities: Hashable, Sendable {
     /// Schemes of URLs that are fetched.
     public var schemes: Set<String>?
@@ -289,18 +296,18 @@ public struct WorkerCapabilities: Hashable, Sendable {
     public var formatsIn: Set<String>?
     /// Names of formats that are encoded.
     public var formatsOut: Set<String>?
-    /// Names of the steps of a transformation, custom ones among them.
+    /// Names of the transformation steps, including custom ones.
     public var steps: Set<String>?
 
-    /// Entries of one list at most.
+    /// The maximum number of entries per list.
     public static let entriesMax = 64
-    /// Bytes of one entry at most.
+    /// The maximum number of bytes per entry.
     public static let entryBytesMax = 64
 
     /// Everything.
     public static let all = WorkerCapabilities()
 
-    /// What the lists name.
+    /// Creates capabilities from lists.
     public init(
         schemes: Set<String>? = nil, formatsIn: Set<String>? = nil,
         formatsOut: Set<String>? = nil, steps: Set<String>? = nil
@@ -311,7 +318,8 @@ public struct WorkerCapabilities: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// Whether a list may have that entry: a letter or digit, then also `.`, `_`, `+` and `-`.
+    /// Returns whether a text is a valid entry: a letter or digit, followed by letters, digits,
+    /// `.`, `_`, `+` and `-`.
     public static func isEntry(_ text: String) -> Bool {
         guard (1...entryBytesMax).contains(text.utf8.count), let head = text.utf8.first,
             isLetterOrDigit(head)
@@ -326,8 +334,8 @@ public struct WorkerCapabilities: Hashable, Sendable {
         }
     }
 
-    /// The first entry of the lists of that kind that `other` does not have, or the name of a list
-    /// that is everything here and not there; `nil` where `other` can do all of it.
+    /// Returns the first entry of the lists of that kind that `other` lacks, or the name of a list
+    /// that is unrestricted here and restricted there; `nil` if `other` covers all of it.
     public func firstMissing(in other: WorkerCapabilities, for kind: WorkerKind) -> String? {
         let lists: [(String, Set<String>?, Set<String>?)] =
             switch kind {
@@ -345,7 +353,8 @@ public struct WorkerCapabilities: Hashable, Sendable {
         return nil
     }
 
-    /// Entries that `other` does not have, in order: of use only where both name their lists.
+    /// Returns the entries that `other` lacks, in order; only lists restricted on both sides are
+    /// compared.
     public func excess(over other: WorkerCapabilities) -> [String] {
         [
             (schemes, other.schemes), (formatsIn, other.formatsIn),
@@ -356,27 +365,27 @@ public struct WorkerCapabilities: Hashable, Sendable {
         }
     }
 
-    /// Whether bytes of that format are decoded. What no signature tells has a name as well: it is
-    /// given to whoever is granted that, or all formats.
+    /// Returns whether the format is decoded. Unrecognized bytes have a format name as well and are
+    /// decoded if that, or all formats, are included.
     public func decodes(_ format: ImageFormat?) -> Bool {
         formatsIn?.contains((format ?? .undefined).name) ?? true
     }
 }
 
-/// A pool of which no worker is connected: the jobs that it gets wait until one is.
+/// A pool without connected workers, whose jobs have to wait.
 package struct MissingWorkers: Hashable, Sendable, CustomStringConvertible {
     /// The pool.
     package let pool: PoolName
     private let kind: WorkerKind
-    /// Whether its workers are somebody else's program.
+    /// Whether its workers are plug-ins.
     package let isForeign: Bool
 
-    /// Of that pool none is connected.
+    /// Creates a description of a pool without connected workers.
     package init(_ pool: PoolName, kind: WorkerKind, isForeign: Bool) {
         (self.pool, self.kind, self.isForeign) = (pool, kind, isForeign)
     }
 
-    /// One sentence, which says what to do.
+    /// A sentence that includes how to fix it.
     package var description: String { "no worker of the pool '\(pool)' is connected: \(advice)" }
 
     private var advice: String {

@@ -1,27 +1,27 @@
-/// Metadata as segments of a JPEG (ITU-T T.81, B.2.4.6).
+/// Encodes metadata as JPEG segments (ITU-T T.81, B.2.4.6).
 package enum MetadataSegments {
-    /// Bytes that one segment holds.
+    /// The maximum number of bytes in a segment.
     package static let bytesMax = 65_533
-    /// Bytes of EXIF that its segment holds.
+    /// The maximum number of EXIF bytes in a segment.
     package static let exifBytesMax = bytesMax - exifHead.count
     private static let exifHead = Array("Exif\0\0".utf8)
 
-    /// The segments of these blocks, each at most 65,500 bytes; none for an empty one.
+    /// Returns the segments of these blocks, each at most 65,500 bytes; empty blocks are omitted.
     package static func of(exif: [UInt8], xmp: [UInt8], iptc: [UInt8]) -> [UInt8] {
         self.exif(exif) + self.xmp(xmp) + self.iptc(iptc)
     }
 
-    /// EXIF 2.32, 4.7.2.
+    /// Encodes EXIF (EXIF 2.32, 4.7.2).
     private static func exif(_ block: [UInt8]) -> [UInt8] {
         block.isEmpty ? [] : segment(1, exifHead + block)
     }
 
-    /// XMP specification part 3, 1.1.3.
+    /// Encodes XMP (XMP specification part 3, 1.1.3).
     private static func xmp(_ packet: [UInt8]) -> [UInt8] {
         packet.isEmpty ? [] : segment(1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + packet)
     }
 
-    /// As a resource of Photoshop, XMP specification part 3, 1.1.3.
+    /// Encodes IPTC as a Photoshop resource (XMP specification part 3, 1.1.3).
     private static func iptc(_ records: [UInt8]) -> [UInt8] {
         guard !records.isEmpty else { return [] }
         let count = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: records.count >> $0) }
@@ -31,7 +31,7 @@ package enum MetadataSegments {
                 + [UInt8](repeating: 0, count: records.count % 2))
     }
 
-    /// One segment of that application.
+    /// Returns an APPn segment.
     package static func segment(_ application: UInt8, _ data: [UInt8]) -> [UInt8] {
         precondition(data.count <= bytesMax, "enclosures fit a segment")
         let length = data.count + 2

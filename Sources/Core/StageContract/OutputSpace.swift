@@ -2,24 +2,25 @@ public import ImageModel
 public import Messages
 import Synchronization
 
-/// Where a stage puts what it makes: the worker's shared memory. Thread-safe.
+/// Allocates the output of a stage in the worker's shared memory. Thread-safe.
 ///
-/// Allocation never waits: failure ends the job with `arenaFull` (SEMANTICS §9.5).
+/// Allocation never blocks: failure ends the job with `arenaFull` (SEMANTICS §9.5).
 public protocol OutputSpace: AnyObject, Sendable {
-    /// Reserves at least `bytes` (1 or more), contiguous, 64-byte aligned, uninitialised.
-    /// Throws `arenaFull`. The block is the caller's until it is handed over in an outcome, or
-    /// discarded.
+    /// Allocates at least `bytes` (1 or more) that are contiguous, 64-byte aligned and
+    /// uninitialized. Throws `arenaFull`. The caller owns the block until it is transferred by an
+    /// outcome or discarded.
     func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock
-    /// A block of at least `bytes` that begins with the first `keeping` bytes of `block`, which is
-    /// discarded unless it is large enough itself. On a throw `block` is still the caller's.
+    /// Returns a block of at least `bytes` that begins with the first `keeping` bytes of `block`,
+    /// which is discarded unless it is large enough itself. If this throws, the caller still owns
+    /// `block`.
     func resize(_ block: OutputBlock, to bytes: Int, keeping: Int) throws(ImageError)
         -> OutputBlock
-    /// Gives a block back that no outcome names.
+    /// Frees a block that no outcome refers to.
     func discard(_ block: OutputBlock)
 }
 
 extension OutputSpace {
-    /// For spaces whose blocks do not grow where they are: the bytes are copied into another one.
+    /// The default for spaces whose blocks can't grow in place: copies the bytes to a new block.
     public func resize(_ block: OutputBlock, to bytes: Int, keeping: Int) throws(ImageError)
         -> OutputBlock
     {
@@ -31,30 +32,31 @@ extension OutputSpace {
     }
 }
 
-/// An output space in which bytes can be handed over while more are written behind them.
+/// An output space in which bytes can be shared while more are written after them.
 public protocol SharingSpace: OutputSpace {
-    /// Another block of the same bytes, under an id of its own: each of the two is given back by
-    /// itself, and the bytes are free with the last of them. `nil` for a block that is not there.
+    /// Returns another block for the same bytes under a separate ID. Both blocks are released
+    /// independently, and the memory is freed with the last one. Returns `nil` if the block doesn't
+    /// exist.
     func share(_ block: OutputBlock) -> OutputBlock?
-    /// Whether a block was not given back yet.
+    /// Returns whether a block has not been released yet.
     func isInUse(_ id: BlockID) -> Bool
 }
 
-// Unchecked: a value that only names memory; its one owner alone touches the bytes.
+// Unchecked: the value only refers to memory, and only its single owner accesses the bytes.
 /// Writable bytes of shared memory.
 public struct OutputBlock: @unchecked Sendable {
-    /// What a reference names it by.
+    /// The ID used in references.
     public let id: BlockID
-    /// The directory of its segment.
+    /// The directory that contains its segment.
     public let arena: ArenaName
-    /// The segment's number.
+    /// The number of the segment.
     public let segment: UInt32
-    /// Bytes from the start of the segment to the first writable byte.
+    /// The offset of the first writable byte in the segment, in bytes.
     public let offset: UInt64
-    /// The writable bytes; at least as many as were asked for.
+    /// The writable bytes; at least as many as requested.
     public let bytes: UnsafeMutableRawBufferPointer
 
-    /// Made by an `OutputSpace` only.
+    /// Creates a block; for implementations of `OutputSpace` only.
     public init(
         id: BlockID, arena: ArenaName, segment: UInt32, offset: UInt64,
         bytes: UnsafeMutableRawBufferPointer
@@ -66,14 +68,14 @@ public struct OutputBlock: @unchecked Sendable {
         self.bytes = bytes
     }
 
-    /// What the first `length` bytes look like, by their signature; `nil`: nothing that is known.
+    /// Returns the format of the first `length` bytes, by their signature; `nil` if unrecognized.
     public func format(length: Int) -> ImageFormat? {
         let filled = UnsafeRawBufferPointer(rebasing: bytes.prefix(length))
         let format = ImageFormat(file: filled.bindMemory(to: UInt8.self).span)
         return format == .undefined ? nil : format
     }
 
-    /// A reference to the first `length` bytes, as it goes into an outcome.
+    /// Returns a reference to the first `length` bytes for an outcome.
     public func reference(length: Int) -> BlockReference {
         precondition(length >= 0 && length <= bytes.count, "a reference lies within its block")
         return BlockReference(
@@ -81,23 +83,23 @@ public struct OutputBlock: @unchecked Sendable {
     }
 }
 
-/// Set once by the bus thread, read by the work thread wherever it can stop.
+/// A flag that is set once by the bus thread and checked by the work thread at cancellation points.
 public final class CancellationFlag: Sendable {
     private let state = Atomic<Bool>(false)
 
-    /// Not cancelled.
+    /// Creates a flag that is not set.
     public init() {}
 
-    /// Asks the work to stop. Idempotent; any thread.
+    /// Requests cancellation. Idempotent; may be called from any thread.
     public func cancel() { state.store(true, ordering: .releasing) }
 
-    /// Whether the work should stop. Any thread.
+    /// Whether the work should stop; may be read from any thread.
     public var isCancelled: Bool { state.load(ordering: .acquiring) }
 }
 
 extension ImageError {
-    /// What a library says of its failure, for the detail `reason`: one line, of 200 characters at
-    /// most.
+    /// Returns the description of a library error for the detail `reason`: one line of at most 200
+    /// characters.
     public static func reason(_ error: some Error) -> String {
         String("\(error)".prefix(200).map { $0.isNewline ? " " : $0 })
     }

@@ -1,17 +1,17 @@
-// Changes of a value where it lies.
+// Mutation of values in place.
 //
-// `dictionary[key]?.count += 1` does the same and reads better. It takes three times as long: the
-// accessors of the subscript are not inlined, and each of the three allocates its frame. The
-// methods here are for what each event changes.
+// `dictionary[key]?.count += 1` is equivalent and more readable but takes three times as long: the
+// accessors of the subscript are not inlined, and each of the three allocates its frame. These
+// methods are for values that change with every event.
 extension Dictionary {
-    /// Changes the value of a key; `nil` where it has none.
+    /// Mutates the value of a key; returns `nil` if there is none.
     @inlinable @inline(__always) @discardableResult
     package mutating func change<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         guard let index = index(forKey: key) else { return nil }
         return change(&values[index])
     }
 
-    /// Changes the value of a key; one without a value gets `first`, and then the change.
+    /// Mutates the value of a key, inserting `first` beforehand if there is none.
     @inlinable @inline(__always) @discardableResult
     package mutating func change<Result>(
         _ key: Key, from first: @autoclosure () -> Value, _ change: (inout Value) -> Result
@@ -24,23 +24,23 @@ extension Dictionary {
     }
 }
 
-/// What makes the type that stores it be passed by its address.
+/// Forces the type that stores it to be passed by address.
 ///
-/// The compiler hands a large value of a loadable type to a method that only reads it as a copy of
-/// all its bytes, even a noncopyable one. A tree of state machines is kilobytes large, and each
-/// event reads it some hundred times. A type that stores an existential is not loadable: its
-/// methods get the address of the place where it is.
+/// The compiler passes a large value of a loadable type to a nonmutating method as a full copy,
+/// even if it is noncopyable. A tree of state machines has several kilobytes and is read some
+/// hundred times per event. A type that stores an existential is not loadable, so its methods
+/// receive its address.
 ///
-/// For values of which one exists. A copy of such a value copies each part by itself.
+/// For values with a single instance. Copying such a value copies each part separately.
 package struct PassedByAddress: Sendable {
     private let existential: any Sendable = ()
 
     package init() {}
 }
 
-/// A value that is seldom there, kept in an object of its own: of its owner it takes eight bytes.
+/// An optional value that is boxed and usually absent; it occupies eight bytes of its owner.
 ///
-/// For large parts of elements that are moved and copied often. Each change makes a new object.
+/// For large parts of elements that are moved and copied often. Each change allocates a new object.
 package indirect enum Rare<Value: Sendable>: Sendable {
     case absent
     case present(Value)

@@ -1,28 +1,29 @@
 public import ImageModel
 public import Messages
 
-/// What is not tried for a while, or may soon not be: blacklist and quarantine are such tables.
+/// Keys that are not to be tried until they expire: the failure cache and the quarantine are such
+/// tables.
 ///
-/// It is keyed by the standard library's hash, whose key is drawn anew in every process: collisions
-/// cannot be prepared. It lives as long as the coordinator.
+/// Keys are hashed by the standard library with a random seed per process, so collisions can't be
+/// provoked. The table lives as long as the coordinator.
 public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// One entry.
+    /// An entry of the table.
     public struct Entry: Sendable {
-        /// Counts the entries of all tables; stays when the entry is renewed.
+        /// A number unique across all tables; unchanged when the entry is renewed.
         public let number: UInt64
-        /// The whole URL without user info, to find it again; people see `shownURL`.
+        /// The whole URL without user info, used for lookups; people see `shownURL`.
         public let url: String
-        /// What is known of the key.
+        /// The value stored for the key.
         public var value: Value
-        /// When it was entered, or renewed last.
+        /// When the entry was added or last renewed.
         public fileprivate(set) var since: Instant
-        /// `nil`: never.
+        /// The expiry; `nil` for never.
         @usableFromInline fileprivate(set) var expiry: Instant?
 
-        /// Whether it has not expired.
+        /// Returns whether the entry has not expired.
         @inlinable public func isLive(at now: Instant) -> Bool { expiry.map { $0 > now } ?? true }
 
-        /// As a report has it: 0 for ever.
+        /// Returns the milliseconds until expiry for a report; 0 for never.
         public func millisecondsLeft(at now: Instant) -> UInt64 {
             expiry.map { UInt64($0.milliseconds(since: now)) } ?? 0
         }
@@ -31,34 +32,35 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let entriesMax: Int
     private let milliseconds: Int
     @usableFromInline var entries: [Key: Entry] = [:]
-    /// By age; some may have left.
+    /// Keys by age; some may have been removed.
     private var order = Fifo<(number: UInt64, key: Key)>()
 
-    /// At most `entriesMax` entries, the oldest makes room; `milliseconds` until one is forgotten,
-    /// give or take a tenth, so that what came together does not come back together; 0: never.
+    /// Creates a table of at most `entriesMax` entries, evicting the oldest. Entries expire after
+    /// `milliseconds`, plus or minus a tenth, so that entries added together don't expire together;
+    /// 0 for never.
     public init(entriesMax: Int, milliseconds: Int) {
         self.entriesMax = entriesMax
         self.milliseconds = milliseconds
     }
 
-    /// Whether there is no entry at all: then a key needs not even be made.
+    /// Whether there are no entries, so that not even a key has to be computed.
     @inlinable public var isEmpty: Bool { entries.isEmpty }
 
-    /// Entries, forgotten ones that are still there included.
+    /// The number of entries, including expired ones that are not removed yet.
     @inlinable public var count: Int { entries.count }
 
-    /// The entry of a key, unless it expired.
+    /// Returns the entry of a key unless it has expired.
     @inlinable public func entry(_ key: Key, at now: Instant) -> Entry? {
         guard let entry = entries[key], entry.isLive(at: now) else { return nil }
         return entry
     }
 
-    /// All entries that have not expired, in no order.
+    /// Returns all entries that have not expired, unordered.
     public func live(at now: Instant) -> [(key: Key, entry: Entry)] {
         entries.compactMap { $0.value.isLive(at: now) ? ($0.key, $0.value) : nil }
     }
 
-    /// Enters a key, or renews its entry. `numbers` is the last one that any table gave.
+    /// Adds a key, or renews its entry. `numbers` is the last number assigned in any table.
     public mutating func put(
         _ key: Key, _ value: Value, url: String, at now: Instant, numbers: inout UInt64
     ) {
@@ -79,13 +81,13 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         order.append((numbers, key))
     }
 
-    /// Changes the value of a key that is there; its age stays.
+    /// Changes the value of an existing key without renewing it.
     public mutating func update(_ key: Key, _ value: Value) { entries[key]?.value = value }
 
-    /// Forgets a key; nothing where there is none.
+    /// Removes a key if present.
     public mutating func remove(_ key: Key) { entries[key] = nil }
 
-    /// Removes what is meant; returns those that had not expired.
+    /// Removes matching entries; returns those that had not expired.
     public mutating func remove(
         at now: Instant, where isMeant: (Entry) -> Bool
     ) -> [Entry] {
@@ -94,7 +96,7 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return meant.values.filter { $0.isLive(at: now) }
     }
 
-    /// What expired in front goes, and beyond the limit the oldest.
+    /// Removes the oldest entries while they are expired or the table is full.
     private mutating func makeRoom(at now: Instant) {
         while let oldest = order.first {
             if let entry = entries[oldest.key], entry.number == oldest.number {
@@ -115,11 +117,11 @@ public struct DenyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension DenyList.Entry {
-    /// The URL as logs show it: queries are often signed or carry keys.
+    /// The URL as shown in logs, because queries are often signed or contain keys.
     public var shownURL: String { (try? SourceURL(url))?.forLogs ?? "" }
 
-    /// Whether an operator means it who writes this, a whole URL or what the list shows. User info
-    /// does not count.
+    /// Returns whether an operator's text refers to the entry: the whole URL, or the form shown in
+    /// lists. User info is ignored.
     public func isNamed(_ text: String) -> Bool {
         let text = SourceURL.percentEncodingNonASCII(text)
         return SourceKey.withoutUserInfo(text) == url || text == shownURL
@@ -130,16 +132,16 @@ extension SourceKey {
     /// The URL without user info.
     public var bareURL: String { Self.withoutUserInfo(url) }
 
-    /// A URL without user info; any other text as it is.
+    /// Returns a URL without user info; any other text is returned unchanged.
     public static func withoutUserInfo(_ url: String) -> String {
         (try? SourceURL(url))?.withoutUserInfo ?? url
     }
 }
 
-/// Spreads what came together, so that it does not come back together.
+/// Adds jitter, so that simultaneous events don't recur simultaneously.
 public enum Jitter {
-    /// `milliseconds`, give or take one `part`-th of it. The same seed gives the same answer, by
-    /// Fibonacci hashing: no clock, no dice.
+    /// Returns `milliseconds` plus or minus up to `milliseconds / part`. Deterministic for a seed,
+    /// by Fibonacci hashing: no clock, no random numbers.
     public static func spread(_ milliseconds: Int, part: Int, seed: UInt64) -> Int {
         let dice = Int((seed &* 0x9E37_79B9_7F4A_7C15) >> 48)
         let most = milliseconds / part

@@ -1,22 +1,22 @@
-/// A binary heap: the smallest element first.
+/// A binary min-heap.
 public struct Heap<Element: Comparable & Sendable>: Sendable {
     @usableFromInline var elements: [Element] = []
 
-    /// Nothing is in it.
+    /// Creates an empty heap.
     @inlinable public init() {}
 
-    /// How many are in it.
+    /// The number of elements.
     @inlinable public var count: Int { elements.count }
-    /// The smallest; `nil` where there is none.
+    /// The smallest element; `nil` if the heap is empty.
     @inlinable public var first: Element? { elements.first }
 
-    /// Puts one in.
+    /// Inserts an element.
     @inlinable public mutating func push(_ element: Element) {
         elements.append(element)
         rise(elements.count - 1)
     }
 
-    /// Takes the smallest out; `nil` where there is none.
+    /// Removes and returns the smallest element; `nil` if the heap is empty.
     @inlinable public mutating func pop() -> Element? {
         guard let first = elements.first, let last = elements.popLast() else { return nil }
         if !elements.isEmpty {
@@ -26,7 +26,7 @@ public struct Heap<Element: Comparable & Sendable>: Sendable {
         return first
     }
 
-    /// Throws out what is no longer wanted.
+    /// Removes all elements that don't satisfy the predicate.
     @inlinable public mutating func keep(where isWanted: (Element) -> Bool) {
         elements = elements.filter(isWanted)
         for index in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(index) }
@@ -55,26 +55,26 @@ public struct Heap<Element: Comparable & Sendable>: Sendable {
     }
 }
 
-/// First in, first out.
+/// A first-in, first-out queue.
 public struct Fifo<Element: Sendable>: Sendable {
     @usableFromInline var elements: [Element] = []
     @usableFromInline var head = 0
 
-    /// Nothing waits.
+    /// Creates an empty queue.
     @inlinable public init() {}
 
-    /// How many wait.
+    /// The number of elements.
     @inlinable public var count: Int { elements.count - head }
-    /// The one that waits longest; `nil` where none does.
+    /// The oldest element; `nil` if the queue is empty.
     @inlinable public var first: Element? { head < elements.count ? elements[head] : nil }
 
-    /// Puts one behind all others.
+    /// Appends an element.
     @inlinable public mutating func append(_ element: Element) { elements.append(element) }
 
-    /// Takes the one that waits longest; `nil` where none does.
+    /// Removes and returns the oldest element; `nil` if the queue is empty.
     @inlinable public mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
-        // One that is the only one is moved, not copied.
+        // A single element is moved rather than copied.
         guard head < elements.count - 1 else {
             defer { elements.removeAll(keepingCapacity: true) }
             head = 0
@@ -89,17 +89,17 @@ public struct Fifo<Element: Sendable>: Sendable {
         return element
     }
 
-    /// Changes elements where they are.
+    /// Mutates all elements in place.
     @inlinable public mutating func changeAll(_ change: (inout Element) -> Void) {
         for place in head..<elements.count { change(&elements[place]) }
     }
 
-    /// Whether there is such an element.
+    /// Returns whether any element satisfies the predicate.
     @inlinable public func contains(where isMeant: (Element) -> Bool) -> Bool {
         elements[head...].contains(where: isMeant)
     }
 
-    /// Throws out what is no longer wanted.
+    /// Removes all elements that don't satisfy the predicate.
     @inlinable public mutating func keep(where isWanted: (Element) -> Bool) {
         elements = elements[head...].filter(isWanted)
         head = 0

@@ -1,10 +1,10 @@
-/// What lies in a `SlotTable`, under ids that are of its own type unless it says otherwise.
+/// An element of a `SlotTable`. Its IDs are typed by the element itself by default.
 public protocol Tabled: Sendable {
-    /// What an id names.
+    /// The type that parameterizes IDs.
     associatedtype Named = Self
 }
 
-/// Names one element of a `SlotTable` for as long as it is in the table.
+/// The ID of an element of a `SlotTable`, valid as long as the element is in the table.
 public struct SlotID<Named>: Hashable, Sendable {
     @usableFromInline let slot: Int32
     @usableFromInline let generation: UInt32
@@ -14,18 +14,19 @@ public struct SlotID<Named>: Hashable, Sendable {
     }
 }
 
-/// Elements under ids that are never given twice: an id of an element that left finds nothing.
+/// A slot map: elements are accessed by IDs that are never reused. The ID of a removed element is
+/// invalid.
 ///
-/// The elements lie next to each other, without holes and without optionals, so that one field of
-/// one is read without touching the rest.
+/// Elements are stored contiguously, without gaps and optionals, so that one field can be read
+/// without touching the rest.
 public struct SlotTable<Element: Tabled>: Sendable {
-    /// Names an element; it names no later one.
+    /// The ID of an element, which is never assigned to a later one.
     public typealias ID = SlotID<Element.Named>
 
     @usableFromInline struct Slot: Sendable {
-        /// Odd while the slot has an element.
+        /// Odd while the slot is occupied.
         @usableFromInline var generation: UInt32
-        /// Where the element lies.
+        /// The index of the element.
         @usableFromInline var place: Int32
 
         @inlinable init(generation: UInt32, place: Int32) {
@@ -36,21 +37,21 @@ public struct SlotTable<Element: Tabled>: Sendable {
     @usableFromInline var slots: [Slot] = []
     @usableFromInline var vacant: [Int32] = []
     @usableFromInline var elements: [Element] = []
-    /// The slot of the element at the same place.
+    /// The slot of the element at the same index.
     @usableFromInline var owners: [Int32] = []
 
-    /// Nothing is in it.
+    /// Creates an empty table.
     @inlinable public init() {}
 
-    /// Elements in the table.
+    /// The number of elements.
     @inlinable public var count: Int { elements.count }
 
-    /// Ids of all elements, in an order that is the same in every run.
+    /// The IDs of all elements, in an order that is the same in every run.
     @inlinable public var ids: [ID] {
         owners.map { ID(slot: $0, generation: slots[Int($0)].generation) }
     }
 
-    /// Takes an element in.
+    /// Inserts an element and returns its ID.
     @inlinable public mutating func insert(_ element: consuming Element) -> ID {
         if vacant.isEmpty {
             vacant.append(Int32(slots.count))
@@ -64,7 +65,8 @@ public struct SlotTable<Element: Tabled>: Sendable {
         return ID(slot: slot, generation: slots[Int(slot)].generation)
     }
 
-    /// Takes an element out; `nil` where it left before. The last one moves to its place.
+    /// Removes and returns an element; `nil` if it was removed before. The last element moves into
+    /// the gap.
     @inlinable @discardableResult
     public mutating func remove(_ id: ID) -> Element? {
         guard contains(id) else { return nil }
@@ -80,12 +82,12 @@ public struct SlotTable<Element: Tabled>: Sendable {
         return element
     }
 
-    /// Whether the element is still there.
+    /// Returns whether the element is in the table.
     @inlinable public func contains(_ id: ID) -> Bool {
         slots[Int(id.slot)].generation == id.generation
     }
 
-    /// An element that is known to be there.
+    /// An element that must be in the table.
     @inlinable public subscript(id: ID) -> Element {
         _read { yield elements[place(id)] }
         _modify { yield &elements[place(id)] }
@@ -97,46 +99,46 @@ public struct SlotTable<Element: Tabled>: Sendable {
     }
 }
 
-/// Members in seats: joining and leaving cost the same however many there are, and the order is
-/// the same in every run.
+/// A stable array: members keep their index until they are removed. Insertion and removal take
+/// constant time, and the order is the same in every run.
 public struct SeatList<Member: Sendable>: Sendable {
-    /// Where a member sits until it leaves.
+    /// The index of a member until it is removed.
     public typealias Seat = Int
 
     @usableFromInline var seats: [Member?] = []
     @usableFromInline var vacant: [Seat] = []
 
-    /// Nobody is in it.
+    /// Creates an empty list.
     @inlinable public init() {}
 
-    /// How many members there are.
+    /// The number of members.
     @inlinable public var count: Int { seats.count - vacant.count }
 
-    /// Whether nobody is left.
+    /// Whether there are no members.
     @inlinable public var isEmpty: Bool { count == 0 }
 
-    /// All members in the order of their seats.
+    /// All members in index order.
     @inlinable public var members: [Member] { map { $0 } }
 
-    /// The member in the first seat that is taken.
+    /// The first member in index order.
     @inlinable public var first: Member? { seats.lazy.compactMap { $0 }.first }
 
-    /// What a function makes of all members, in the order of their seats.
+    /// Returns the results of applying a function to all members, in index order.
     @inlinable public func map<Value>(_ transform: (Member) -> Value) -> [Value] {
         seats.compactMap { $0.map(transform) }
     }
 
-    /// Whether there is such a member.
+    /// Returns whether any member satisfies the predicate.
     @inlinable public func contains(where isMeant: (Member) -> Bool) -> Bool {
         seats.contains { $0.map(isMeant) ?? false }
     }
 
-    /// The seats of all members of whom that is so, in order.
+    /// Returns the indexes of all members that satisfy the predicate, in order.
     @inlinable public func seats(where isMeant: (Member) -> Bool) -> [Seat] {
         seats.indices.filter { seats[$0].map(isMeant) ?? false }
     }
 
-    /// Gives a member a seat.
+    /// Inserts a member and returns its index.
     @inlinable public mutating func join(_ member: Member) -> Seat {
         if let seat = vacant.popLast() {
             seats[seat] = member
@@ -146,7 +148,7 @@ public struct SeatList<Member: Sendable>: Sendable {
         return seats.count - 1
     }
 
-    /// Frees a seat and says who sat there.
+    /// Removes and returns the member at an index.
     @inlinable @discardableResult
     public mutating func leave(_ seat: Seat) -> Member {
         guard let member = seats[seat] else {
@@ -157,7 +159,7 @@ public struct SeatList<Member: Sendable>: Sendable {
         return member
     }
 
-    /// The member in a seat that is taken.
+    /// The member at an occupied index.
     @inlinable public subscript(seat: Seat) -> Member {
         get {
             guard let member = seats[seat] else {

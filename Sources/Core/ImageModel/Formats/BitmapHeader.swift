@@ -1,43 +1,44 @@
-/// What the headers of a BMP, or of the same in an icon, say of its pixels.
+/// The pixel layout stated by the headers of a BMP, or of a bitmap in an icon.
 package struct BitmapHeader: Hashable, Sendable {
-    /// How pixels are written.
+    /// How pixels are encoded.
     package enum Coding: Hashable, Sendable {
-        /// One after the other.
+        /// Uncompressed.
         case plain
-        /// As lengths of runs.
+        /// Run-length encoded.
         case runs
-        /// Another one, such as a JPEG for a printer.
+        /// Any other encoding, such as an embedded JPEG for printers.
         case unknown
     }
 
-    /// In an icon the rows of its mask count as well.
+    /// Columns and rows. In an icon the rows of the mask are included.
     package let size: PixelSize
-    /// Bits of a pixel.
+    /// Bits per pixel.
     package let depth: Int
-    /// Whether the first row is the topmost.
+    /// Whether the first row is the top one.
     package let isTopDown: Bool
-    /// How its pixels are written.
+    /// The pixel encoding.
     package let coding: Coding
-    /// The bits of red, green, blue and alpha in a pixel of 16 or 32 bits; 0 for none.
+    /// The bit masks of red, green, blue and alpha in a pixel of 16 or 32 bits; 0 for an absent
+    /// channel.
     package var masks: [Int]
-    /// Where the colors of a palette lie, in the order blue, green, red.
+    /// The range of the palette in the file; entries are in the order blue, green, red.
     package let palette: Range<Int>
-    /// Bytes from one color of the palette to the next.
+    /// The size in bytes of a palette entry.
     package let paletteEntryBytes: Int
-    /// Where the first row lies.
+    /// The offset of the first row.
     package let pixels: Int
-    /// Where an ICC profile lies in the file.
+    /// The range of an ICC profile in the file.
     package let profile: Range<Int>?
 
-    /// Whether a mask says which bits are alpha.
+    /// Whether there is an alpha mask.
     package var hasAlpha: Bool { masks[3] != 0 }
 
-    /// Bytes from one row to the next: whole words of four.
+    /// The row stride in bytes, a multiple of four.
     package var rowBytes: Int { (size.width * depth + 31) / 32 * 4 }
 
-    /// Bytes of so many rows, the last one without padding.
+    /// Returns the size in bytes of the given number of rows, the last one without padding.
     package func storedBytes(rows: Int) -> Int {
-        // Sides are below 2³¹, and pixels have 32 bits at most.
+        // Sides are below 2³¹ and pixels have at most 32 bits.
         let (bytes, overflow) = rowBytes.multipliedReportingOverflow(by: rows - 1)
         return overflow || bytes > 1 << 62 ? .max : bytes + (size.width * depth + 7) / 8
     }
@@ -45,19 +46,20 @@ package struct BitmapHeader: Hashable, Sendable {
 
 extension HeaderBytes {
     private static let coreHeader = 12
-    /// From that of OS/2 2, which may end behind its first fields, to the last one of Windows.
+    /// From the OS/2 2 header, which may be truncated after its first fields, to the longest
+    /// Windows one.
     private static let longHeaders = 16...124
     private static let windowsHeader = 40
     private static let os2Header = 64
     private static let depths: Set<Int> = [1, 2, 4, 8, 16, 24, 32]
 
-    /// Of a BMP file, whose own header has 14 bytes and says where the pixels lie.
+    /// The header of a BMP file, which follows a 14-byte file header that holds the pixel offset.
     package var bitmap: BitmapHeader? {
         has("BM", at: 0) ? bitmapHeader(at: 14, pixels: littleEndian(4, at: 10)) : nil
     }
 
-    /// Where the header of a bitmap begins; sides are at least 1. Pixels that are said to lie
-    /// within the headers lie behind them.
+    /// Parses the bitmap header at `start`; sides are at least 1. If the stated pixel offset lies
+    /// within the headers, the pixels follow the headers.
     func bitmapHeader(at start: Int, pixels stated: Int? = nil) -> BitmapHeader? {
         guard let length = littleEndian(4, at: start) else { return nil }
         let isCore = length == Self.coreHeader
@@ -65,7 +67,7 @@ extension HeaderBytes {
             let size = isCore ? coreSize(at: start) : bitmapSize(at: start),
             let depth = littleEndian(2, at: start + (isCore ? 10 : 14))
         else { return nil }
-        // Fields behind the end of the header are 0.
+        // Fields beyond the end of the header are 0.
         func field(at offset: Int) -> Int {
             offset + 4 <= length ? littleEndian(4, at: start + offset) ?? 0 : 0
         }
@@ -84,7 +86,7 @@ extension HeaderBytes {
             pixels: max(stated ?? 0, palette.upperBound), profile: profile(at: start, length))
     }
 
-    /// In the longest header, where the color space is called that.
+    /// The ICC profile, which only the longest header can embed.
     private func profile(at start: Int, _ length: Int) -> Range<Int>? {
         guard length == Self.longHeaders.upperBound, has("DEBM", at: start + 56),
             let offset = littleEndian(4, at: start + 112),
@@ -104,7 +106,7 @@ extension HeaderBytes {
         }
     }
 
-    /// Behind the fields of Windows 3, whether the header is longer or ends there.
+    /// The masks, which follow the Windows 3 fields whether the header is longer or ends there.
     private func masks(at start: Int, _ length: Int, _ depth: Int, _ compression: Int) -> [Int] {
         guard [3, 6].contains(compression), depth > 8 else {
             return depth == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, 0]
@@ -115,7 +117,8 @@ extension HeaderBytes {
         }
     }
 
-    /// As many colors as are used, or can be; those that have room in front of the pixels.
+    /// The range of the palette: as many colors as are used or possible, limited to the space
+    /// before the pixels.
     private func palette(
         at start: Int, depth: Int, used: Int, _ entryBytes: Int, _ pixels: Int?
     ) -> Range<Int> {
@@ -127,7 +130,7 @@ extension HeaderBytes {
         return start..<min(end, pixels)
     }
 
-    /// A negative number of rows says that the first one is the topmost.
+    /// A negative number of rows means that the first row is the top one.
     private func bitmapSize(at start: Int) -> PixelSize? {
         guard let width = littleEndian(4, at: start + 4), width <= Int(Int32.max),
             let rows = littleEndian(4, at: start + 8)
@@ -146,15 +149,15 @@ extension HeaderBytes {
     }
 }
 
-/// One image of an icon or cursor of Windows.
+/// One image of a Windows icon or cursor.
 package struct IconImage: Hashable, Sendable {
-    /// Where its bytes lie in the file.
+    /// The range of its bytes in the file.
     package let range: Range<Int>
-    /// As its own header says.
+    /// The size from the image's own header.
     package let size: PixelSize
-    /// Bits of a pixel.
+    /// Bits per pixel.
     package let depth: Int
-    /// Its header; `nil` for a whole PNG. A mask lies behind the pixels, and counts as rows.
+    /// The bitmap header, whose rows include the mask behind the pixels; `nil` for an embedded PNG.
     package let bitmap: BitmapHeader?
 }
 
@@ -162,7 +165,7 @@ extension HeaderBytes {
     private static let iconHeader = 6
     private static let iconEntry = 16
 
-    /// How many images a file says that it has.
+    /// The number of images that the file declares.
     package var iconCount: Int? {
         guard [0x0000_0100, 0x0000_0200].contains(bigEndian(4, at: 0)),
             let count = littleEndian(2, at: 4), count > 0
@@ -170,8 +173,8 @@ extension HeaderBytes {
         return count
     }
 
-    /// The largest image, and of several the deepest, then the first; `nil` where none lies in the
-    /// file whole and can be read.
+    /// The largest image; among equals the deepest, then the first. `nil` if no image is complete
+    /// and readable.
     package var largestIcon: IconImage? {
         var best: IconImage?
         for index in 0..<(iconCount ?? 0) {
@@ -194,7 +197,7 @@ extension HeaderBytes {
         let range = start..<(start + length)
         if bigEndian(7, at: start) == 0x8950_4E47_0D0A_1A { return iconPNG(range) }
         guard var bitmap = bitmapHeader(at: start), bitmap.size.height >= 2 else { return nil }
-        // Here the fourth byte is alpha unless masks say otherwise.
+        // In icons the fourth byte is alpha unless masks are stated.
         if bitmap.depth == 32, bitmap.masks == [0xFF_0000, 0xFF00, 0xFF, 0] {
             bitmap.masks[3] = 0xFF00_0000
         }
@@ -202,7 +205,8 @@ extension HeaderBytes {
         return IconImage(range: range, size: size, depth: bitmap.depth, bitmap: bitmap)
     }
 
-    /// What IHDR says (PNG specification, 11.2.2): the samples of a pixel by the type of colours.
+    /// Parses an IHDR chunk (PNG specification, 11.2.2); the color type gives the samples per
+    /// pixel.
     private func iconPNG(_ range: Range<Int>) -> IconImage? {
         let start = range.lowerBound
         guard has("IHDR", at: start + 12), let width = bigEndian(4, at: start + 16),

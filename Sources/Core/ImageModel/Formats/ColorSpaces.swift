@@ -1,25 +1,26 @@
-/// The colors of an image whose file states them by numbers, as browsers show them.
+/// The colors of an image whose file states them numerically, interpreted as browsers do.
 package enum StatedColors: Hashable, Sendable {
-    /// Code points of ITU-T H.273 in a PNG, which count even if the file has a profile.
+    /// ITU-T H.273 code points in a PNG, which take precedence over a profile.
     case cicp(primaries: Int, transfer: Int)
-    /// The same in a HEIF, which count if it has none. Curves of cameras, such as that of BT.709,
-    /// are shown as that of sRGB, and so is what is not specified.
+    /// ITU-T H.273 code points in a HEIF, used only without a profile. Camera transfer curves such
+    /// as BT.709, and unspecified ones, are treated as sRGB.
     case nclx(primaries: Int, transfer: Int)
-    /// Chromaticities, those of sRGB if `nil`, and the power that makes light of samples.
+    /// Chromaticities (sRGB if `nil`) and the exponent that converts samples to linear light.
     case measured(Chromaticities?, exponent: Double)
 
-    /// Whether a profile of the same file is ignored.
+    /// Whether these take precedence over a profile in the same file.
     package var outranksProfile: Bool {
         if case .cicp = self { true } else { false }
     }
 }
 
-/// An RGB color space: what its primaries and white are, and how samples become light.
+/// An RGB color space: primaries, white point, and transfer curve.
 struct RGBColorSpace: Hashable {
     let chromaticities: Chromaticities
     let curve: ToneCurve
 
-    /// `nil` for a high dynamic range, and for what is shown as if nothing were stated.
+    /// Returns `nil` for a high dynamic range, and for colors that are shown as if none were
+    /// stated.
     init?(_ colors: StatedColors) {
         switch colors {
         case .cicp(let primaries, let transfer):
@@ -31,7 +32,7 @@ struct RGBColorSpace: Hashable {
         case .measured(let chromaticities?, let exponent):
             self.init(chromaticities: chromaticities, curve: ToneCurve(exponent: exponent))
         case .measured(nil, let exponent):
-            // A power near 2.2 is how files from before sRGB had a name approximate it.
+            // Files older than sRGB approximate it by an exponent near 2.2.
             let isSRGB = abs(exponent / 2.2 - 1) < 0.05
             self.init(
                 chromaticities: .sRGB, curve: isSRGB ? .sRGB : ToneCurve(exponent: exponent))
@@ -40,7 +41,7 @@ struct RGBColorSpace: Hashable {
 
     private static let unspecified = 2
     private static let (sRGBPrimaries, sRGBTransfer) = (1, 13)
-    /// Unspecified; BT.709, BT.601, BT.1361, BT.2020 in 10 and 12 bits, and xvYCC.
+    /// Unspecified; BT.709, BT.601, BT.1361, 10- and 12-bit BT.2020, and xvYCC.
     private static let shownAsSRGB: Set<Int> = [unspecified, 1, 6, 11, 12, 14, 15]
 
     private init?(primaries: Int, transfer: Int) {
@@ -54,13 +55,13 @@ struct RGBColorSpace: Hashable {
         (self.chromaticities, self.curve) = (chromaticities, curve)
     }
 
-    /// Whether samples mean the same as in sRGB. Grey has no primaries.
+    /// Returns whether samples have the same meaning as in sRGB. Gray has no primaries.
     func isSRGB(for space: ProfileSpace) -> Bool {
         curve == .sRGB && (space == .grey || chromaticities.isNear(.sRGB))
     }
 
-    /// X, Y and Z of red, green and blue, adapted to D50, the white of ICC profiles, as
-    /// ICC.1:2022, annex E says (Bradford); `nil` for numbers that are no colors.
+    /// The XYZ values of red, green and blue, adapted to D50, the ICC white point (Bradford;
+    /// ICC.1:2022, annex E); `nil` if the numbers are not valid colors.
     var colorants: [[Double]]? {
         let points = [chromaticities.red, chromaticities.green, chromaticities.blue]
         guard let white = chromaticities.white.xyz, let adaptation = chromaticities.adaptation
@@ -73,14 +74,14 @@ struct RGBColorSpace: Hashable {
     }
 }
 
-/// White and primaries as CIE 1931 x and y.
+/// White point and primaries as CIE 1931 xy.
 package struct Chromaticities: Hashable, Sendable {
     /// One color.
     package struct Point: Hashable, Sendable {
         let x: Double
         let y: Double
 
-        /// X, Y and Z at a luminance of 1; `nil` without any.
+        /// XYZ at a luminance of 1; `nil` if `y` is not positive.
         fileprivate var xyz: [Double]? { y > 0 ? [x / y, 1, (1 - x - y) / y] : nil }
     }
 
@@ -91,7 +92,7 @@ package struct Chromaticities: Hashable, Sendable {
 
     static let sRGB = Chromaticities([0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06])
 
-    /// x and y of white, red, green and blue, in this order.
+    /// Creates chromaticities from x and y of white, red, green and blue, in this order.
     init(_ numbers: [Double]) {
         precondition(numbers.count == 8)
         let points = stride(from: 0, to: 8, by: 2).map { Point(x: numbers[$0], y: numbers[$0 + 1]) }
@@ -113,19 +114,19 @@ package struct Chromaticities: Hashable, Sendable {
         22: [0.3127, 0.3290, 0.630, 0.340, 0.295, 0.605, 0.155, 0.077],
     ]
 
-    /// `nil` for 2, which says nothing, and for numbers that are reserved.
+    /// Returns `nil` for 2 (unspecified) and for reserved values.
     fileprivate init?(codePoint: Int) {
         guard let numbers = Self.byCodePoint[codePoint] else { return nil }
         self.init(numbers)
     }
 
-    /// Whether no color differs visibly.
+    /// Returns whether there is no visible difference.
     func isNear(_ other: Chromaticities) -> Bool {
         zip([white, red, green, blue], [other.white, other.red, other.green, other.blue])
             .allSatisfy { abs($0.x - $1.x) < 0.001 && abs($0.y - $1.y) < 0.001 }
     }
 
-    /// From their white to D50.
+    /// The matrix that adapts from this white point to D50.
     var adaptation: Matrix3? {
         let bradford = Matrix3(rows: [
             [0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296],
@@ -142,8 +143,8 @@ package struct Chromaticities: Hashable, Sendable {
     }
 }
 
-/// How samples from 0 to 1 become light: `(a × sample + b) ^ exponent` from `d` on, `c × sample`
-/// below (ICC.1:2022, table 68, function 3).
+/// A transfer curve from samples 0 to 1 to linear light: `(a × sample + b) ^ exponent` from `d` up,
+/// `c × sample` below (ICC.1:2022, table 68, function 3).
 package struct ToneCurve: Hashable, Sendable {
     let exponent: Double
     let a: Double
@@ -158,11 +159,12 @@ package struct ToneCurve: Hashable, Sendable {
         (self.exponent, self.a, self.b, self.c, self.d) = (exponent, a, b, c, d)
     }
 
-    /// A power.
+    /// A pure power.
     fileprivate init(exponent: Double) { self.init(exponent: exponent, a: 1, b: 0, c: 0, d: 0) }
 
-    /// ITU-T H.273, table 3; `nil` for logarithms, a high dynamic range, and 2, which says nothing.
-    /// What BT.709 and its like have recorded is displayed by BT.1886, as browsers do.
+    /// A transfer function of ITU-T H.273, table 3; `nil` for logarithmic and high dynamic range
+    /// ones, and for 2 (unspecified). BT.709 and related material is displayed by BT.1886, as in
+    /// browsers.
     fileprivate init?(codePoint: Int) {
         switch codePoint {
         case 1, 6, 11, 14, 15: self.init(exponent: 2.4)
@@ -173,14 +175,14 @@ package struct ToneCurve: Hashable, Sendable {
                 exponent: 1 / 0.45, a: 1 / 1.1115, b: 0.1115 / 1.1115, c: 0.25, d: 0.0913)
         case 8: self.init(exponent: 1)
         case 13: self = .sRGB
-        // (52.37 / 48 × sample ^ 2.6), within the power.
+        // 52.37 / 48 × sample ^ 2.6, with the factor moved into the power.
         case 17: self.init(exponent: 2.6, a: 1.034_081, b: 0, c: 0, d: 0)
         default: return nil
         }
     }
 }
 
-/// A matrix of three rows and columns.
+/// A 3×3 matrix.
 struct Matrix3 {
     let rows: [[Double]]
 
@@ -198,7 +200,7 @@ struct Matrix3 {
         Matrix3(columns: (0..<3).map { column in times(other.rows.map { $0[column] }) })
     }
 
-    /// By cofactors; `nil` where there is none.
+    /// The inverse, computed by cofactors; `nil` for a singular matrix.
     var inverse: Matrix3? {
         func cofactor(_ row: Int, _ column: Int) -> Double {
             let (r, s) = ((row + 1) % 3, (row + 2) % 3)
@@ -214,35 +216,35 @@ struct Matrix3 {
     }
 }
 
-/// Colours with light above that of SDR white, by the numbers of ITU-T H.273: red, green and blue
-/// of a high dynamic range (ITU-R BT.2100).
+/// An RGB color space of a high dynamic range, brighter than SDR white (ITU-R BT.2100), identified
+/// by ITU-T H.273 code points.
 public struct HDRColours: Hashable, Sendable {
-    /// What a sample means in light.
+    /// The transfer function.
     public enum Transfer: UInt8, Hashable, Sendable, CaseIterable {
-        /// SMPTE ST 2084: up to 10,000 candela per square metre.
+        /// SMPTE ST 2084 (PQ): up to 10,000 cd/m².
         case pq = 16
-        /// ARIB STD-B67: parts of what the display can show.
+        /// ARIB STD-B67 (HLG): relative to the peak brightness of the display.
         case hlg = 18
     }
 
-    /// Which red, green and blue; the white of all is D65.
+    /// The primaries; the white point is always D65.
     public enum Primaries: UInt8, Hashable, Sendable, CaseIterable {
         case bt709 = 1
         case bt2020 = 9
         case displayP3 = 12
     }
 
-    /// Which colours.
+    /// The primaries.
     public var primaries: Primaries
-    /// How much light.
+    /// The transfer function.
     public var transfer: Transfer
 
-    /// Names colours.
+    /// Creates a color space from primaries and a transfer function.
     public init(primaries: Primaries, transfer: Transfer) {
         (self.primaries, self.transfer) = (primaries, transfer)
     }
 
-    /// Colours by their numbers in a file; `nil` for others than these.
+    /// A color space by the code points in a file; `nil` for any other value.
     package init?(primaries: Int, transfer: Int) {
         guard let primaries = UInt8(exactly: primaries).flatMap(Primaries.init(rawValue:)),
             let transfer = UInt8(exactly: transfer).flatMap(Transfer.init(rawValue:))
@@ -250,7 +252,7 @@ public struct HDRColours: Hashable, Sendable {
         self.init(primaries: primaries, transfer: transfer)
     }
 
-    /// Colors as a file states them; `nil` for those of a standard dynamic range.
+    /// A color space from a file's statement; `nil` for a standard dynamic range.
     package init?(_ colors: StatedColors) {
         switch colors {
         case .cicp(let primaries, let transfer), .nclx(let primaries, let transfer):
@@ -259,16 +261,17 @@ public struct HDRColours: Hashable, Sendable {
         }
     }
 
-    /// The light of SDR white, in candela per square metre (ITU-R BT.2408, 3.1): what has more
-    /// becomes white in sRGB.
+    /// The luminance of SDR white in cd/m² (ITU-R BT.2408, 3.1). Brighter values are clipped to
+    /// white in sRGB.
     package static let whiteNits = 203.0
-    /// The display for which HLG is decoded (ITU-R BT.2100, table 5).
+    /// The peak luminance in cd/m² of the display for which HLG is decoded (ITU-R BT.2100, table
+    /// 5).
     package static let nominalPeakNits = 1_000.0
 }
 
 extension HDRColours.Primaries {
-    /// What of their linear red, green and blue each of those of sRGB has (ITU-R BT.2087 for those
-    /// of BT.2020; the others by the same rule of their chromaticities).
+    /// The matrix from linear RGB of these primaries to linear sRGB (ITU-R BT.2087 for BT.2020; the
+    /// others are derived from their chromaticities in the same way).
     package var toSRGB: [[Double]] {
         switch self {
         case .bt709: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -285,7 +288,7 @@ extension HDRColours.Primaries {
         }
     }
 
-    /// What each of them adds to luminance.
+    /// The luminance coefficients.
     package var luminance: [Double] {
         switch self {
         case .bt709: [0.2126, 0.7152, 0.0722]
@@ -296,9 +299,9 @@ extension HDRColours.Primaries {
 }
 
 extension HDRColours {
-    /// What an ICC profile says: by its numbers of H.273 (ICC.1:2022, 9.2.17), else by the curve of
-    /// its red, which libjxl and others write for PQ and HLG without such numbers. `nil` for other
-    /// colours, and for what is no profile.
+    /// Reads an ICC profile: its H.273 code points (ICC.1:2022, 9.2.17), otherwise the red transfer
+    /// curve, since libjxl and others write PQ and HLG without code points. Returns `nil` for other
+    /// colors and for invalid profiles.
     package init?(profile: borrowing HeaderBytes) {
         let tags = ProfileTags(profile)
         if let start = tags.start(of: "cicp", profile) {
@@ -318,8 +321,8 @@ extension HDRColours {
 }
 
 extension HDRColours.Transfer {
-    /// Light at a quarter, a half and three quarters of a sample: of PQ in parts of 10,000 candela
-    /// per square metre, of HLG in the scene (ITU-R BT.2100, tables 4 and 5).
+    /// Linear light at a quarter, a half and three quarters of the sample range: for PQ in units of
+    /// 10,000 cd/m², for HLG scene light (ITU-R BT.2100, tables 4 and 5).
     private var light: [Double] {
         switch self {
         case .pq: [0.000515_49, 0.009224_57, 0.098337_6]
@@ -327,9 +330,9 @@ extension HDRColours.Transfer {
         }
     }
 
-    /// Of a curve of that many points at least.
+    /// The minimum number of points of a curve that is compared.
     private static let pointsMin = 256
-    /// How much of the light a point may be away, and in all.
+    /// The relative and absolute tolerance of a point.
     private static let (relative, absolute) = (0.05, 0.000_05)
 
     fileprivate init?(curve start: Int, _ profile: borrowing HeaderBytes) {
@@ -356,7 +359,7 @@ extension HDRColours.Transfer {
 }
 
 extension HDRColours.Primaries {
-    /// The X of red, adapted to D50 as profiles have it.
+    /// The X of red, adapted to D50 as in profiles.
     private var redX: Double {
         switch self {
         case .bt709: 0.4361
@@ -373,32 +376,32 @@ extension HDRColours.Primaries {
     }
 }
 
-/// What the samples of pixels are: how many bits of them say something, and in which colours.
+/// The sample format of pixels: bit depth and color space.
 public struct SampleForm: Hashable, Sendable {
-    /// 8, or up to 16. More than 8 take two bytes, in the machine's order, and use all of these:
-    /// 65,535 is a sample of 1.
+    /// 8 to 16. Samples of more than 8 bits occupy two bytes in native byte order and use the full
+    /// range: 65,535 is 1.
     public var bits: Int
-    /// Colours of a high dynamic range; `nil`: sRGB or grey, or what a profile beside them says.
+    /// The HDR color space; if `nil`, sRGB or gray, or the space of an accompanying profile.
     public var hdr: HDRColours?
 
-    /// Describes samples.
+    /// Creates a sample format.
     public init(bits: Int = 8, hdr: HDRColours? = nil) {
         (self.bits, self.hdr) = (bits, hdr)
     }
 
-    /// 8 bits of sRGB or grey.
+    /// 8-bit sRGB or gray.
     public static let usual = SampleForm()
 
-    /// What `bits` may be.
+    /// The valid range of `bits`.
     public static let bitsRange = 8...16
 
-    /// Whether there are more than 8 bits.
+    /// Whether samples have more than 8 bits.
     public var isDeep: Bool { bits > 8 }
 
-    /// Bytes that a sample takes.
+    /// Bytes per sample.
     public var bytes: Int { isDeep ? 2 : 1 }
 
-    /// Whether there may be such: a high dynamic range needs more than 8 bits.
+    /// Whether the combination is valid: a high dynamic range needs more than 8 bits.
     package var isPossible: Bool {
         Self.bitsRange.contains(bits) && (hdr == nil || isDeep)
     }

@@ -1,49 +1,51 @@
-/// What is known of a format without a file of it: one row of `rows` for each.
+/// The static properties of a format: one row of `rows` for each.
 package struct FormatTraits: Sendable {
     /// The format.
     package let format: ImageFormat
-    /// The word for it.
+    /// The name on the command line and in JSON.
     package let name: String
-    /// Files of it in plain words, for sentences; its name where that is plain enough.
+    /// A plain-language plural for sentences; `nil` if `name` is plain enough.
     package var title: String?
-    /// Endings of file names, in lower case and without the dot; each is another word for it.
+    /// File name extensions, in lower case and without the dot; each is an alternative name.
     package var extensions: [String] = []
     /// The registered media type.
     package var mimeType: String?
-    /// Any of these tells the format. Of two rows that match, the first one counts.
+    /// The format is recognized by any of these. If several rows match, the first one wins.
     package var signatures: [FormatSignature] = []
-    /// The first element of a document of this format, where none of the signatures tells it.
+    /// The root element of a document of this format, for documents that no signature matches.
     package var root: String?
-    /// Another format that a file with these signatures is, by what stands behind them.
+    /// Detects another format that shares these signatures, by the bytes that follow.
     package var guest: (@Sendable (_ bytes: borrowing HeaderBytes) -> ImageFormat?)?
-    /// Whether it can carry transparency.
+    /// Whether the format supports transparency.
     package var carriesAlpha = true
-    /// Whether it can carry an animation.
+    /// Whether the format supports animation.
     package var isAnimated = false
-    /// Whether it is no image, but a video.
+    /// Whether the format is a video rather than an image.
     package var isVideo = false
-    /// Whether most images in it are photographs: rows of a PNG made of one are filtered.
+    /// Whether most images in this format are photographs; a PNG produced from one filters its
+    /// rows.
     package var isPhotographic = false
-    /// Where an encoded image says its size, if that can be read without a codec.
+    /// Reads the size of an encoded image, for formats that need no codec for that.
     package var storedSize: (@Sendable (_ bytes: borrowing HeaderBytes) -> PixelSize?)?
-    /// Where it says how many frames it has, if that can be read without a codec and the codec does
-    /// not say it, or says something else; `nil` where the codec is right.
+    /// Reads the number of frames without a codec, for formats whose codec doesn't report it or
+    /// reports something else; `nil` if the codec's number is right.
     package var storedFrames: (@Sendable (_ bytes: borrowing HeaderBytes) -> Int?)?
-    /// Where it states its colors by numbers; a profile may state them in any format.
+    /// Reads numerically stated colors; a profile is possible in any format.
     package var statedColors: (@Sendable (_ bytes: borrowing HeaderBytes) -> StatedColors?)?
-    /// Pages, counted without a codec up to so many, where its decoder would take long to do so.
+    /// Counts pages without a codec, up to a maximum, for formats whose decoder would be slow at
+    /// it.
     package var pageCount: (@Sendable (_ bytes: borrowing HeaderBytes, _ most: Int) -> Int)?
-    /// How it is decoded; `nil` where it is not.
+    /// How the format is decoded; `nil` if it isn't.
     package var input: FormatInput?
-    /// How it is encoded; `nil` where it is not.
+    /// How the format is encoded; `nil` if it isn't.
     package var output: FormatOutput?
-    /// How much longer an encoder takes for a pixel than that of JPEG does, with all around it.
+    /// The encoding time per pixel relative to JPEG, including all overhead.
     package var encoderClass: UInt64 = 1
-    /// The same without loss, where that is an option.
+    /// The same for lossless encoding, if that is optional.
     package var losslessEncoderClass: UInt64?
 
-    /// How much longer the encoder takes for a pixel with these options than that of JPEG does
-    /// without any.
+    /// Returns the encoding time per pixel with these options, relative to JPEG with default
+    /// options.
     package func encoderClass(_ options: OutputOptions) -> UInt64 {
         let usual = options.isWithoutLoss ? losslessEncoderClass ?? encoderClass : encoderClass
         guard let output else { return usual }
@@ -58,16 +60,16 @@ package struct FormatTraits: Sendable {
         return max(1, hundredths / 100)
     }
 
-    /// Whether this version decodes it.
+    /// Whether this version decodes the format.
     package var isDecodable: Bool { input != nil }
 
-    /// Whether it has no pixels of its own: it is drawn as large as it is needed.
+    /// Whether the format is vector-based, so that it is rendered at the needed size.
     package var isDrawn: Bool { input?.scales == .any }
 
-    /// Whether this version encodes it.
+    /// Whether this version encodes the format.
     package var isEncodable: Bool { output != nil }
 
-    /// Whether the word, in lower case, is one for it.
+    /// Returns whether a lower-case word is a name or an extension of the format.
     func isCalled(_ word: String) -> Bool {
         format != .undefined && (name == word || extensions.contains(word))
     }
@@ -76,7 +78,7 @@ package struct FormatTraits: Sendable {
         uniqueKeysWithValues: rows.map { ($0.format, FormatRow(traits: $0)) })
 }
 
-/// A row as an object: who reads one word of its `traits` copies no other.
+/// A row as an object, so that reading one field of `traits` doesn't copy the others.
 package final class FormatRow: Sendable {
     package let traits: FormatTraits
 
@@ -85,119 +87,120 @@ package final class FormatRow: Sendable {
     static let undefined = FormatRow(traits: .undefined)
 }
 
-/// Formats that one process decodes, and no other process.
+/// Formats that are decoded by the same kind of process, and by no other.
 public enum FormatFamily: Hashable, Sendable, CaseIterable {
-    /// Images of pixels.
+    /// Raster images.
     case raster
-    /// Drawings and documents: programs, almost, which are drawn where an operator wants that.
+    /// Vector drawings and documents. These are close to programs, so decoding them is opt-in.
     case vector
 }
 
 /// How a format is decoded.
 package struct FormatInput: Sendable {
-    /// Whose processes decode it.
+    /// The family, which determines the worker pool.
     package var family = FormatFamily.raster
-    /// The scales at which its decoder makes pixels.
+    /// The scales at which the decoder can produce pixels.
     package var scales = DecodeScales.whole
-    /// Whether its pixels may leave the decoder as planes.
+    /// Whether the decoder can output planes.
     package var hasPlanes = false
-    /// What its pages are.
+    /// How the pages of a file relate to each other.
     package var pages = Pages.frames
-    /// Whether there is something to see before all of its bytes have come.
+    /// Whether an incomplete file can be displayed.
     package var isShownPartially = false
-    /// What its decoder allocates.
+    /// The memory that the decoder allocates.
     package var memory = DecoderMemoryRows()
-    /// How an image of it is coded, where the header says more than libvips does.
+    /// Reads how an image is coded, for headers that state more than libvips reports.
     package var coding: (@Sendable (_ bytes: borrowing HeaderBytes) -> StoredCoding)?
 
-    /// What the pages of a file are to one another.
+    /// How the pages of a file relate to each other.
     package enum Pages: Sendable {
-        /// Parts of one image: whoever shows it needs all of them.
+        /// Parts of one image; all of them are needed to display it.
         case frames
-        /// Images of their own, of which one is decoded.
+        /// Independent images, of which one is decoded.
         case images
     }
 }
 
 /// How a format is encoded.
 package struct FormatOutput: Sendable {
-    /// When encoding loses something.
+    /// Whether encoding is lossy.
     package enum Loss: Sendable {
         case always
         case never
-        /// Unless the request says otherwise.
+        /// Lossy unless the request asks for lossless.
         case optional
     }
 
     package let loss: Loss
-    /// Whether what is lost, and so how large a file is, goes by a quality.
+    /// Whether a quality setting controls the loss and thereby the file size.
     package var hasQuality = true
-    /// Whether it stores planes, as far as it is encoded with loss.
+    /// Whether the encoder accepts planes, unless it is lossless.
     package var takesPlanes = false
-    /// The bits that a sample may have, from few to many.
+    /// The supported bits per sample, in ascending order.
     package var depths = [8]
-    /// Whether it says by numbers that its colours are of a high dynamic range.
+    /// Whether the format can signal a high dynamic range by code points.
     package var holdsHDR = false
-    /// Whether it is written with all frames of an animation.
+    /// Whether all frames of an animation can be encoded.
     package var holdsFrames = false
-    /// Pixels on one side at most.
+    /// The maximum number of pixels on one side.
     package var sideMax = Int(Int32.max)
-    /// Pixels at most, where its encoder takes much memory for each.
+    /// The maximum number of pixels, for encoders that need much memory per pixel.
     package var pixelsMax = Int.max
-    /// Whether an image whose source is of this format stays in it where nobody names another.
+    /// Whether an image keeps this source format if the request names no other.
     package var isKept = false
-    /// How many hundredths of the time an encoder takes with a setting that costs some.
+    /// The encoding time with a costly setting, in percent.
     package var settingTimes: [OutputSetting: UInt64] = [:]
-    /// What `effort` may be; `nil` where the encoder has none.
+    /// The range of `effort`; `nil` if the encoder has none.
     package var efforts: EncoderEfforts?
 
-    /// Whether an image may have that size.
+    /// Returns whether an image of this size can be encoded.
     package func hasRoom(for size: PixelSize) -> Bool {
         max(size.width, size.height) <= sideMax && size.area.map { $0 <= pixelsMax } == true
     }
 }
 
-/// The efforts of an encoder, from fast to small.
+/// The effort levels of an encoder, from fastest to smallest output.
 package struct EncoderEfforts: Sendable {
-    /// The lowest one.
+    /// The lowest level.
     let first: Int
-    /// The one that is taken where nobody names one.
+    /// The default level.
     package let usual: Int
-    /// How many hundredths of the time of the usual one each takes.
+    /// The time of each level, in percent of the default level's.
     let times: [UInt64]
 
     package var range: ClosedRange<Int> { first...(first + times.count - 1) }
 
-    /// The one that is taken: the nearest where the format was not known to who asked.
+    /// Returns the level that is used. Out-of-range values are clamped because the client may not
+    /// know the format.
     package func taken(_ effort: Int?) -> Int {
         min(max(effort ?? usual, range.lowerBound), range.upperBound)
     }
 
-    /// The time of an effort, in hundredths of that of the usual one.
+    /// Returns the time of a level, in percent of the default level's.
     func time(of effort: Int?) -> UInt64 { times[taken(effort) - first] }
 }
 
 extension FormatOutput {
-    /// Whether the quality says how large a file is.
+    /// Returns whether the quality setting controls the file size.
     package func losesSomething(_ options: OutputOptions) -> Bool {
         hasQuality && (loss == .always || (loss == .optional && !options.isWithoutLoss))
     }
 
-    /// The bits of a sample that are written where so many are wanted: the fewest that hold them,
-    /// else the most that there are.
+    /// Returns the bits per sample to encode for the wanted number: the fewest that hold it,
+    /// otherwise the most available.
     package func depth(for wanted: Int) -> Int {
         depths.first { $0 >= wanted } ?? depths[depths.count - 1]
     }
 
-    /// Whether planes become this format without being joined.
+    /// Returns whether planes can be encoded without interleaving them.
     package func takesPlanes(lossless: Bool) -> Bool {
         takesPlanes && !(loss == .optional && lossless)
     }
 }
 
 extension FormatTraits {
-    /// One row for each format. Signatures are tried from the first row on, so a longer one stands
-    /// before a shorter one that it begins with.
+    /// One row per format. Signatures are tried in row order, so a longer one precedes a shorter
+    /// one that is its prefix.
     package static let rows = images + videos + [undefined]
 
     private static let images: [FormatTraits] = [
@@ -213,13 +216,13 @@ extension FormatTraits {
                     whole: DecoderMemory(perChannel: 9, copies: 1),
                     layered: DecoderMemory(perChannel: 25, copies: 1)),
                 coding: { $0.jxlCoding }),
-            // libjxl takes 90 bytes for each pixel, and at effort 9 minutes for a million of them.
+            // libjxl needs 90 bytes per pixel, and at effort 9 minutes per megapixel.
             output: FormatOutput(
                 loss: .optional, depths: [8, 16], pixelsMax: 8_000_000,
                 efforts: EncoderEfforts(
                     first: 3, usual: 5, times: [60, 65, 100, 140, 260, 1_250])),
             encoderClass: 7, losslessEncoderClass: 88),
-        // Its code stream begins like a JPEG.
+        // Its codestream begins like a JPEG.
         FormatTraits(
             format: .jpeg2000, name: "jpeg2000", title: "JPEG 2000 images",
             extensions: ["jp2", "j2k", "jpf", "jpx"], mimeType: "image/jp2",
@@ -260,8 +263,8 @@ extension FormatTraits {
                     first: 1, usual: 3,
                     times: [100, 100, 100, 200, 300, 300, 300, 350, 350, 350])),
             encoderClass: 8),
-        // libwebp makes any scale; these four are the ones whose results are kept the same. Without
-        // loss its encoder takes ten times as long.
+        // libwebp supports any scale; results of these four are kept stable. Lossless encoding
+        // takes ten times as long.
         FormatTraits(
             format: .webp, name: "webp", extensions: ["webp"], mimeType: "image/webp",
             signatures: [.text("RIFF", then: "WEBP", at: 8)], isAnimated: true,
@@ -276,7 +279,7 @@ extension FormatTraits {
                 efforts: EncoderEfforts(
                     first: 0, usual: 4, times: [50, 50, 70, 90, 100, 120, 180])),
             encoderClass: 4, losslessEncoderClass: 40),
-        // Those of Canon, Fujifilm, Olympus, Panasonic, Sigma and Minolta have signatures of their
+        // Canon, Fujifilm, Olympus, Panasonic, Sigma and Minolta files have signatures of their
         // own, one of which begins like a TIFF. The others are TIFF files.
         FormatTraits(
             format: .raw, name: "raw", title: "camera RAW files", extensions: ["raw"],
@@ -303,7 +306,7 @@ extension FormatTraits {
         FormatTraits(
             format: .ico, name: "ico", title: "icons and cursors of Windows", extensions: ["ico"],
             mimeType: "image/vnd.microsoft.icon",
-            // A TGA may begin as a cursor does, but for the number of images.
+            // A TGA may begin like a cursor, except for the number of images.
             signatures: [.bytes([0, 0, 1, 0]), .bytes([0, 0, 2, 0])],
             guest: { $0.iconCount == nil ? .undefined : nil }, storedFrames: { $0.iconCount },
             input: FormatInput(
@@ -319,8 +322,8 @@ extension FormatTraits {
             signatures: .brands("mif1", "msf1"), isPhotographic: true,
             statedColors: { $0.heifColors },
             input: FormatInput(hasPlanes: true, pages: .images, memory: hevcMemory)),
-        // The largest side of the levels of AV1; libaom takes some 30 bytes for each pixel. Of its
-        // own speeds, 9 to 0, the three slowest take more than 8 s for a million pixels.
+        // The largest side that AV1 levels permit; libaom needs some 30 bytes per pixel. Of its
+        // speeds 9 to 0, the three slowest take more than 8 s per megapixel.
         FormatTraits(
             format: .avif, name: "avif", extensions: ["avif"], mimeType: "image/avif",
             signatures: .brands("avif", "avis"), isAnimated: true, isPhotographic: true,
@@ -365,7 +368,7 @@ extension FormatTraits {
             storedSize: { $0.pamSize }, output: FormatOutput(loss: .never)),
     ]
 
-    /// libheif has the planes of the coded image, and converts all of it at once.
+    /// libheif keeps the planes of the coded image and converts all of it at once.
     private static let hevcMemory = DecoderMemoryRows(streamed: DecoderMemory(copies: 3))
 
     private static let videos: [FormatTraits] = [
@@ -388,30 +391,29 @@ extension FormatTraits {
             mimeType: "video/matroska", signatures: [.ebml("matroska")], isVideo: true),
     ]
 
-    /// What is not recognised.
+    /// The row for unrecognized files.
     static let undefined = FormatTraits(format: .undefined, name: "undefined")
 }
 
-/// Bytes that a decoder allocates for an image while it decodes it: measured, and rounded up so
-/// that no image of the kind takes more. Planes and pixels that leave the decoder lie in shared
-/// memory and do not count.
+/// The memory that a decoder allocates for an image: measured, and rounded up so that no image of
+/// this kind exceeds it. Output planes and pixels are in shared memory and not included.
 package struct DecoderMemory: Hashable, Sendable {
-    /// For each pixel.
+    /// Bytes per pixel.
     package var perPixel = 0
-    /// For each channel of each pixel.
+    /// Bytes per channel and pixel.
     package var perChannel = 0
-    /// Copies of the decoded samples.
+    /// The number of copies of the decoded samples.
     package var copies = 0
 
-    /// Canvas, frame and what is drawn of it, besides the decoder's own memory: RGBA each.
+    /// Canvas, frame and the composited frame in RGBA, in addition to the decoder's own memory.
     package static let composing = DecoderMemory(perPixel: 16)
 
-    /// Bytes for an image; `.max` for more than a number holds.
+    /// Returns the number of bytes for an image; `.max` on overflow.
     ///
     /// - Parameters:
-    ///   - pixels: as they are coded.
-    ///   - channels: those of colors, alpha and all others.
-    ///   - sampleBytes: of one channel.
+    ///   - pixels: the number of coded pixels.
+    ///   - channels: the number of all channels, including alpha.
+    ///   - sampleBytes: bytes per sample.
     package func bytes(pixels: Int, channels: Int, sampleBytes: Int) -> Int {
         let each = perPixel + channels * (perChannel + copies * sampleBytes)
         let (bytes, overflows) = pixels.multipliedReportingOverflow(by: each)
@@ -419,13 +421,13 @@ package struct DecoderMemory: Hashable, Sendable {
     }
 }
 
-/// The memory that decoders of one format take, by how an image is coded.
+/// The decoder memory of a format, by how an image is coded.
 package struct DecoderMemoryRows: Hashable, Sendable {
-    /// Row by row or block by block.
+    /// Decoded row by row or block by block.
     package var streamed = DecoderMemory()
-    /// As a whole: in several passes, interlaced, or in channels of their own.
+    /// Decoded as a whole: progressive, interlaced, or with separate channels.
     package var whole: DecoderMemory?
-    /// From several coded frames, which the decoder keeps for one another.
+    /// Composed from several coded frames, which the decoder retains.
     package var layered: DecoderMemory?
 
     /// How an image is coded.
@@ -433,7 +435,7 @@ package struct DecoderMemoryRows: Hashable, Sendable {
         case streamed, whole, layered
     }
 
-    /// The row of a coding, or the nearest one of those that the format has.
+    /// The entry for a coding, or the nearest one that the format has.
     package subscript(coding: Coding) -> DecoderMemory {
         switch coding {
         case .streamed: streamed
@@ -443,12 +445,12 @@ package struct DecoderMemoryRows: Hashable, Sendable {
     }
 }
 
-/// How an image is coded, as far as its header says it.
+/// How an image is coded, as far as its header reveals.
 package struct StoredCoding: Hashable, Sendable {
     package var coding: DecoderMemoryRows.Coding
-    /// Channels beside the colors, alpha among them.
+    /// The number of channels other than color, including alpha.
     package var extraChannels = 0
-    /// Pixels of a frame that is larger than the image.
+    /// The number of pixels of a frame that is larger than the image.
     package var framePixels = 0
 
     package init(

@@ -1,10 +1,10 @@
-/// A box of ISO/IEC 14496-12: its type, and where what is in it lies.
+/// A box of ISO/IEC 14496-12: its type and the range of its content.
 struct Box {
     let type: Int
     let content: Range<Int>
 }
 
-/// Types of boxes, which are four letters.
+/// Box types, which are four-character codes.
 enum BoxType {
     static let meta = 0x6D65_7461
     static let primaryItem = 0x7069_746D
@@ -42,19 +42,19 @@ enum BoxType {
 }
 
 extension HeaderBytes {
-    /// Boxes within one, items and properties of an item, at most.
+    /// The maximum number of boxes in a box, of items, and of properties of an item.
     static let partsMax = 256
-    /// Version and flags, which begin the boxes that are looked into.
+    /// The size of version and flags, with which full boxes begin.
     static let versionBytes = 4
 
-    /// The size of what is displayed of a HEIF file, as it is coded, before it is turned: of the
-    /// frames of an AVIF sequence; else the extents of the primary item (ISO/IEC 23008-12, 6.5.3),
-    /// or of the frames where there is no such item.
+    /// The size of the displayed image of a HEIF file, as coded and before rotation: of the frames
+    /// of an AVIF sequence, otherwise the spatial extents of the primary item (ISO/IEC 23008-12,
+    /// 6.5.3), or of the frames if there is no primary item.
     package var heifSize: PixelSize? {
         shownFrames.map(\.size) ?? primaryItemSize
     }
 
-    /// The frames that are displayed in place of a primary item.
+    /// The frames that are displayed instead of a primary item.
     private var shownFrames: PictureTrack? {
         avifSequence?.main ?? (hasPrimaryItem ? nil : pictureSequence?.main)
     }
@@ -70,7 +70,7 @@ extension HeaderBytes {
         return nil
     }
 
-    /// The colors of the frames of an AVIF sequence, or of a file's primary item, by code points
+    /// The colors of the frames of an AVIF sequence, or of the primary item, as code points
     /// (ISO/IEC 14496-12, 12.1.5).
     var heifColors: StatedColors? {
         let properties = shownFrames.map { boxes(in: $0.entry) } ?? primaryProperties
@@ -84,23 +84,23 @@ extension HeaderBytes {
         return nil
     }
 
-    /// Whether a HEIF file says that it is an AVIF as well, whatever its major brand is.
+    /// Whether a HEIF file is also declared as AVIF, whatever its major brand.
     package var hasAVIFBrand: Bool {
         brandPlaces.contains { has("avif", at: $0) || has("avis", at: $0) }
     }
 
-    /// Where the file says its major brand, and those with which it is compatible.
+    /// The offsets of the major brand and the compatible brands.
     var brandPlaces: [Int] {
         guard has("ftyp", at: 4), let size = bigEndian(4, at: 0) else { return [] }
         return [8] + stride(from: 16, to: min(size, 4 * Self.partsMax), by: 4)
     }
 
-    /// Whether a HEIF file has an image besides its tracks.
+    /// Whether a HEIF file has an image in addition to its tracks.
     package var hasPrimaryItem: Bool {
         box(BoxType.meta, in: 0..<Int.max).flatMap { primaryItem(in: $0) } != nil
     }
 
-    /// Of the primary item of a HEIF file, in their order.
+    /// The properties of the primary item of a HEIF file, in order.
     private var primaryProperties: [Box] {
         guard let meta = box(BoxType.meta, in: 0..<Int.max),
             let item = primaryItem(in: meta),
@@ -114,16 +114,16 @@ extension HeaderBytes {
         }
     }
 
-    /// Where the codestream of a JPEG XL begins, in boxes or without (ISO/IEC 18181-2).
-    /// Of one in parts it is the first of them.
+    /// The range of a JPEG XL codestream, with or without a container (ISO/IEC 18181-2). For a
+    /// codestream in several parts, the range of the first one.
     var jxlCodestream: Range<Int>? {
         if bigEndian(2, at: 0) == 0xFF0A { return 0..<Int.max }
         if let whole = box(BoxType.codestream, in: 0..<Int.max) { return whole }
-        // A number comes before each part.
+        // A sequence number precedes each part.
         return box(BoxType.partialCodestream, in: 0..<Int.max)?.dropFirst(4)
     }
 
-    /// The next part of the codestream of a JPEG XL, behind the box that ends there.
+    /// Returns the next part of a JPEG XL codestream, after the box that ends at `end`.
     func jxlPart(behind end: Int) -> Range<Int>? {
         guard end < .max, let part = box(BoxType.partialCodestream, in: end..<Int.max)?.dropFirst(4)
         else { return nil }
@@ -137,7 +137,7 @@ extension HeaderBytes {
         return bigEndian(version == 0 ? 2 : 4, at: box.lowerBound + Self.versionBytes)
     }
 
-    /// The numbers of its properties, from 1 on (ISO/IEC 14496-12, 8.11.14).
+    /// Returns the property indices of an item, counted from 1 (ISO/IEC 14496-12, 8.11.14).
     private func properties(of item: Int, in association: Range<Int>) -> [Int] {
         let start = association.lowerBound
         guard let version = byte(start), let flags = byte(start + 3),
@@ -151,7 +151,7 @@ extension HeaderBytes {
             offset += idBytes + 1
             if id == item {
                 return (0..<Int(count)).compactMap { place in
-                    // The highest bit says that a reader has to know the property.
+                    // The highest bit marks the property as essential.
                     bigEndian(indexBytes, at: offset + place * indexBytes)
                         .map { $0 & (1 << (8 * indexBytes - 1) - 1) }
                 }
@@ -161,20 +161,20 @@ extension HeaderBytes {
         return []
     }
 
-    /// What is in the first box of a type.
+    /// Returns the content of the first box of a type.
     func box(_ type: Int, in range: Range<Int>) -> Range<Int>? {
         boxes(in: range).first { $0.type == type }?.content
     }
 
-    /// The boxes in a part of the file, in their order; those that it has, where one is cut off or
-    /// has no possible size.
+    /// Returns the boxes in a range of the file, in order, up to the first one that is truncated or
+    /// has an invalid size.
     func boxes(in range: Range<Int>) -> [Box] {
         var boxes: [Box] = []
         var offset = range.lowerBound
         while boxes.count < Self.partsMax, offset < range.upperBound,
             let short = bigEndian(4, at: offset), let type = bigEndian(4, at: offset + 4)
         {
-            // 1: the size follows in eight bytes; 0: up to the end of the file.
+            // 1: a 64-bit size follows; 0: the box extends to the end of the file.
             let isLong = short == 1
             let long =
                 isLong && bigEndian(2, at: offset + 8) == 0
@@ -196,12 +196,12 @@ extension Range<Int> {
 }
 
 extension HeaderBytes {
-    /// Bytes in which a HEIF file says what its items are, in all. libavif 0.11 looks for an item
-    /// among all of them for each entry, so that its time grows with the square of their number.
+    /// The maximum total size of the item tables of a HEIF file. libavif 0.11 searches all items
+    /// for each entry, so its running time is quadratic in their number.
     private static let itemBytesMax = 128 << 10
 
-    /// Whether its items are no more than those of a grid of some thousand tiles. One with more
-    /// boxes than are looked at has too many.
+    /// Whether there are no more items than in a grid of a few thousand tiles. False if there are
+    /// more boxes than are parsed.
     package var hasFewItems: Bool {
         let tracks = box(BoxType.movie, in: 0..<Int.max).map { boxes(in: $0) } ?? []
         let places = [0..<Int.max] + tracks.filter { $0.type == BoxType.track }.map(\.content)
@@ -228,18 +228,19 @@ extension HeaderBytes {
     }
 }
 
-/// Bytes of an AVIF that a reader takes in place of those that are there, since libavif 0.11 reads
-/// the boxes of some files in another way than their specification (ISO/IEC 23008-12).
+/// Bytes to substitute while an AVIF is read, because libavif 0.11 interprets some boxes
+/// differently from their specification (ISO/IEC 23008-12).
 package struct AVIFPatches {
-    /// Tiles that get the places of others, and bytes of these places.
+    /// The maximum number of tiles whose locations are exchanged, and the maximum size of these
+    /// locations in bytes.
     private static let (movesMax, movedBytesMax) = (4_096, 1 << 20)
 
-    /// Each at the offset of its first byte.
+    /// The patches, each at the offset of its first byte.
     package private(set) var all: [(offset: Int, bytes: [UInt8])] = []
 
-    /// Those of a file, of which none is needed as a rule.
+    /// Creates the patches of a file. Most files need none.
     ///
-    /// - Parameter tracks: whether its tracks are to be read, or its primary image.
+    /// - Parameter tracks: whether the tracks are to be read rather than the primary image.
     package init(_ file: borrowing HeaderBytes, ofTracks tracks: Bool) {
         if tracks {
             disownTracks(file)
@@ -249,15 +250,15 @@ package struct AVIFPatches {
         }
     }
 
-    /// Of a file that says it is a sequence libavif reads no image where its tracks are damaged.
+    /// libavif can't read the image of a file declared as a sequence if its tracks are damaged.
     private mutating func hideTracks(_ file: borrowing HeaderBytes) {
         for place in file.brandPlaces where file.has("avis", at: place) {
             all.append((place, Array("avif".utf8)))
         }
     }
 
-    /// libavif takes any track that belongs to the frames for their alpha, such as one of depths.
-    /// A track that belongs to one that is not there is none of theirs.
+    /// libavif mistakes any auxiliary track of the frames for alpha, such as a depth map. Pointing
+    /// such a track at a nonexistent owner detaches it.
     private mutating func disownTracks(_ file: borrowing HeaderBytes) {
         for track in file.pictureTracks where !track.isAlpha {
             guard let owner = track.ownerPlace else { continue }
@@ -265,8 +266,8 @@ package struct AVIFPatches {
         }
     }
 
-    /// libavif takes the tiles of a grid in the order in which the file first names them, and not
-    /// in that of the reference (6.6.2.3). Where these differ, tiles get the places of others.
+    /// libavif reads the tiles of a grid in the order in which the file first mentions them rather
+    /// than in reference order (6.6.2.3). If these differ, tile locations are exchanged.
     private mutating func orderTiles(_ file: borrowing HeaderBytes) {
         guard let meta = file.box(BoxType.meta, in: 0..<Int.max) else { return }
         let boxes = file.boxes(in: meta.dropFirst(HeaderBytes.versionBytes))
@@ -279,7 +280,7 @@ package struct AVIFPatches {
         for wanted in file.derivations(references.content) {
             let isWanted = Set(wanted)
             let taken = named.filter { isWanted.contains($0) }
-            // A tile that is named twice has no place of its own.
+            // A tile that is used twice has no location of its own.
             guard taken != wanted, taken.count == wanted.count, isWanted.count == wanted.count,
                 Set(taken) == isWanted
             else { continue }
@@ -308,10 +309,11 @@ package struct AVIFPatches {
 }
 
 extension HeaderBytes {
-    /// Items, tiles of one and places of one at most.
+    /// The maximum number of items, tiles per item, and extents per item.
     private static let itemsMax = 4_096
 
-    /// The items that others are made of, in order, for each of these (ISO/IEC 23008-12, 6.4.7).
+    /// Returns, for each derived item, the items it is composed of, in order (ISO/IEC 23008-12,
+    /// 6.4.7).
     fileprivate func derivations(_ references: Range<Int>) -> [[Int]] {
         guard let version = byte(references.lowerBound) else { return [] }
         let idBytes = version == 0 ? 2 : 4
@@ -323,8 +325,8 @@ extension HeaderBytes {
         }
     }
 
-    /// Where a file says in which bytes each item lies (ISO/IEC 14496-12, 8.11.3), behind the
-    /// number of the item; none where an entry cannot be.
+    /// Returns the range of the file that holds the location entry of each item (ISO/IEC 14496-12,
+    /// 8.11.3), after the item ID; empty if an entry is invalid.
     fileprivate func itemPlaces(_ locations: Range<Int>) -> [(item: Int, range: Range<Int>)] {
         let start = locations.lowerBound
         guard let version = byte(start), version <= 2, let sizes = bigEndian(2, at: start + 4)

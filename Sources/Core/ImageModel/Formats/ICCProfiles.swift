@@ -1,27 +1,28 @@
-/// An ICC profile that explains the samples of an image.
+/// An ICC profile that defines the meaning of an image's samples.
 package struct SampleProfile: Hashable, Sendable {
     /// The whole profile.
     package let bytes: [UInt8]
-    /// Its color space: that of the samples, or RGB for grey ones, which are then three alike.
+    /// The profile's color space: that of the samples, or RGB for gray samples, which are then
+    /// replicated to three channels.
     package let space: ProfileSpace
 
-    /// The profile of a file.
+    /// Validates a profile embedded in a file.
     ///
     /// - Parameters:
-    ///   - bytes: as the file has them.
-    ///   - space: that of the samples; `nil` where no profile explains them.
-    /// - Returns: `nil` for an incomplete profile, and for one of another color space. The image is
-    ///   then shown as if it had none, which is what browsers do.
+    ///   - bytes: the profile as stored in the file.
+    ///   - space: the color space of the samples; `nil` if no profile applies to them.
+    /// - Returns: `nil` for an incomplete profile or one of another color space. The image is then
+    ///   displayed as if it had none, as in browsers.
     package init?(_ bytes: UnsafeRawBufferPointer, for space: ProfileSpace?) {
         guard let found = ProfileSpace(bytes), found == space || (found, space) == (.rgb, .grey)
         else { return nil }
         (self.bytes, self.space) = (Array(bytes), found)
     }
 
-    /// A profile made of the numbers in a file.
+    /// Builds a profile from numerically stated colors.
     ///
-    /// - Returns: `nil` for colors that are shown as sRGB, and for other samples than of red, green
-    ///   and blue or grey.
+    /// - Returns: `nil` for colors that are displayed as sRGB, and for samples other than RGB or
+    ///   gray.
     package init?(_ colors: StatedColors, for space: ProfileSpace?) {
         guard let space, space != .cmyk, let colors = RGBColorSpace(colors),
             !colors.isSRGB(for: space), let profile = ColorProfile(colors, for: space)
@@ -29,7 +30,7 @@ package struct SampleProfile: Hashable, Sendable {
         (bytes, self.space) = (profile.bytes, space)
     }
 
-    /// That of the two statements of a file which counts.
+    /// Selects which of an embedded profile and stated colors takes precedence.
     package init?(
         _ embedded: SampleProfile?, stated: StatedColors?, for space: ProfileSpace?
     ) {
@@ -41,18 +42,18 @@ package struct SampleProfile: Hashable, Sendable {
     }
 }
 
-/// The color space of the samples that an ICC profile explains, by its signature
-/// (ICC.1:2022, table 19).
+/// The color space that an ICC profile applies to, by its signature (ICC.1:2022, table 19).
 package enum ProfileSpace: String, Hashable, Sendable {
     case rgb = "RGB "
     case grey = "GRAY"
     case cmyk = "CMYK"
 
     private static let headerBytes = 128
-    /// Scanners, displays, printers and plain spaces; not links between devices and their like.
+    /// Input, display, output and color space profiles; not device links and other classes.
     private static let classes = ["scnr", "mntr", "prtr", "spac"]
 
-    /// By the header (ICC.1:2022, 7.2); `nil` for other samples, and for what is no whole profile.
+    /// Reads the profile header (ICC.1:2022, 7.2); returns `nil` for other color spaces and for an
+    /// incomplete profile.
     package init?(_ profile: some RandomAccessCollection<UInt8>) {
         let header = Array(profile.prefix(Self.headerBytes))
         guard profile.count > Self.headerBytes, header[36..<40].elementsEqual("acsp".utf8),
@@ -63,7 +64,7 @@ package enum ProfileSpace: String, Hashable, Sendable {
     }
 }
 
-/// The table of tags behind the header of a profile (ICC.1:2022, 7.3).
+/// The tag table after the profile header (ICC.1:2022, 7.3).
 struct ProfileTags {
     private static let tagsMax = 100
     private static let tableStart = 128
@@ -73,7 +74,7 @@ struct ProfileTags {
         count = min(profile.bigEndian(4, at: Self.tableStart) ?? 0, Self.tagsMax)
     }
 
-    /// Where what the tag names begins.
+    /// Returns the offset of a tag's data.
     func start(of tag: StaticString, _ profile: borrowing HeaderBytes) -> Int? {
         for index in 0..<count {
             let entry = Self.tableStart + 4 + 12 * index
@@ -84,7 +85,7 @@ struct ProfileTags {
 }
 
 extension SampleProfile {
-    /// Whether it converts by tables of the perceptual intent, and has nothing for others.
+    /// Whether the profile has tables for the perceptual intent and for no other.
     package var isPerceptualOnly: Bool {
         let profile = HeaderBytes(bytes.span)
         let tags = ProfileTags(profile)
@@ -94,8 +95,8 @@ extension SampleProfile {
             && !isMatrix
     }
 
-    /// Whether it says nothing but sRGB, or of grey its curve: no sample of 8 bits would change by
-    /// more than one.
+    /// Whether the profile is equivalent to sRGB (for gray: to its curve), so that no 8-bit sample
+    /// would change by more than one.
     package var isSRGB: Bool {
         let profile = HeaderBytes(bytes.span)
         let tags = ProfileTags(profile)
@@ -119,9 +120,9 @@ extension SampleProfile {
 }
 
 extension ProfileTags {
-    /// How far X, Y and Z may be away: profiles of sRGB differ in how they round.
+    /// The tolerance of X, Y and Z: sRGB profiles differ in rounding.
     private static let colorantTolerance = 0.002
-    /// The curve of sRGB at each sixteenth (IEC 61966-2-1).
+    /// The sRGB curve at each sixteenth (IEC 61966-2-1).
     private static let sRGBLight = [
         0, 0.005_156, 0.014_350, 0.029_343, 0.050_876, 0.079_581, 0.116_016, 0.160_683, 0.214_041,
         0.276_518, 0.348_510, 0.430_393, 0.522_522, 0.625_232, 0.738_845, 0.863_669, 1,
@@ -147,7 +148,8 @@ extension ProfileTags {
         return profile.has("curv", at: start) && isSRGBTable(at: start, profile)
     }
 
-    /// ICC.1:2022, 10.18: exponent, a, b, c, d, and e and f, which may be added to both parts.
+    /// Parametric curve (ICC.1:2022, 10.18): exponent, a, b, c, d, then offsets e and f for both
+    /// parts.
     private func isSRGBFunction(at start: Int, _ profile: borrowing HeaderBytes) -> Bool {
         guard let kind = profile.bigEndian(2, at: start + 8), [3, 4].contains(kind) else {
             return false
@@ -161,8 +163,8 @@ extension ProfileTags {
         return true
     }
 
-    /// ICC.1:2022, 10.6: points at equal distances, to which one is no more than the next sample
-    /// of 8 bits.
+    /// Sampled curve (ICC.1:2022, 10.6): equidistant points, compared with a tolerance of one 8-bit
+    /// step.
     private func isSRGBTable(at start: Int, _ profile: borrowing HeaderBytes) -> Bool {
         guard let count = profile.bigEndian(4, at: start + 8), count >= 16 else { return false }
         let parts = Self.sRGBLight.count - 1
@@ -183,15 +185,15 @@ extension ProfileTags {
 }
 
 extension HeaderBytes {
-    /// A number with a sign and 16 bits behind the point (ICC.1:2022, 4.6).
+    /// Reads a signed 16.16 fixed-point number (ICC.1:2022, 4.6).
     fileprivate func fixed(at offset: Int) -> Double? {
         bigEndian(4, at: offset).map { Double(Int32(truncatingIfNeeded: $0)) / 65_536 }
     }
 }
 
-/// An ICC profile made of the numbers by which a file states its colors (ICC.1:2022).
+/// An ICC profile generated from numerically stated colors (ICC.1:2022).
 struct ColorProfile {
-    /// X, Y and Z of the white that profiles refer to (7.2.16).
+    /// The XYZ values of the profile connection space's white point (7.2.16).
     static let d50 = [0.9642, 1, 0.8249]
 
     private static let headerBytes = 128
@@ -201,7 +203,7 @@ struct ColorProfile {
     /// The whole profile.
     let bytes: [UInt8]
 
-    /// - Returns: `nil` for numbers that are no colors.
+    /// - Returns: `nil` if the numbers are not valid colors.
     init?(_ colors: RGBColorSpace, for space: ProfileSpace) {
         guard let tags = Self.tags(colors, for: space) else { return nil }
         let tableBytes = 4 + 12 * tags.count
@@ -215,11 +217,11 @@ struct ColorProfile {
         bytes = Self.header(space, size: size) + table + data
     }
 
-    /// 7.2: of a display, with the connection space XYZ.
+    /// Section 7.2: a display profile with the connection space XYZ.
     private static func header(_ space: ProfileSpace, size: Int) -> [UInt8] {
         var header = number(size) + zeros(4) + version
         header += Array("mntr\(space.rawValue)XYZ ".utf8)
-        // 1 January 2000: the same numbers make the same bytes.
+        // A fixed date, 1 January 2000, so that equal input produces equal bytes.
         header += [0x07, 0xD0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0] + Array("acsp".utf8) + zeros(24)
         header += number(relativeColorimetric) + d50.flatMap(fixed)
         return header + zeros(headerBytes - header.count)
@@ -242,30 +244,30 @@ struct ColorProfile {
         return common + colorTags + ["rTRC", "gTRC", "bTRC"].map { ($0, curve) }
     }
 
-    /// 10.18, function 3.
+    /// Section 10.18, function 3.
     private static func parametric(_ curve: ToneCurve) -> [UInt8] {
         Array("para".utf8) + zeros(4) + [0, 3, 0, 0]
             + [curve.exponent, curve.a, curve.b, curve.c, curve.d].flatMap(fixed)
     }
 
-    /// 10.31.
+    /// Section 10.31.
     private static func xyz(_ values: [Double]) -> [UInt8] {
         Array("XYZ ".utf8) + zeros(4) + values.flatMap(fixed)
     }
 
-    /// 10.22.
+    /// Section 10.22.
     private static func array(_ values: [Double]) -> [UInt8] {
         Array("sf32".utf8) + zeros(4) + values.flatMap(fixed)
     }
 
-    /// 10.15, in English.
+    /// Section 10.15, in English.
     private static func text(_ text: String) -> [UInt8] {
         let units = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
         return Array("mluc".utf8) + zeros(4) + number(1) + number(12) + Array("enUS".utf8)
             + number(units.count) + number(28) + units
     }
 
-    /// 4.6, s15Fixed16Number.
+    /// Section 4.6, s15Fixed16Number.
     private static func fixed(_ value: Double) -> [UInt8] {
         number(Int((value * 65_536).rounded()))
     }

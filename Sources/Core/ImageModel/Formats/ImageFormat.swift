@@ -1,12 +1,12 @@
-/// An image format. Raw values up to 10 are SDWebImage's (SEMANTICS §1.2), ours start at 100.
+/// An image format. Raw values up to 10 are SDWebImage's (SEMANTICS §1.2); our own start at 100.
 ///
-/// What is known of each is its row in `FormatTraits.rows`.
+/// The properties of each format are its row in `FormatTraits.rows`.
 public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
-    /// Not recognised.
+    /// Unrecognized.
     case undefined = -1
     /// JPEG.
     case jpeg = 0
-    /// PNG, APNG included.
+    /// PNG, including APNG.
     case png = 1
     /// GIF.
     case gif = 2
@@ -32,11 +32,11 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     case jxl = 101
     /// JPEG 2000.
     case jpeg2000 = 102
-    /// Photoshop's documents.
+    /// Photoshop document.
     case psd = 103
     /// OpenEXR.
     case exr = 104
-    /// Icons of Windows.
+    /// Windows icon or cursor.
     case ico = 105
     /// MP4 video.
     case mp4 = 106
@@ -48,24 +48,25 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     case mkv = 109
     /// QOI.
     case qoi = 110
-    /// Pixels as they are, in PAM of Netpbm: for programs that draw them.
+    /// Raw pixels as a Netpbm PAM, for programs that draw them.
     case pam = 111
 
-    /// The word for it on the command line and in JSON.
+    /// The name on the command line and in JSON.
     public var name: String { row.traits.name }
 
-    /// Its registered media type; `nil` where there is none.
+    /// The registered media type; `nil` if there is none.
     public var mimeType: String? { row.traits.mimeType }
 
-    /// The format of that name or of files that end so: `jpg` is `jpeg`. `nil` for other words.
-    /// Whoever reads the name of a format reads it with this.
+    /// Looks up a format by its name or a file name extension, ignoring case: `jpg` is `jpeg`.
+    /// Returns `nil` for any other word. All format names are parsed by this initializer.
     public init?(name: String) {
         let wanted = name.lowercased()
         guard let row = FormatTraits.rows.first(where: { $0.isCalled(wanted) }) else { return nil }
         self = row.format
     }
 
-    /// The format of files whose name ends so, without the dot; `nil` for other endings.
+    /// Looks up a format by a file name extension without the dot, ignoring case; returns `nil` for
+    /// any other extension.
     public init?(fileExtension: String) {
         let wanted = fileExtension.lowercased()
         guard let row = FormatTraits.rows.first(where: { $0.extensions.contains(wanted) }) else {
@@ -74,34 +75,34 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
         self = row.format
     }
 
-    /// Whether this version decodes it.
+    /// Whether this version decodes the format.
     public var isDecodable: Bool { row.traits.isDecodable }
 
-    /// Whether this version encodes it.
+    /// Whether this version encodes the format.
     public var isEncodable: Bool { row.traits.isEncodable }
 
-    /// Whether the format can carry transparency.
+    /// Whether the format supports transparency.
     public var carriesAlpha: Bool { row.traits.carriesAlpha }
 
-    /// The bits of a sample that it is encoded with; none where it is not encoded.
+    /// The supported bits per sample when encoding; empty if the format is not encoded.
     package var depths: [Int] { row.traits.output?.depths ?? [] }
 
-    /// Whether a high dynamic range is encoded in it.
+    /// Whether the format can be encoded with a high dynamic range.
     package var holdsHDR: Bool { row.traits.output?.holdsHDR == true }
 
-    /// Whether it is encoded by this version, or may be by a program of somebody else which the
-    /// configuration grants that. Videos never are.
+    /// Whether the format is encoded by this version, or may be by a plug-in that the configuration
+    /// permits. Videos never are.
     package var mayBeEncoded: Bool {
         isEncodable || (self != .undefined && !row.traits.isVideo)
     }
 
-    /// Those that it is true of.
+    /// The formats for which `mayBeEncoded` is true.
     package static let possiblyEncoded = allCases.filter(\.mayBeEncoded)
 
     /// The formats that this version decodes.
     public static let decodable = allCases.filter(\.isDecodable)
 
-    /// Those of a family.
+    /// Returns the decodable formats of a family.
     public static func decodable(_ family: FormatFamily) -> [ImageFormat] {
         decodable.filter { $0.row.traits.input?.family == family }
     }
@@ -111,35 +112,34 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
 }
 
 extension ImageFormat {
-    /// Its row.
+    /// The row of the format.
     package var row: FormatRow { FormatTraits.byFormat[self] ?? .undefined }
 
-    /// All that is known of it.
+    /// The static properties of the format.
     package var traits: FormatTraits { row.traits }
 }
 
 extension ImageFormat {
-    /// Bytes from the start of a file that `sniff` looks at, at most.
+    /// The maximum number of bytes that `sniff` reads from the start of a file.
     public static let sniffedBytes = 4_096
 
-    /// As many of them have signatures. The others are for what stands in front of the first
-    /// element of a document.
+    /// How many of these can hold a signature. The others are for the prolog of a markup document.
     static let signatureBytes = 64
 
-    /// Bytes from the end of a file that `sniff` looks at, at most.
+    /// The maximum number of bytes that `sniff` reads from the end of a file.
     static let sniffedTailBytes = 100
 
-    /// The format by the first bytes (SEMANTICS §11.1), never by a name; `tail` is the end of the
-    /// file (100 bytes are enough), by which SVG is known where its start does not say so.
+    /// Detects the format from the first bytes (SEMANTICS §11.1), never from a name. `tail` is the
+    /// end of the file (100 bytes are enough), which identifies an SVG that its start doesn't.
     ///
-    /// Camera RAW that is a TIFF file is told apart by `init(file:)` alone.
+    /// Camera raw files that are TIFF files are recognized only by `init(file:)`.
     public static func sniff(_ head: some Collection<UInt8>, tail: some Collection<UInt8>) -> Self {
         let format = bySignature(Array(head.prefix(signatureBytes)), tail: tail)
         return format == .undefined ? byRoot(Array(head.prefix(sniffedBytes))) : format
     }
 
-    /// The format of a whole file: by its signature, and where formats share one by what stands
-    /// behind it.
+    /// Detects the format of a complete file by its signature, and for formats that share one by
+    /// the bytes that follow.
     package init(file: Span<UInt8>) {
         let reader = HeaderBytes(file)
         var format = Self.bySignature(
@@ -155,20 +155,20 @@ extension ImageFormat {
         return row?.format ?? .undefined
     }
 
-    /// What a document with this start is.
+    /// Detects the format of a markup document by its root element.
     private static func byRoot(_ head: [UInt8]) -> Self {
         guard let root = MarkupStart.root(of: head) else { return .undefined }
         return FormatTraits.rows.first { $0.root == root }?.format ?? .undefined
     }
 
-    /// Pages of a file of this format, counted up to `most`, where no decoder should count them;
-    /// else nil.
+    /// Returns the number of pages of a file, counted up to `most`, for formats whose pages must
+    /// not be counted by a decoder; otherwise nil.
     package func pages(of file: Span<UInt8>, upTo most: Int) -> Int? {
         traits.pageCount?(HeaderBytes(file), most)
     }
 }
 
-/// What the first bytes of a file are, and in some cases the last ones.
+/// A signature in the first and, for some formats, in the last bytes of a file.
 package struct FormatSignature: Sendable {
     private struct Part {
         let bytes: [UInt8]
@@ -176,23 +176,23 @@ package struct FormatSignature: Sendable {
     }
 
     private let parts: [Part]
-    /// What stands somewhere in the bytes that are looked at; empty: nothing need to.
+    /// Bytes that must occur anywhere in the examined start; empty for none.
     private var within: [UInt8] = []
-    /// What stands somewhere in the last 100 bytes; empty: nothing need to.
+    /// Bytes that must occur anywhere in the last 100 bytes; empty for none.
     private var end: [UInt8] = []
 
-    /// A file that begins so.
+    /// A file that begins with these bytes.
     static func bytes(_ bytes: [UInt8]) -> FormatSignature {
         FormatSignature(parts: [Part(bytes: bytes, offset: 0)])
     }
 
-    /// An EBML file (RFC 8794) with a document type of that name.
+    /// An EBML file (RFC 8794) with this document type.
     static func ebml(_ type: String) -> FormatSignature {
         FormatSignature(
             parts: [Part(bytes: [0x1A, 0x45, 0xDF, 0xA3], offset: 0)], within: Array(type.utf8))
     }
 
-    /// A file that begins so, has the second text at its offset, and the last one at its end.
+    /// A file that begins with `start`, has `text` at `offset`, and contains `end` near its end.
     static func text(
         _ start: String, then text: String = "", at offset: Int = 0, end: String = ""
     ) -> FormatSignature {
@@ -200,8 +200,8 @@ package struct FormatSignature: Sendable {
         return FormatSignature(parts: parts, end: Array(end.utf8))
     }
 
-    /// A box file (ISO/IEC 14496-12, 4.3) of that major brand; its first box is no larger than
-    /// three bytes say.
+    /// A box file (ISO/IEC 14496-12, 4.3) with this major brand; the size of its first box fits
+    /// into three bytes.
     fileprivate static func brand(_ brand: String) -> FormatSignature {
         let parts = [
             Part(bytes: [0], offset: 0), Part(bytes: Array("ftyp\(brand)".utf8), offset: 4),
@@ -209,7 +209,7 @@ package struct FormatSignature: Sendable {
         return FormatSignature(parts: parts)
     }
 
-    /// Whether a file with this start and this end has the signature.
+    /// Returns whether a file with this start and this end matches the signature.
     func matches(_ head: [UInt8], tail: some Collection<UInt8>) -> Bool {
         for part in parts where !head.dropFirst(part.offset).starts(with: part.bytes) {
             return false
@@ -233,7 +233,7 @@ extension [FormatSignature] {
 }
 
 extension ImageError {
-    /// An image of a format that is known and not decoded.
+    /// The error for an image of a known format that is not decoded.
     package static func notDecoded(_ format: ImageFormat) -> ImageError {
         let (title, isVideo) = (format.traits.title ?? format.name, format.traits.isVideo)
         let remedy = isVideo ? "take one of its frames as an image" : "convert it to one"
@@ -245,7 +245,7 @@ extension ImageError {
             details: ["format": format.name])
     }
 
-    /// An image that other workers decode, where an operator wants that.
+    /// The error for an image that is decoded by a worker pool that is off by default.
     package static func decodedApart(_ format: ImageFormat) -> ImageError {
         ImageError(
             .unsupportedFormat,
@@ -254,12 +254,12 @@ extension ImageError {
             details: ["format": format.name])
     }
 
-    /// An image is wanted in a format that is known and that our own workers do not encode.
+    /// The error for a requested format that is known but not encoded by the built-in workers.
     package static func notEncoded(_ format: ImageFormat) -> ImageError {
         encodedNowhere(format, "this version does not encode \(format.name), but \(encodedNames)")
     }
 
-    /// The same where workers of somebody else could encode it, and none is granted that.
+    /// The same if plug-ins could encode it but none is permitted to.
     package static func encodedByNobody(_ format: ImageFormat) -> ImageError {
         encodedNowhere(
             format,

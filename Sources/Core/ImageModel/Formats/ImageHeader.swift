@@ -1,15 +1,15 @@
-/// What the first bytes of an encoded image say of it: which format it is, and its size.
+/// The format and the size of an encoded image, read from its first bytes.
 ///
-/// Read without a codec, for those who must not run one: every byte may be a stranger's. No more is
-/// read than a bounded number of parts of the file, none of it twice.
+/// Parsed from untrusted input without a codec, for processes that must not run one. Reads a
+/// bounded number of parts of the file, each at most once.
 public struct ImageHeader: Hashable, Sendable {
-    /// By the signature.
+    /// The format, by its signature.
     public let format: ImageFormat
-    /// Columns and rows as they are stored, both at least 1: an orientation is not looked at.
+    /// Columns and rows as stored, both at least 1; an orientation is not applied.
     public let size: PixelSize
 
-    /// Reads the formats whose row says where the size is; `nil` for anything else, and for what
-    /// has no pixels.
+    /// Parses formats whose row has `storedSize`. Returns `nil` for all others and for images
+    /// without pixels.
     public init?(_ bytes: Span<UInt8>) {
         let reader = HeaderBytes(bytes)
         let format = ImageFormat.sniff(reader.start(ImageFormat.signatureBytes), tail: [])
@@ -18,36 +18,36 @@ public struct ImageHeader: Hashable, Sendable {
     }
 }
 
-/// Numbers in bytes that may end anywhere.
+/// Reads numbers from bytes that may be truncated anywhere.
 package struct HeaderBytes: ~Escapable {
     private let bytes: Span<UInt8>
 
     @_lifetime(copy bytes)
     package init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
-    /// The first bytes, so many at most.
+    /// Returns at most `count` bytes from the start.
     func start(_ count: Int) -> [UInt8] {
         bytes.indices.prefix(count).map { bytes[$0] }
     }
 
-    /// The last bytes, so many at most.
+    /// Returns at most `count` bytes from the end.
     func end(_ count: Int) -> [UInt8] {
         bytes.indices.suffix(count).map { bytes[$0] }
     }
 
-    /// `nil` behind the end.
+    /// Returns the byte at `offset`; `nil` past the end.
     package func byte(_ offset: Int) -> UInt8? {
         bytes.indices.contains(offset) ? bytes[offset] : nil
     }
 
-    /// Whether these bytes are there.
+    /// Returns whether the text is at `offset`.
     package func has(_ text: StaticString, at offset: Int) -> Bool {
         text.withUTF8Buffer { wanted in
             wanted.indices.allSatisfy { byte(offset + $0) == wanted[$0] }
         }
     }
 
-    /// A number of `count` bytes, at most seven, the most significant one first.
+    /// Reads a big-endian number of `count` bytes, at most seven.
     package func bigEndian(_ count: Int, at offset: Int) -> Int? {
         var value = 0
         for index in 0..<count {
@@ -57,7 +57,7 @@ package struct HeaderBytes: ~Escapable {
         return value
     }
 
-    /// The same, the least significant byte first.
+    /// Reads a little-endian number of `count` bytes, at most seven.
     package func littleEndian(_ count: Int, at offset: Int) -> Int? {
         var value = 0
         for index in 0..<count {
@@ -68,12 +68,12 @@ package struct HeaderBytes: ~Escapable {
     }
 }
 
-// Where the formats say how large an image is; `nil` where it is not said.
+// Image sizes by format; `nil` if the size is not stated.
 extension HeaderBytes {
-    /// Segments of a JPEG before its frame at most: with full ones that is more than 60 MB.
+    /// The maximum number of JPEG segments before the frame; full ones hold more than 60 MB.
     private static let segmentsMax = 1_024
 
-    /// IHDR is the first chunk (PNG specification, 11.2.2).
+    /// From IHDR, the first chunk (PNG specification, 11.2.2).
     package var pngSize: PixelSize? {
         guard bigEndian(7, at: 0) == 0x8950_4E47_0D0A_1A, byte(7) == 0x0A,
             bigEndian(4, at: 8) == 13, has("IHDR", at: 12),
@@ -83,7 +83,7 @@ extension HeaderBytes {
         return PixelSize(width: width, height: height)
     }
 
-    /// Behind the signature (QOI specification, version 1.0).
+    /// Follows the signature (QOI specification, version 1.0).
     package var qoiSize: PixelSize? {
         guard has("qoif", at: 0), let width = bigEndian(4, at: 4), let height = bigEndian(4, at: 8),
             max(width, height) <= Int(Int32.max)
@@ -91,11 +91,11 @@ extension HeaderBytes {
         return PixelSize(width: width, height: height)
     }
 
-    /// Chunks of a PNG before its pixels at most.
+    /// The maximum number of PNG chunks before the pixels.
     private static let chunksMax = 1_024
 
-    /// acTL says it, in front of the pixels (PNG specification, third edition, 11.3.4.1); `nil` for
-    /// a number that cannot be one of frames, with which it is a still image.
+    /// The number of frames, from the acTL chunk before the pixels (PNG specification, third
+    /// edition, 11.3.4.1); `nil` if it is invalid, which makes the file a still image.
     package var pngFrames: Int? {
         guard let frames = pngChunk("acTL").flatMap({ bigEndian(4, at: $0) }),
             frames <= Int(Int32.max)
@@ -103,9 +103,9 @@ extension HeaderBytes {
         return frames
     }
 
-    /// The colors that a PNG states by numbers, the most precise statement first (PNG
-    /// specification, third edition, 4.3): code points, of red, green and blue in full range; then
-    /// a profile or sRGB, which are no numbers; then gamma, and chromaticities beside it.
+    /// The colors that a PNG states numerically, in order of precedence (PNG specification, third
+    /// edition, 4.3): code points for full-range RGB; then a profile or sRGB, which are not
+    /// numeric; then gamma with optional chromaticities.
     var pngColors: StatedColors? {
         if let start = pngChunk("cICP"), byte(start + 2) == 0, byte(start + 3) == 1,
             let primaries = bigEndian(1, at: start), let transfer = bigEndian(1, at: start + 1),
@@ -127,7 +127,7 @@ extension HeaderBytes {
         return numbers.count == 8 ? Chromaticities(numbers.map { Double($0) / 100_000 }) : nil
     }
 
-    /// Where the content of a chunk begins that stands in front of the pixels.
+    /// Returns the offset of the content of a chunk that precedes the pixels.
     private func pngChunk(_ type: StaticString) -> Int? {
         guard pngSize != nil else { return nil }
         var offset = 8
@@ -141,13 +141,13 @@ extension HeaderBytes {
         return nil
     }
 
-    /// Where a chunk begins that has no pixels and says that it is longer than the rest of the
-    /// file, so that a reader which believes it takes memory for what is not there (PNG, 5.3).
+    /// The offset of a chunk other than pixel data whose length exceeds the rest of the file. A
+    /// decoder that trusts the length would allocate memory for missing data (PNG, 5.3).
     package var pngChunkBeyondEnd: Int? {
         guard pngSize != nil else { return nil }
         var offset = 8
         while let length = bigEndian(4, at: offset) {
-            // Whatever lies behind the end is nobody's.
+            // Bytes after the end chunk are ignored.
             if has("IEND", at: offset + 4) { return nil }
             let hasPixels = has("IDAT", at: offset + 4) || has("fdAT", at: offset + 4)
             guard hasPixels || length == 0 || byte(offset + 8 + length - 1) != nil else {
@@ -158,12 +158,12 @@ extension HeaderBytes {
         return nil
     }
 
-    /// Whether a WebP says that it is an animation (RFC 9649, 2.7.1).
+    /// Whether a WebP is marked as an animation (RFC 9649, 2.7.1).
     package var webPHasFrames: Bool {
         has("VP8X", at: 12) && byte(20).map { $0 & 2 != 0 } ?? false
     }
 
-    /// The logical screen (GIF89a, 18).
+    /// The logical screen size (GIF89a, 18).
     package var gifSize: PixelSize? {
         guard has("GIF87a", at: 0) || has("GIF89a", at: 0),
             let width = littleEndian(2, at: 6), let height = littleEndian(2, at: 8)
@@ -171,23 +171,23 @@ extension HeaderBytes {
         return PixelSize(width: width, height: height)
     }
 
-    /// The frame header, behind any number of other segments (ITU-T T.81, B.2.2).
+    /// From the frame header, after any number of other segments (ITU-T T.81, B.2.2).
     var jpegSize: PixelSize? {
         guard byte(0) == 0xFF, byte(1) == 0xD8 else { return nil }
         var offset = 2
         for _ in 0..<Self.segmentsMax {
             guard byte(offset) == 0xFF, let marker = byte(offset + 1) else { return nil }
-            // Any number of them may fill the space before a marker.
+            // Any number of fill bytes may precede a marker.
             if marker == 0xFF {
                 offset += 1
                 continue
             }
             guard let length = bigEndian(2, at: offset + 2), length >= 2 else { return nil }
             switch marker {
-            // Tables and an extension have numbers among those of frames.
+            // Tables and an extension have markers in the range of frame headers.
             case 0xC4, 0xC8, 0xCC: break
             case 0xC0...0xCF: return jpegFrameSize(at: offset + 4, byteCount: length - 2)
-            // Without a length, or behind the frame: none of them comes here.
+            // Markers without a length, or that may only follow the frame header.
             case 0x00, 0x01, 0xD0...0xDA: return nil
             default: break
             }
@@ -203,7 +203,7 @@ extension HeaderBytes {
         return PixelSize(width: width, height: height)
     }
 
-    /// The first chunk says it, whichever of the three it is (RFC 9649, 2.5 to 2.7).
+    /// From the first chunk, whichever of the three kinds it is (RFC 9649, 2.5 to 2.7).
     package var webPSize: PixelSize? {
         guard has("RIFF", at: 0), has("WEBP", at: 8) else { return nil }
         if has("VP8X", at: 12) { return webPCanvas }
@@ -223,7 +223,7 @@ extension HeaderBytes {
         return PixelSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
     }
 
-    /// A key frame, as RFC 6386, 9.1 has it.
+    /// From a key frame (RFC 6386, 9.1).
     private var webPFrameSize: PixelSize? {
         guard let tag = byte(20), tag & 1 == 0, bigEndian(3, at: 23) == 0x9D012A,
             let width = littleEndian(2, at: 26), let height = littleEndian(2, at: 28)
@@ -232,24 +232,25 @@ extension HeaderBytes {
     }
 }
 
-/// The header of pixels as they are: PAM, the last of Netpbm's formats (pam(5)). Lines of text, and
-/// behind them the samples, row by row from the top, interleaved, without padding.
+/// The header of a Netpbm PAM image with raw pixels (pam(5)): lines of text, followed by the
+/// samples, row by row from the top, interleaved, without padding.
 ///
-/// Ours has always as many bytes, so that where a block begins well for a processor, its pixels do.
+/// The headers we write have a fixed size, so that the pixels are aligned like the block that holds
+/// them.
 public struct PixelMapHeader: Hashable, Sendable {
     /// Columns and rows.
     public let size: PixelSize
-    /// Samples of a pixel: 1 grey, 2 grey and alpha, 3 red, green and blue, 4 these and alpha.
+    /// Samples per pixel: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA.
     public let bands: Int
 
-    /// Bytes before the first sample.
+    /// The size in bytes of the header.
     public static let byteCount = 128
 
-    /// Of pixels with 1 to 4 samples of 8 bits.
+    /// Creates the header of pixels with 1 to 4 samples of 8 bits.
     package init(size: PixelSize, bands: Int) { (self.size, self.bands) = (size, bands) }
 
-    /// What this library's own header says; `nil` where the bytes do not begin with one, or are not
-    /// as many as it says.
+    /// Parses a header written by this library. Returns `nil` if there is none, or if the number of
+    /// bytes does not match it.
     public init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.byteCount else { return nil }
         var words: [String: Int] = [:]
@@ -268,14 +269,14 @@ public struct PixelMapHeader: Hashable, Sendable {
         else { return nil }
     }
 
-    /// Bytes of all samples; `nil` where that is no number.
+    /// The size in bytes of all samples; `nil` on overflow.
     public var sampleCount: Int? {
         guard let area = size.area else { return nil }
         let (count, overflow) = area.multipliedReportingOverflow(by: bands)
         return overflow ? nil : count
     }
 
-    /// It as a file has it.
+    /// The serialized header.
     package var bytes: [UInt8] {
         let kinds = ["GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"]
         let start = """
@@ -288,17 +289,17 @@ public struct PixelMapHeader: Hashable, Sendable {
 
             """
         let end = "ENDHDR\n"
-        // A comment makes it as long as all of them are.
+        // A comment pads the header to its fixed size.
         let padding = Self.byteCount - start.utf8.count - end.utf8.count - 2
         return Array((start + "#" + String(repeating: " ", count: padding) + "\n" + end).utf8)
     }
 }
 
 extension HeaderBytes {
-    /// Bytes in which the header of a PAM has to say its size.
+    /// The maximum number of bytes of a PAM header in which the size must occur.
     private static let pamBytesMax = 512
 
-    /// The size of a PAM, whoever wrote it.
+    /// The size of a PAM from any writer.
     package var pamSize: PixelSize? {
         guard has("P7\n", at: 0) else { return nil }
         var (width, height): (Int?, Int?)
@@ -326,18 +327,18 @@ extension HeaderBytes {
     }
 }
 
-/// The size of an SVG as its first element says it, without drawing it (SVG 2, 7.2; CSS Images 3,
+/// The size of an SVG, read from its root element without rendering it (SVG 2, 7.2; CSS Images 3,
 /// 4.2).
 ///
-/// The bytes are a stranger's. What they say is a hint for those who show the drawing: it is
-/// clamped, and never refused.
+/// The input is untrusted. The size is only a hint for displaying the drawing: it is clamped, and
+/// never an error.
 package enum DrawingSize {
-    /// Bytes that are looked at for the first element.
+    /// The maximum number of bytes searched for the root element.
     private static let bytesMax = 64 << 10
-    /// What browsers take where nothing is said.
+    /// The default size in browsers.
     private static let usual = PixelSize(width: 300, height: 150)
 
-    /// The size in pixels of CSS, within these limits and 1 pixel at least.
+    /// Returns the size in CSS pixels, clamped to these limits and to at least 1 pixel.
     package static func of(
         _ document: some Collection<UInt8>, sideMax: Int, pixelsMax: Int
     ) -> PixelSize {
@@ -371,7 +372,7 @@ package enum DrawingSize {
         return PixelSize(width: side(width), height: side(height))
     }
 
-    /// A positive length in pixels; `nil` for other units, and for parts of what shows it.
+    /// Returns a positive length in pixels; `nil` for other units and for percentages.
     private static func length(_ name: String, _ tag: String) -> Double? {
         guard var text = value(name, tag)?[...] else { return nil }
         if text.hasSuffix("px") { text = text.dropLast(2) }
@@ -379,7 +380,7 @@ package enum DrawingSize {
         return number
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     private static func value(_ name: String, _ tag: String) -> String? {
         var rest = tag[...]
         while let equals = rest.firstIndex(of: "=") {
@@ -397,25 +398,24 @@ package enum DrawingSize {
     }
 }
 
-/// The start of an XML document (XML 1.0, 2.8): what may stand in front of its first element, and
-/// the name of that.
+/// The start of an XML document (XML 1.0, 2.8): the prolog and the name of the root element.
 ///
-/// The bytes are a stranger's and may be no XML at all. Each is looked at once.
+/// The input is untrusted and may not be XML at all. Each byte is read once.
 struct MarkupStart {
     private let bytes: [UInt8]
     private var place = 0
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The name of the first element of a document that begins with these bytes, without the prefix
-    /// of a namespace; `nil` where it does not stand in them whole.
+    /// Returns the name of the root element without a namespace prefix; `nil` if it is not complete
+    /// within these bytes.
     static func root(of bytes: [UInt8]) -> String? {
         var start = MarkupStart(bytes: bytes)
         return start.root()
     }
 
-    /// What stands in the tag of that element behind its name; `nil` where it does not stand in
-    /// the bytes whole.
+    /// Returns the rest of the root element's start tag after its name; `nil` if the tag is not
+    /// complete within these bytes.
     static func rootTag(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var start = MarkupStart(bytes: bytes)
         guard start.root() != nil else { return nil }
@@ -453,7 +453,7 @@ struct MarkupStart {
         }
     }
 
-    /// Up to the end of the declaration, over brackets and quotes in it.
+    /// Skips to the end of the document type declaration, including brackets and quotes in it.
     private mutating func skipDocumentType() -> Bool {
         var isInBrackets = false
         while place < bytes.count {
@@ -490,7 +490,7 @@ struct MarkupStart {
         while place < bytes.count, holds(bytes[place]) { place += 1 }
     }
 
-    /// False where the text does not come.
+    /// Skips past the next occurrence of `text`; returns false if there is none.
     private mutating func skip(behind text: [UInt8]) -> Bool {
         while place < bytes.count {
             if take(text) { return true }

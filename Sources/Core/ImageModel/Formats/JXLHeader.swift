@@ -1,11 +1,11 @@
-/// The bits of a JPEG XL, the lowest one of each byte first (ISO/IEC 18181-1, B.2). Behind the end
-/// of the codestream are zeros, and `isCut` says so.
+/// A bit reader for JPEG XL, least significant bit first (ISO/IEC 18181-1, B.2). Past the end of
+/// the codestream it returns zeros and sets `isCut`.
 struct JXLBits {
     private var end: Int
     private var place: Int
     private(set) var isCut = false
 
-    /// From a byte of the file on, as far as this part of the codestream goes.
+    /// Starts at a byte of the file; this part of the codestream ends at `end`.
     init(at offset: Int, before end: Int) { (place, self.end) = (8 * offset, end) }
 
     mutating func take(_ count: Int, _ file: borrowing HeaderBytes) -> Int {
@@ -24,15 +24,16 @@ struct JXLBits {
 
     mutating func flag(_ file: borrowing HeaderBytes) -> Bool { take(1, file) == 1 }
 
-    /// Passes over bits that nobody asks for.
+    /// Skips bits.
     mutating func skip(_ count: Int, _ file: borrowing HeaderBytes) {
         for _ in 0..<count { _ = take(1, file) }
     }
 
-    /// Passes over what is left of a byte.
+    /// Skips to the next byte boundary.
     mutating func skipToByte() { place = (place + 7) / 8 * 8 }
 
-    /// Two bits say which of four numbers it is: each has a start, to which so many bits are added.
+    /// Reads a number in one of four forms selected by two bits: a start plus an offset of some
+    /// bits.
     mutating func number(
         _ forms: [(start: Int, bits: Int)], _ file: borrowing HeaderBytes
     ) -> Int {
@@ -40,12 +41,12 @@ struct JXLBits {
         return form.start + take(form.bits, file)
     }
 
-    /// A number of an enumeration (B.2.5).
+    /// Reads an enumeration value (B.2.5).
     mutating func word(_ file: borrowing HeaderBytes) -> Int {
         number([(0, 0), (1, 0), (2, 4), (18, 6)], file)
     }
 
-    /// A number of 64 bits (B.2.3).
+    /// Reads a 64-bit number (B.2.3).
     mutating func wide(_ file: borrowing HeaderBytes) -> Int {
         switch take(2, file) {
         case 0: return 0
@@ -65,23 +66,23 @@ struct JXLBits {
 }
 
 extension HeaderBytes {
-    /// Width for height of what needs no width of its own.
+    /// The aspect ratios, width to height, of sizes that omit the width.
     private static let jxlRatios = [(1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
-    /// More are none of an image that somebody decodes.
+    /// The maximum size of a side; no larger image is decoded.
     private static let jxlSideMax = 1 << 18
-    /// Channels beside the colours that are looked at, and letters of their names.
+    /// The maximum number of extra channels parsed, and of characters of their names.
     static let (jxlChannelsMax, jxlNameMax) = (64, 1_071)
 
-    /// The size header, behind the signature (ISO/IEC 18181-1, D.2): as it is coded, before it is
-    /// turned.
+    /// The size from the size header, which follows the signature (ISO/IEC 18181-1, D.2), as coded
+    /// and before rotation.
     var jxlSize: PixelSize? {
         guard var bits = jxlBits else { return nil }
         let size = jxlSize(&bits)
         return bits.isCut || max(size.width, size.height) > Self.jxlSideMax ? nil : size
     }
 
-    /// Whether colours of a JPEG XL are multiplied by its alpha, the first channel of that kind
-    /// (D.3.1 and D.3.6); nil where the file ends before that.
+    /// Whether the colors of a JPEG XL are premultiplied by its first alpha channel (D.3.1 and
+    /// D.3.6); nil if the file is truncated before that field.
     package var jxlAlphaIsPremultiplied: Bool? {
         guard var bits = jxlBits else { return nil }
         _ = jxlSize(&bits)
@@ -98,7 +99,7 @@ extension HeaderBytes {
         return bits.isCut ? nil : false
     }
 
-    /// From the size header on.
+    /// A bit reader positioned at the size header.
     var jxlBits: JXLBits? {
         guard let stream = jxlCodestream, bigEndian(2, at: stream.lowerBound) == 0xFF0A else {
             return nil
@@ -119,8 +120,8 @@ extension HeaderBytes {
         return PixelSize(width: width, height: height)
     }
 
-    /// Passes over orientation, the intrinsic size, the size of a preview and times of an
-    /// animation; says whether there are frames besides the image: a preview or an animation.
+    /// Skips the orientation, the intrinsic size, the preview size and the animation header.
+    /// Returns whether there are frames in addition to the image: a preview or an animation.
     func jxlExtraFields(_ bits: inout JXLBits) -> Bool {
         bits.skip(3, self)
         if bits.flag(self) { _ = jxlSize(&bits) }
@@ -134,7 +135,7 @@ extension HeaderBytes {
         return true
     }
 
-    /// How many channels there are beside the colors.
+    /// Reads the number of extra channels.
     func jxlExtraChannels(_ bits: inout JXLBits) -> Int {
         bits.number([(0, 0), (1, 0), (2, 4), (1, 12)], self)
     }
@@ -156,7 +157,7 @@ extension HeaderBytes {
         }
     }
 
-    /// Of one channel beside the colours; nil for another one than alpha.
+    /// Reads one extra channel; returns nil unless it is alpha.
     private func premultipliesAlpha(_ bits: inout JXLBits) -> Bool? {
         guard !bits.flag(self) else { return false }
         let kind = bits.number([(0, 0), (1, 0), (2, 4), (18, 6)], self)
@@ -166,7 +167,7 @@ extension HeaderBytes {
         bits.skip(8 * min(name, Self.jxlNameMax), self)
         switch kind {
         case 0: return bits.flag(self)
-        // A spot colour, and a part of a mosaic.
+        // A spot color, and a color filter array.
         case 2: bits.skip(4 * 16, self)
         case 5: _ = bits.number([(1, 0), (0, 2), (3, 4), (19, 8)], self)
         default: break
@@ -175,11 +176,11 @@ extension HeaderBytes {
     }
 }
 
-// How a JPEG XL is coded, by the headers before its first frame (ISO/IEC 18181-1, D and F). Whether
-// channels are transformed as a whole stands behind entropy coding, so all that may be counts as
-// such; so does a file whose first frame lies behind an ICC profile, which is coded likewise.
+// How a JPEG XL is coded, by the headers up to its first frame (ISO/IEC 18181-1, D and F). Whether
+// channels are transformed as a whole is entropy-coded, so every image that may be counts as such;
+// so does a file whose first frame follows an ICC profile, which is entropy-coded too.
 extension HeaderBytes {
-    /// What libjxl has to keep of the image while it decodes it.
+    /// The coding, which determines how much of the image libjxl retains while it decodes.
     var jxlCoding: StoredCoding {
         guard var bits = jxlBits else { return StoredCoding(.whole) }
         let size = jxlSize(&bits)
@@ -198,15 +199,15 @@ extension HeaderBytes {
 
     private struct JXLMetadata {
         var extraChannels = 0
-        /// Whether colors are those in which lossy images are coded.
+        /// Whether colors are XYB, the space of lossy images.
         var isXYB = true
-        /// Whether there are frames besides the image.
+        /// Whether there are frames in addition to the image.
         var hasMoreFrames = false
-        /// Whether the first frame can be found.
+        /// Whether the first frame can be located.
         var knowsFrame = true
     }
 
-    /// `nil` for more channels than any image has.
+    /// Returns `nil` if there are more channels than any image has.
     private func jxlMetadata(_ bits: inout JXLBits) -> JXLMetadata? {
         var metadata = JXLMetadata()
         guard !bits.flag(self) else {
@@ -218,7 +219,7 @@ extension HeaderBytes {
         skipBitDepth(&bits)
         bits.skip(1, self)
         metadata.extraChannels = jxlExtraChannels(&bits)
-        // What they are has no fixed length, and they are coded as a whole.
+        // Extra channels have variable-length headers, and they are coded as a whole.
         guard metadata.extraChannels == 0, !metadata.hasMoreFrames else {
             metadata.knowsFrame = false
             return metadata.extraChannels > Self.jxlChannelsMax ? nil : metadata
@@ -226,13 +227,13 @@ extension HeaderBytes {
         metadata.isXYB = bits.flag(self)
         metadata.knowsFrame = skipColorEncoding(&bits)
         if hasExtraFields, !bits.flag(self) { bits.skip(16 + 16 + 1 + 16, self) }
-        // No extensions, and no transform of its own.
+        // No extensions, and the default transform.
         let isPlain = bits.wide(self) == 0 && bits.flag(self)
         metadata.knowsFrame = metadata.knowsFrame && isPlain
         return metadata
     }
 
-    /// Whether there is no ICC profile behind the metadata.
+    /// Returns whether no ICC profile follows the metadata.
     private func skipColorEncoding(_ bits: inout JXLBits) -> Bool {
         guard !bits.flag(self) else { return true }
         let (hasProfile, space) = (bits.flag(self), bits.word(self))
@@ -255,12 +256,12 @@ extension HeaderBytes {
         }
     }
 
-    /// The header of the first frame (F.2), of an image with colors alone.
+    /// Reads the first frame header (F.2) of an image without extra channels.
     private func jxlFrame(_ bits: inout JXLBits, _ metadata: JXLMetadata) -> StoredCoding {
-        // All as usual: one frame, with loss.
+        // All defaults: one lossy frame.
         guard !bits.flag(self) else { return StoredCoding(.streamed) }
         let (kind, isModular, flags) = (bits.take(2, self), bits.flag(self), bits.wide(self))
-        // Behind a small version of the image, or a part of it that is drawn again, it follows.
+        // The image follows a downsampled version of it, or a patch source.
         guard kind == 0, !isModular else {
             return StoredCoding(.whole)
         }
@@ -272,7 +273,7 @@ extension HeaderBytes {
         if bits.flag(self) {
             return StoredCoding(.layered, framePixels: jxlFrameArea(&bits))
         }
-        // Replaces what was there, and is the last one.
+        // Replaces the canvas, and is the last frame.
         let isAlone = bits.take(2, self) == 0 && bits.flag(self)
         return StoredCoding(isAlone && !usesSmallVersion ? .streamed : .layered)
     }
@@ -285,7 +286,7 @@ extension HeaderBytes {
         for _ in 0..<sizes { _ = bits.number([(0, 0), (1, 0), (2, 0), (0, 3)], self) }
     }
 
-    /// Of a frame with a place and a size of its own.
+    /// Reads the pixel count of a frame with an offset and a size of its own.
     private func jxlFrameArea(_ bits: inout JXLBits) -> Int {
         let forms = [(0, 8), (256, 11), (2_304, 14), (18_688, 30)]
         for _ in 0..<2 { _ = bits.number(forms, self) }

@@ -1,46 +1,46 @@
-/// Frames of a HEIF file that follow one another in time (ISO/IEC 23008-12, 7), and the track of
-/// their alpha where there is one.
+/// The timed frames of a HEIF file (ISO/IEC 23008-12, 7), with the track of their alpha if there is
+/// one.
 package struct PictureSequence: Hashable, Sendable {
-    /// The frames.
+    /// The color frames.
     package let main: PictureTrack
-    /// What belongs to each of them (ISO/IEC 23008-12, 7.5.3).
+    /// The alpha of each frame (ISO/IEC 23008-12, 7.5.3).
     package let auxiliary: PictureTrack?
 }
 
-/// A track of pictures as its boxes say (ISO/IEC 14496-12, 8): every number may be a stranger's.
+/// A picture track as declared by its boxes (ISO/IEC 14496-12, 8). Every number is untrusted.
 package struct PictureTrack: Hashable, Sendable {
-    /// As the pictures are coded, before they are turned.
+    /// The size as coded, before rotation.
     package let size: PixelSize
-    /// How often all of them are shown; 0: without end.
+    /// How often all pictures are played; 0 for an infinite loop.
     package let plays: Int
-    /// Parts of a second in which it counts; 0 where it does not say.
+    /// Time units per second; 0 if not stated.
     package let timescale: Int
-    /// How many pictures it says it has, at least one.
+    /// The declared number of pictures, at least one.
     package let count: Int
-    /// What the coded form of each is.
+    /// The four-character code of the codec.
     let codec: Int
-    /// Boxes that say how the pictures look.
+    /// The range of the sample entry boxes, which describe the pictures.
     let entry: Range<Int>
-    /// The number of the track.
+    /// The track ID.
     let number: Int
-    /// The number of the track that this one belongs to, and where the file says it.
+    /// The ID of the track that this one belongs to, and the offset of that ID in the file.
     let owner: Int?
     let ownerPlace: Int?
-    /// Whether it can be the alpha of another track (ISO/IEC 23008-12, 7.5.3.1): it does not say
-    /// that it is something else.
+    /// Whether the track can be the alpha of another one (ISO/IEC 23008-12, 7.5.3.1), that is, it
+    /// does not declare another type.
     let isAlpha: Bool
-    /// The tables of its samples, without version and flags.
+    /// The sample tables, without version and flags.
     let (sizes, times, chunks, offsets): (Range<Int>, Range<Int>, Range<Int>, Range<Int>)
-    /// Bytes of an offset: 4 or 8.
+    /// Bytes per offset: 4 or 8.
     let offsetBytes: Int
 }
 
 extension HeaderBytes {
-    /// Frames of an AVIF image sequence, 1 of all other files: what lies beside the primary image
-    /// of a still one is no frame.
+    /// The number of frames of an AVIF image sequence; 1 for any other file, because secondary
+    /// images of a still file are not frames.
     package var avifFrames: Int { avifSequence?.main.count ?? 1 }
 
-    /// The sequence of an AVIF whose brand says that it is one.
+    /// The sequence of an AVIF whose brand declares one.
     package var avifSequence: PictureSequence? {
         guard has("ftypavis", at: 4), let sequence = pictureSequence,
             sequence.main.codec == BoxType.av1
@@ -48,7 +48,7 @@ extension HeaderBytes {
         return sequence
     }
 
-    /// Whether a HEIF has frames besides images, or without.
+    /// Whether a HEIF has frames, with or without still images.
     package var hasHEICFrames: Bool {
         let isSequence = ["hevc", "hevx", "msf1"].contains { (brand: StaticString) in
             has("ftyp", at: 4) && has(brand, at: 8)
@@ -56,8 +56,8 @@ extension HeaderBytes {
         return isSequence && pictureSequence != nil
     }
 
-    /// The first track of pictures that belongs to no other; `nil` where there is none, and while
-    /// what says it is not there as a whole.
+    /// The first picture track that doesn't belong to another, with its alpha; `nil` if there is
+    /// none or if the movie box is incomplete.
     var pictureSequence: PictureSequence? {
         let tracks = pictureTracks
         guard let main = tracks.first(where: { $0.owner == nil }) else { return nil }
@@ -67,7 +67,7 @@ extension HeaderBytes {
         return PictureSequence(main: main, auxiliary: auxiliary)
     }
 
-    /// All tracks of pictures, in order.
+    /// All picture tracks, in order.
     var pictureTracks: [PictureTrack] {
         guard let movie = box(BoxType.movie, in: 0..<Int.max), !movie.isEmpty,
             byte(movie.upperBound - 1) != nil
@@ -91,15 +91,16 @@ extension HeaderBytes {
             ownerPlace: owner)
     }
 
-    /// Whether the handler is that of pictures for others (`auxv`), which some files call `pict`;
-    /// `nil` for other tracks.
+    /// Returns whether the handler is that of auxiliary pictures (`auxv`), which some files call
+    /// `pict`; `nil` for other tracks.
     private func isAuxiliary(_ media: Range<Int>) -> Bool? {
         guard let handler = box(BoxType.handler, in: media) else { return nil }
         if has("auxv", at: handler.lowerBound + 8) { return true }
         return has("pict", at: handler.lowerBound + 8) ? false : nil
     }
 
-    /// libavif, too, takes pictures that do not say what they are for alpha.
+    /// Returns whether pictures are alpha. Like libavif, accepts pictures that don't declare their
+    /// type.
     private func isAlpha(_ entry: Range<Int>) -> Bool {
         guard let kind = box(BoxType.auxiliaryKind, in: entry) else { return true }
         let start = kind.lowerBound + Self.versionBytes
@@ -145,7 +146,7 @@ extension HeaderBytes {
             offsetBytes: offsets.type == BoxType.chunkOffsets ? 4 : 8)
     }
 
-    /// Samples of which each has a size: the same for all, or one in the table.
+    /// Returns the number of samples if every sample has a size: a common one, or one in the table.
     private func sampleCount(_ sizes: Range<Int>) -> Int? {
         guard let common = bigEndian(4, at: sizes.lowerBound),
             let count = bigEndian(4, at: sizes.lowerBound + 4)
@@ -153,8 +154,8 @@ extension HeaderBytes {
         return common > 0 || count <= (sizes.count - 8) / 4 ? count : nil
     }
 
-    /// An edit list that is repeated until the track ends says how often (ISO/IEC 23008-12, 9.6.1);
-    /// one that is not says once. Without one the file says nothing.
+    /// An edit list that repeats until the track ends determines the count (ISO/IEC 23008-12,
+    /// 9.6.1); a non-repeating one means once. Without an edit list the count is unspecified.
     private func plays(of track: Range<Int>, _ header: Range<Int>) -> Int {
         guard let edits = box(BoxType.edits, in: track),
             let list = box(BoxType.editList, in: edits),
@@ -169,7 +170,8 @@ extension HeaderBytes {
         return min((whole - 1) / segment + 1, Int(UInt32.max))
     }
 
-    /// `nil` for all ones, which stand for no end, and for what is as good as that.
+    /// Returns `nil` for all ones, which mean an infinite duration, and for durations that are
+    /// practically infinite.
     private func duration(at offset: Int, isLong: Bool) -> Int? {
         guard isLong else {
             return bigEndian(4, at: offset).flatMap { $0 == UInt32.max ? nil : $0 }
@@ -178,39 +180,40 @@ extension HeaderBytes {
     }
 }
 
-/// Goes through the samples of a track in order: where each lies, and how long it is shown. Each
-/// step takes the same time, whatever the tables say.
+/// Iterates over the samples of a track in order, with their location and duration. Each step takes
+/// constant time, whatever the tables contain.
 package struct SampleWalk: Sendable {
     /// One sample.
     package struct Sample: Hashable, Sendable {
-        /// Its bytes, which need not be in the file.
+        /// The range of its bytes, which may lie outside the file.
         package let range: Range<Int>
-        /// In the track's parts of a second.
+        /// The duration in the track's timescale.
         package let duration: Int
     }
 
     private let track: PictureTrack
     private var index = 0
-    /// Entries of the table of chunks, the one that holds now, and the first chunk of the next one.
+    /// The number of entries in the chunk table, the current entry, and the first chunk of the next
+    /// one.
     private let runs: Int
     private var (run, nextRunChunk) = (-1, 1)
-    /// The chunk, from 1 on, and samples that it has yet.
+    /// The current chunk, counted from 1, and its remaining samples.
     private var (chunk, left) = (0, 0)
     private var samplesOfChunk = 0
     private var offset = 0
-    /// Entries of the table of times, the one that holds now, and samples that it has yet.
+    /// The number of entries in the time table, the current entry, and its remaining samples.
     private let spans: Int
     private var (span, spanLeft, duration) = (-1, 0, 0)
 
-    /// Before the first sample of a track of that file.
+    /// Creates an iterator before the first sample of a track of that file.
     package init(_ track: PictureTrack, in file: borrowing HeaderBytes) {
         self.track = track
         runs = file.entries(of: track.chunks, bytes: 12)
         spans = file.entries(of: track.times, bytes: 8)
     }
 
-    /// The next sample; `nil` where the tables end before the samples do, and where a number of
-    /// them cannot be.
+    /// Returns the next sample; `nil` if the tables end before the samples do or contain an invalid
+    /// number.
     package mutating func next(in file: borrowing HeaderBytes) -> Sample? {
         guard index < track.count, findChunk(in: file), let size = size(in: file), size > 0 else {
             return nil
@@ -229,8 +232,8 @@ package struct SampleWalk: Sendable {
         return file.bigEndian(4, at: table + 8 + 4 * index)
     }
 
-    /// Goes on to the chunk of the next sample: of each entry the first number is that of the first
-    /// chunk it holds for, which is more than the one before it.
+    /// Advances to the chunk of the next sample. Each table entry begins with its first chunk,
+    /// which must be greater than that of the previous entry.
     private mutating func findChunk(in file: borrowing HeaderBytes) -> Bool {
         guard left == 0 else { return true }
         chunk += 1
@@ -255,11 +258,11 @@ package struct SampleWalk: Sendable {
         guard chunk <= file.entries(of: track.offsets, bytes: bytes) else { return nil }
         let place = track.offsets.lowerBound + 4 + bytes * (chunk - 1)
         guard bytes == 8 else { return file.bigEndian(4, at: place) }
-        // No file is so long that it takes more.
+        // No file is large enough for an eighth byte.
         return file.byte(place) == 0 ? file.bigEndian(7, at: place + 1) : nil
     }
 
-    /// What the table does not say is 0. Entries for no sample are passed over, a few of them.
+    /// Missing durations are 0. A few entries without samples are skipped.
     private mutating func findTime(in file: borrowing HeaderBytes) {
         var passed = 0
         while spanLeft <= 0, span + 1 < spans, passed < 8 {
@@ -273,7 +276,7 @@ package struct SampleWalk: Sendable {
 }
 
 extension HeaderBytes {
-    /// Entries that a table says it has, as far as its box has room for them.
+    /// Returns the declared number of table entries, limited to what fits into the box.
     fileprivate func entries(of table: Range<Int>, bytes: Int) -> Int {
         guard let count = bigEndian(4, at: table.lowerBound) else { return 0 }
         return min(count, max(0, table.count - 4) / bytes)

@@ -1,19 +1,19 @@
-/// How a TIFF file writes its numbers (TIFF 6.0, and BigTIFF).
+/// The byte order and field widths of a TIFF file (TIFF 6.0 and BigTIFF).
 private struct TIFFLayout {
     let isLittle: Bool
-    /// Offsets and counts of entries are of 8 bytes.
+    /// Whether offsets and counts are 8 bytes wide.
     let isBig: Bool
 
     var offsetBytes: Int { isBig ? 8 : 4 }
     var countBytes: Int { isBig ? 8 : 2 }
     var entryBytes: Int { isBig ? 20 : 12 }
-    /// From the start of an entry to its value.
+    /// The offset of the value within an entry.
     var valueOffset: Int { isBig ? 12 : 8 }
 }
 
-/// A directory of a TIFF file, which is one image of it.
+/// A directory of a TIFF file, which describes one of its images.
 private struct TIFFDirectory {
-    /// Where its entries begin.
+    /// The offset of its entries.
     let entries: Int
     let count: Int
 }
@@ -29,24 +29,25 @@ private enum TIFFTag {
     static let references = 532
     static let subdirectories = 330
     static let dngVersion = 50_706
-    /// What `photometric` is for samples of a sensor: a colour filter array, or linear raw.
+    /// The values of `photometric` for sensor data: color filter array and linear raw.
     static let sensors: Set<Int> = [32_803, 34_892]
 }
 
-/// Samples of a TIFF that are Y, Cb and Cr, and not coded as a JPEG, whose decoder converts them.
+/// The kind of YCbCr samples in a TIFF. JPEG-coded samples are excluded because the decoder
+/// converts them.
 package enum TIFFYCbCr: Hashable, Sendable {
-    /// Each pixel has all three, in the numbers of JFIF.
+    /// Full resolution and full range as in JFIF.
     case whole
-    /// Color has fewer samples, or other numbers.
+    /// Subsampled color, or another range.
     case other
 }
 
 extension HeaderBytes {
-    /// Entries of a directory that are looked at, at most.
+    /// The maximum number of directory entries that are parsed.
     private static let entriesMax = 1_024
 
-    /// Whether a TIFF file is camera RAW: its first directory says so, or has a reduced image in
-    /// front of others, which lie in directories below it. DNG, NEF and ARW are such files.
+    /// Whether a TIFF file is camera raw: its first directory is sensor data, or a reduced image
+    /// with others in subdirectories. DNG, NEF and ARW are such files.
     var isCameraRaw: Bool {
         guard let layout = tiffLayout, let start = firstDirectory(layout),
             let directory = directory(at: start, layout)
@@ -69,7 +70,7 @@ extension HeaderBytes {
         return isReduced && hasOthers
     }
 
-    /// The samples of the first page (TIFF 6.0, section 21); `nil` for those of other colors.
+    /// The samples of the first page (TIFF 6.0, section 21); `nil` for other color models.
     package var tiffYCbCr: TIFFYCbCr? {
         guard let layout = tiffLayout, let start = firstDirectory(layout),
             let directory = directory(at: start, layout)
@@ -96,7 +97,8 @@ extension HeaderBytes {
         return isWhole && !hasOtherNumbers ? .whole : .other
     }
 
-    /// Black and white of Y, Cb and Cr, as fractions: from 0, or for color from the middle, to 255.
+    /// Returns whether the reference black and white are full range: 0 to 255, and for color from
+    /// the middle to 255.
     private func isFullRange(at place: Int?, _ layout: TIFFLayout) -> Bool {
         guard let place, place < 1 << 48 else { return false }
         for (index, wanted) in [0, 255, 128, 255, 128, 255].enumerated() {
@@ -108,8 +110,8 @@ extension HeaderBytes {
         return true
     }
 
-    /// Pages of a TIFF file, counted up to `most` of them: a decoder reads every entry of each.
-    /// Each directory counts once, as for decoders, although they may lie in a cycle.
+    /// Counts the pages of a TIFF file, up to `most`, because a decoder reads every entry of each.
+    /// As in decoders, each directory counts once even if they form a cycle.
     func tiffPages(upTo most: Int) -> Int {
         guard let layout = tiffLayout, var next = firstDirectory(layout) else { return 0 }
         var seen: Set<Int> = []
@@ -123,8 +125,8 @@ extension HeaderBytes {
         return seen.count
     }
 
-    /// Columns and rows of the first page; `nil` where the file ends within its directory, which
-    /// decoders refuse: what is missing may say something else.
+    /// The size of the first page; `nil` if the file ends within its directory. Decoders reject
+    /// such a file, since missing entries could change the size.
     var tiffSize: PixelSize? {
         guard let layout = tiffLayout, let start = firstDirectory(layout),
             let directory = directory(at: start, layout),
@@ -143,7 +145,7 @@ extension HeaderBytes {
         return PixelSize(width: width, height: height)
     }
 
-    /// A value of two bytes (SHORT) or four (LONG).
+    /// Reads a value of two bytes (SHORT) or four (LONG).
     private func side(at entry: Int, _ layout: TIFFLayout) -> Int? {
         switch number(2, at: entry + 2, layout) {
         case 3: number(2, at: entry + layout.valueOffset, layout)
@@ -173,7 +175,7 @@ extension HeaderBytes {
         return TIFFDirectory(entries: offset + layout.countBytes, count: count)
     }
 
-    /// Nil for what no file has, too.
+    /// Returns nil also for numbers that no valid file contains.
     private func number(_ count: Int, at offset: Int, _ layout: TIFFLayout) -> Int? {
         guard count == 8 else {
             return layout.isLittle ? littleEndian(count, at: offset) : bigEndian(count, at: offset)
@@ -183,47 +185,47 @@ extension HeaderBytes {
     }
 }
 
-/// Bytes of a TIFF, as EXIF is one: numbers in the order that it has (TIFF 6.0, section 2). Whoever
-/// asks has looked whether the place is there.
+/// The bytes of a TIFF structure, such as EXIF, with numbers in its byte order (TIFF 6.0, section
+/// 2). Callers must check offsets before access.
 package struct TIFFBytes: Sendable {
-    /// All of it.
+    /// All bytes.
     package var bytes: [UInt8]
-    /// Whether the first byte of a number is its highest.
+    /// Whether numbers are big-endian.
     package let isBigEndian: Bool
 
-    /// Bytes of an entry of a directory.
+    /// The size in bytes of a directory entry.
     package static let entryBytes = 12
 
-    /// Takes bytes of that order.
+    /// Wraps bytes of that byte order.
     package init(_ bytes: [UInt8], isBigEndian: Bool) {
         (self.bytes, self.isBigEndian) = (bytes, isBigEndian)
     }
 
-    /// The number of `count` bytes at a place.
+    /// Returns the number of `count` bytes at an offset.
     package func number(_ place: Int, _ count: Int) -> Int {
         let part = bytes[place..<(place + count)]
         return isBigEndian
             ? part.reduce(0) { $0 << 8 | Int($1) } : part.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Replaces it.
+    /// Overwrites the number of `count` bytes at an offset.
     package mutating func set(_ place: Int, _ value: Int, _ count: Int) {
         bytes.replaceSubrange(place..<(place + count), with: encoded(value, count))
     }
 
-    /// A number of `count` bytes in this order.
+    /// Encodes a number of `count` bytes in this byte order.
     package func encoded(_ value: Int, _ count: Int) -> [UInt8] {
         let little = Self.little(value, count)
         return isBigEndian ? little.reversed() : little
     }
 
-    /// A number, its lowest byte first.
+    /// Encodes a number in little-endian order.
     package static func little(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
-    /// Entries of the directory that begins there; `nil` where it does not lie within the bytes
-    /// with its link to the next one.
+    /// Returns the number of entries of the directory at `start`; `nil` unless it is completely
+    /// within the bytes, including the link to the next one.
     package func entryCount(ofDirectory start: Int) -> Int? {
         guard start >= 8, start <= bytes.count - 2 else { return nil }
         let count = number(start, 2)

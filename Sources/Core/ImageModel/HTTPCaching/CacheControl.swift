@@ -1,34 +1,34 @@
-/// What an origin says of keeping its answer (`Cache-Control`, RFC 9111 §5.2.2, RFC 5861,
-/// RFC 8246).
+/// The caching directives of an origin's response (`Cache-Control`, RFC 9111 §5.2.2, RFC 5861, RFC
+/// 8246).
 public struct CacheControl: Hashable, Sendable {
-    /// Nobody keeps it.
+    /// `no-store`: the response must not be stored.
     public var forbidsStoring = false
-    /// It is for who asked, and for nobody else.
+    /// `private`: only a private cache may store the response.
     public var isPrivate = false
-    /// It is for everybody.
+    /// `public`: any cache may store the response.
     public var isPublic = false
-    /// Nobody is answered with it before the origin was asked.
+    /// `no-cache`: the response must be revalidated before each use.
     public var mustAlwaysRevalidate = false
-    /// Nobody is answered with it once it is stale, whatever happens.
+    /// `must-revalidate`: the response must never be served stale.
     public var mustRevalidate = false
-    /// The same, for caches of several.
+    /// `proxy-revalidate`: the same for shared caches.
     public var proxyRevalidate = false
-    /// Its bytes do not change while it is fresh.
+    /// `immutable`: the content does not change while it is fresh.
     public var isImmutable = false
-    /// Intermediaries must not transform it.
+    /// `no-transform`: intermediaries must not transform the response.
     public var forbidsTransforming = false
-    /// Seconds for which it is fresh; 0 where the origin says what is no number, or two different
-    /// ones (RFC 9111 §4.2.1).
+    /// The freshness lifetime in seconds; 0 if the value is not a number or is stated twice with
+    /// different values (RFC 9111 §4.2.1).
     public var maxAge: Int64?
-    /// The same for caches of several.
+    /// The same for shared caches (`s-maxage`).
     public var sharedMaxAge: Int64?
-    /// Seconds for which it may be served stale while the origin is asked (RFC 5861 §3).
+    /// Seconds for which the response may be served stale while it is revalidated (RFC 5861 §3).
     public var staleWhileRevalidate: Int64?
-    /// Seconds for which it may be served stale where the origin fails (RFC 5861 §4).
+    /// Seconds for which the response may be served stale if the origin fails (RFC 5861 §4).
     public var staleIfError: Int64?
 
-    /// Reads the field as it came. What limits counts with and without a list of fields. A field
-    /// whose quotes do not end says nothing that makes it fresh.
+    /// Parses the field as received. Restrictive directives apply with and without a list of
+    /// fields. Directives that grant freshness are ignored in a field with unterminated quotes.
     public init(_ field: String?) {
         guard let field else { return }
         let directives = CacheDirectives(field)
@@ -52,13 +52,13 @@ public struct CacheControl: Hashable, Sendable {
         if directives.isBroken { mustAlwaysRevalidate = true }
     }
 
-    /// What is no number counts as 0, and so do two that differ.
+    /// A value that is not a number counts as 0, and so do two different values.
     private static func note(_ value: String?, in seconds: inout Int64?) {
         let said = value.flatMap { DeltaSeconds.parse($0) } ?? 0
         seconds = seconds == nil || seconds == said ? said : 0
     }
 
-    /// Its directives as a field again; `nil` where there are none.
+    /// The directives serialized as a field; `nil` if there are none.
     public var field: String? {
         let flags = [
             ("no-store", forbidsStoring), ("private", isPrivate), ("public", isPublic),
@@ -77,11 +77,11 @@ public struct CacheControl: Hashable, Sendable {
     }
 }
 
-/// The directives of a `Cache-Control` field one by one, quotes heeded (RFC 9111 §5.2).
+/// Splits a `Cache-Control` field into directives, respecting quotes (RFC 9111 §5.2).
 struct CacheDirectives {
-    /// In their order: names in lower case, and what stands behind `=`, without its quotes.
+    /// The directives in order: lower-case names, and unquoted values.
     private(set) var all: [(name: String, value: String?)] = []
-    /// Whether quotes are open at the end: where a directive ends is not known then.
+    /// Whether a quote is unterminated, so that directives can't be separated reliably.
     private(set) var isBroken = false
 
     init(_ field: String) {
@@ -108,7 +108,7 @@ struct CacheDirectives {
         let end = bytes.firstIndex(of: UInt8(ascii: "=")) ?? bytes.endIndex
         let name = String(decoding: trimmed(bytes[..<end]), as: UTF8.self).lowercased()
         guard end < bytes.endIndex else { return (name, nil) }
-        // Spaces beside `=` are none of the grammar: the value is wrong then.
+        // The grammar permits no spaces around `=`, so the value is invalid.
         if end > bytes.startIndex, isSpace(bytes[end - 1]) { return (name, "") }
         return (name, unquoted(bytes[(end + 1)...]))
     }
@@ -130,16 +130,16 @@ struct CacheDirectives {
     }
 }
 
-/// As what sort of cache entries are kept (RFC 9111 §1).
+/// The kind of cache that an entry is stored in (RFC 9111 §1).
 public enum CacheRole: Hashable, Sendable {
-    /// For everybody who asks for the same.
+    /// Shared by all clients.
     case shared
-    /// For those alone who show the same credentials.
+    /// Only for requests with the same credentials.
     case personal
-    /// For whom they would be anyway; what origins say of that is not looked at.
+    /// Private in any case; the origin's directives are ignored.
     case heedless
 
-    /// Whether an answer of which its origin says that may be kept.
+    /// Returns whether a response with these directives may be stored.
     public func mayKeep(_ control: CacheControl) -> Bool {
         switch self {
         case .shared: !control.forbidsStoring && !control.isPrivate
@@ -149,12 +149,12 @@ public enum CacheRole: Hashable, Sendable {
     }
 }
 
-/// A number of seconds as HTTP writes it (RFC 9111 §1.2.2).
+/// The delta-seconds values of HTTP (RFC 9111 §1.2.2).
 public enum DeltaSeconds {
-    /// Larger ones, and those that nobody can hold, count as this.
+    /// The maximum; larger values are clamped to it, including those that overflow.
     public static let most: Int64 = 1 << 31
 
-    /// `nil` for what is no row of digits.
+    /// Returns `nil` unless the text consists of digits.
     static func parse(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty else { return nil }
         var sum: Int64 = 0

@@ -1,9 +1,10 @@
-/// A date of HTTP in its three forms (RFC 9110 §5.6.7); case does not count (RFC 9111 §4.2).
+/// Parses and formats HTTP dates in all three forms (RFC 9110 §5.6.7), ignoring case (RFC 9111
+/// §4.2).
 public enum HTTPDate {
-    /// Seconds since 1970; `nil` for what is no date of HTTP, also where its zone is not GMT.
+    /// Returns seconds since 1970; `nil` for an invalid date, including one whose zone is not GMT.
     ///
-    /// The year of the form of RFC 850 has two digits. It is the last one that is at most 50 after
-    /// the year of `now`, in seconds since 1970.
+    /// The two-digit year of the RFC 850 form is taken as the latest one at most 50 years after
+    /// `now`, in seconds since 1970.
     public static func seconds(_ text: String, now: Int64) -> Int64? {
         guard text.utf8.count <= bytesMax else { return nil }
         let words = words(of: text)
@@ -17,7 +18,7 @@ public enum HTTPDate {
 
     private typealias Word = ArraySlice<UInt8>
 
-    /// More no date has.
+    /// The maximum length of a date.
     private static let bytesMax = 64
 
     private static func words(of text: String) -> [Word] {
@@ -81,7 +82,7 @@ public enum HTTPDate {
         return word.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
     }
 
-    /// Seconds since midnight; a leap second counts as the one before it.
+    /// Returns the seconds since midnight; a leap second counts as the second before it.
     private static func time(_ word: Word) -> Int64? {
         let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ $0.count == 2 }),
@@ -93,7 +94,7 @@ public enum HTTPDate {
 
     // MARK: - The calendar
 
-    /// `nil` for a day that its month does not have.
+    /// Returns `nil` if the day does not exist in its month.
     private static func seconds(
         _ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64
     ) -> Int64? {
@@ -103,9 +104,9 @@ public enum HTTPDate {
         return (first + day - 1) * 86_400 + time
     }
 
-    /// Days from 1970-01-01 to a day of the Gregorian calendar.
+    /// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        // Years that begin in March end with the leap day.
+        // A year that begins in March ends with the leap day.
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
         let yearOfEra = year - era * 400
@@ -122,9 +123,9 @@ public enum HTTPDate {
     }
 }
 
-// The one form of dates in HTTP that is written (RFC 9110 §5.6.7).
+// The only form of HTTP dates that may be generated (RFC 9110 §5.6.7).
 extension HTTPDate {
-    /// `Sun, 06 Nov 1994 08:49:37 GMT` of seconds since 1970.
+    /// Formats seconds since 1970 as `Sun, 06 Nov 1994 08:49:37 GMT`.
     public static func text(of seconds: Int64) -> String {
         let day = Int((Double(seconds) / 86_400).rounded(.down))
         let second = Int(seconds) - day * 86_400
@@ -134,7 +135,8 @@ extension HTTPDate {
             + "\(four(year)) \(clock) GMT"
     }
 
-    /// A day since 1970 in the Gregorian calendar: eras of 400 years that begin in March.
+    /// Converts days since 1970 to the Gregorian calendar, in eras of 400 years that begin in
+    /// March.
     private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -1,22 +1,22 @@
-/// Until when a kept answer of an origin may be used, and how. All in milliseconds.
+/// How long a cached response may be used, and in which way. All times are in milliseconds.
 ///
-/// `must-revalidate` and the like need no word of their own: nothing follows freshness then.
+/// `must-revalidate` and the like need no field: they leave no time after freshness ends.
 public struct HTTPExpiry: Hashable, Sendable {
-    /// Since 1970: its age was 0 then.
+    /// The time at which the age was 0, since 1970.
     public var born: Int64
-    /// So long after that it is fresh.
+    /// How long after `born` the response is fresh.
     public var freshFor: Int64
-    /// So long after that it may be served while the origin is asked (RFC 5861 §3).
+    /// How long after that it may be served while it is revalidated (RFC 5861 §3).
     public var staleFor: Int64
-    /// So long after it was fresh it may be served where the origin fails (RFC 5861 §4).
+    /// How long after freshness ends it may be served if the origin fails (RFC 5861 §4).
     public var errorFor: Int64
 
-    /// What `born` may be: from 1970 to the year 9999.
+    /// The valid range of `born`: from 1970 to the year 9999.
     public static let bornRange: ClosedRange<Int64> = 0...253_402_300_799_999
-    /// What the others may be: RFC 9111 §1.2.2 has no longer time.
+    /// The valid range of the durations, bounded by RFC 9111 §1.2.2.
     public static let timeRange: ClosedRange<Int64> = 0...DeltaSeconds.most * 1_000
 
-    /// Times outside their ranges are taken for their ends.
+    /// Clamps times to their ranges.
     public init(born: Int64, freshFor: Int64 = 0, staleFor: Int64 = 0, errorFor: Int64 = 0) {
         self.born = Self.nearest(born, Self.bornRange)
         self.freshFor = Self.nearest(freshFor, Self.timeRange)
@@ -28,40 +28,40 @@ public struct HTTPExpiry: Hashable, Sendable {
         min(max(time, range.lowerBound), range.upperBound)
     }
 
-    /// It is fresh until then, since 1970.
+    /// The end of freshness, since 1970.
     public var freshUntil: Int64 { born + freshFor }
-    /// Until then it may be served while the origin is asked, since 1970.
+    /// The end of stale-while-revalidate, since 1970.
     public var staleUntil: Int64 { freshUntil + staleFor }
-    /// Until then it may be served where the origin fails, since 1970.
+    /// The end of stale-if-error, since 1970.
     public var errorUntil: Int64 { freshUntil + errorFor }
 
-    /// From then on its origin has to be asked and has to answer, since 1970; in the year 9999 at
-    /// the latest.
+    /// The time from which the origin must respond before any use, since 1970; at most in the year
+    /// 9999.
     package var lastUse: Int64 { Self.nearest(max(staleUntil, errorUntil), Self.bornRange) }
 
-    /// How long what is stale may be served at most, in seconds, whatever origins say; and what
-    /// is assumed where they say nothing.
+    /// Upper limits for serving stale responses, in seconds, whatever origins permit, and the
+    /// lifetime assumed if an origin states none.
     public struct Limits: Hashable, Sendable {
-        /// While the origin is asked.
+        /// While the response is revalidated.
         public var whileRevalidate: Int64
-        /// Where it fails.
+        /// If the origin fails.
         public var ifError: Int64
-        /// Of an answer that says nothing of its lifetime.
+        /// For a response without a stated lifetime.
         package var assumed = AssumedLifetime.none
 
-        /// A day, and a week; nothing is assumed.
+        /// A day and a week; no assumed lifetime.
         public init(whileRevalidate: Int64 = 86_400, ifError: Int64 = 604_800) {
             (self.whileRevalidate, self.ifError) = (whileRevalidate, ifError)
         }
 
-        /// With what a configuration says in their place.
+        /// Returns the limits with the configuration's values applied.
         package func replaced(by choice: StaleLimits) -> Limits {
             Limits(
                 whileRevalidate: choice.whileRevalidate ?? whileRevalidate,
                 ifError: choice.ifError ?? ifError)
         }
 
-        /// With what who asks assumes.
+        /// Returns the limits with the lifetime that the request assumes.
         package func assuming(_ lifetime: AssumedLifetime) -> Limits {
             var limits = self
             limits.assumed = lifetime
@@ -69,9 +69,9 @@ public struct HTTPExpiry: Hashable, Sendable {
         }
     }
 
-    /// That of an answer, for a cache of that role. Without an explicit lifetime it is as the
-    /// limits assume, which is stale at once unless who asks says otherwise (RFC 9111 §4.2.2). One
-    /// that nobody may keep is stale at once, whatever else it says.
+    /// Computes the expiry of a response in a cache of that role. Without an explicit lifetime it
+    /// is the one assumed by the limits; by default the response is stale immediately (RFC 9111
+    /// §4.2.2). A `no-store` response is stale immediately, whatever else it says.
     package init(
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) {
@@ -91,13 +91,13 @@ public struct HTTPExpiry: Hashable, Sendable {
 }
 
 extension CacheControl {
-    /// Seconds for which it says the answer is fresh; `nil` where it says nothing of that. A cache
-    /// of several looks at `s-maxage` first (RFC 9111 §4.2.1).
+    /// Returns the explicit lifetime in seconds; `nil` if there is none. In shared caches
+    /// `s-maxage` takes precedence (RFC 9111 §4.2.1).
     func lifetime(_ role: CacheRole) -> Int64? {
         role == .personal ? maxAge : sharedMaxAge ?? maxAge
     }
 
-    /// Whether a stale answer may be served at all (RFC 9111 §4.2.4). `s-maxage` means
+    /// Returns whether a stale response may be served at all (RFC 9111 §4.2.4). `s-maxage` implies
     /// `proxy-revalidate` (RFC 9111 §5.2.2.10).
     func permitsStale(_ role: CacheRole) -> Bool {
         guard !mustRevalidate, !mustAlwaysRevalidate, !forbidsStoring else { return false }
@@ -105,17 +105,17 @@ extension CacheControl {
     }
 }
 
-/// What is done with a kept answer where `Cache-Control` counts.
+/// How a cached response is used if `Cache-Control` is respected.
 public enum FreshnessDecision: Hashable, Sendable {
-    /// It is served.
+    /// Serve it.
     case fresh
-    /// It is served, and the origin is asked in the background.
+    /// Serve it and revalidate in the background.
     case staleWhileRevalidate
-    /// The origin is asked first.
+    /// Revalidate first.
     case revalidate
 
-    /// Of an answer whose expiry is known or not, at a moment in milliseconds since 1970. One that
-    /// was born later than that is of unknown age: the clock was set back since.
+    /// Decides for a response, whose expiry may be unknown, at a time in milliseconds since 1970.
+    /// If `born` is in the future, the age is unknown because the clock was set back.
     public init(_ expiry: HTTPExpiry?, at now: Int64) {
         guard let expiry, expiry.isBorn(at: now) else {
             self = .revalidate
@@ -130,13 +130,13 @@ public enum FreshnessDecision: Hashable, Sendable {
 }
 
 extension HTTPExpiry {
-    /// Whether it may be served although the origin failed when it was asked.
+    /// Returns whether the response may be served after a failed revalidation.
     public func mayServe(afterErrorAt now: Int64) -> Bool { isBorn(at: now) && now < errorUntil }
 
-    /// Whole seconds since its age was 0.
+    /// Returns the age in whole seconds.
     public func age(at now: Int64) -> Int64 { max(0, now - born) / 1_000 }
 
-    /// Whole seconds for which it is still fresh; 0 where it is stale.
+    /// Returns the remaining freshness in whole seconds; 0 if stale.
     public func remaining(at now: Int64) -> Int64 {
         isBorn(at: now) ? max(0, freshUntil - now) / 1_000 : 0
     }
@@ -144,19 +144,19 @@ extension HTTPExpiry {
     func isBorn(at now: Int64) -> Bool { ResponseAge.isBorn(born, at: now) }
 }
 
-/// What an origin says of caching a response, and how old the response was when it came.
+/// The caching directives of a response, and its age on arrival.
 ///
-/// It is kept as it was said, with the bytes and all that is made of them. Until when these may be
-/// used depends on who keeps them and who asks (`expiry`).
+/// Stored unmodified with the bytes and everything derived from them. The expiry depends on the
+/// kind of cache and on the request (`expiry`).
 public struct OriginCaching: Hashable, Sendable {
     /// The directives of `Cache-Control`.
     public var cacheControl: CacheControl
-    /// When its age was 0, and how long its `Expires` lets it live.
+    /// When the age was 0, and the lifetime from `Expires`.
     public var age: ResponseAge
-    /// Whether it is for one request alone (`Vary: *`).
+    /// Whether the response is valid for a single request only (`Vary: *`).
     public var variesOnEverything: Bool
 
-    /// What a response says.
+    /// Creates the caching information of a response.
     public init(
         _ cacheControl: CacheControl, _ age: ResponseAge, variesOnEverything: Bool = false
     ) {
@@ -164,14 +164,14 @@ public struct OriginCaching: Hashable, Sendable {
         self.variesOnEverything = variesOnEverything
     }
 
-    /// Until when a cache of that role may use the response, within these limits.
+    /// Returns the expiry in a cache of that role, within these limits.
     package func expiry(
         _ role: CacheRole, _ limits: HTTPExpiry.Limits = HTTPExpiry.Limits()
     ) -> HTTPExpiry {
         HTTPExpiry(cacheControl, age, role, limits)
     }
 
-    /// Whether who asks may assume a lifetime: there is neither one nor anything that forbids it
+    /// Whether a lifetime may be assumed: there is neither a stated one nor a directive against it
     /// (RFC 9111 §4.2.2).
     package var leavesLifetimeOpen: Bool {
         cacheControl.maxAge == nil && cacheControl.sharedMaxAge == nil
@@ -179,12 +179,13 @@ public struct OriginCaching: Hashable, Sendable {
             && !cacheControl.forbidsStoring
     }
 
-    /// From then on a cache of several has to ask the origin, whatever happens, in milliseconds
-    /// since 1970; `nil` where it leaves the lifetime open.
+    /// The time from which a shared cache must ask the origin in any case, in milliseconds since
+    /// 1970; `nil` if the lifetime is open.
     package var lastUse: Int64? { leavesLifetimeOpen ? nil : expiry(.shared).lastUse }
 
-    /// The same after a 304 (RFC 9111 §3.2, §4.3.4). What that does not say stays: the earlier
-    /// directives, and where these have no lifetime the shorter one of both `Expires`.
+    /// Returns the caching information after a 304 (RFC 9111 §3.2, §4.3.4). Anything the 304 omits
+    /// is retained: the earlier directives, and if these contain no lifetime, the shorter of both
+    /// `Expires` lifetimes.
     package func renewed(by confirmation: OriginCaching) -> OriginCaching {
         var renewed = confirmation
         guard confirmation.cacheControl.field == nil else { return renewed }
@@ -195,24 +196,23 @@ public struct OriginCaching: Hashable, Sendable {
     }
 }
 
-/// How old an answer of an origin is, and how long its `Expires` lets it live: what only who got it
-/// can know (RFC 9111 §4.2.3).
+/// The age of a response and the lifetime from its `Expires`, which only the recipient can compute
+/// (RFC 9111 §4.2.3).
 public struct ResponseAge: Hashable, Sendable {
-    /// The moment at which its age was 0, in milliseconds since 1970: never before 0.
+    /// The time at which the age was 0, in milliseconds since 1970; never negative.
     public var bornMilliseconds: Int64
-    /// Seconds from its `Date` to its `Expires`, 0 where that is past or no date; `nil` without
-    /// one.
+    /// Seconds from `Date` to `Expires`, 0 if that is past or invalid; `nil` without `Expires`.
     public var expiresInSeconds: Int64?
 
-    /// What is known of an answer.
+    /// Creates the age of a response.
     public init(bornMilliseconds: Int64, expiresInSeconds: Int64? = nil) {
         self.bornMilliseconds = bornMilliseconds
         self.expiresInSeconds = expiresInSeconds
     }
 
-    /// Reads the fields as they came; the moments are milliseconds since 1970. Several `Age` fields
-    /// are their list, of which the first counts; one that is no number says nothing
-    /// (RFC 9111 §5.1).
+    /// Computes the age from the fields as received; times are in milliseconds since 1970. Of
+    /// several `Age` values the first one counts; one that is not a number is ignored (RFC 9111
+    /// §5.1).
     public init(
         date: String?, age: String?, expires: String?, asked: Int64, answered: Int64
     ) {
@@ -229,11 +229,11 @@ public struct ResponseAge: Hashable, Sendable {
         }
     }
 
-    /// Whether its age is known at a moment in milliseconds since 1970. It is not if the clock was
-    /// set back after the answer came.
+    /// Returns whether the age is known at a time in milliseconds since 1970. It isn't if the clock
+    /// was set back after the response arrived.
     package func isKnown(at now: Int64) -> Bool { Self.isBorn(bornMilliseconds, at: now) }
 
-    /// Two processes that look at one clock may see a second of difference.
+    /// Two processes may read the clock with up to a second of difference.
     static func isBorn(_ born: Int64, at now: Int64) -> Bool { born <= now + 1_000 }
 
     private static func trimmed(_ text: Substring) -> Substring {
@@ -242,31 +242,31 @@ public struct ResponseAge: Hashable, Sendable {
     }
 }
 
-/// How long an answer may be used whose origin says nothing of that: neither `max-age` nor
-/// `s-maxage` nor `Expires`, and nothing that forbids it (SEMANTICS §6.6). In seconds.
+/// The lifetime of a response whose origin states none: neither `max-age` nor `s-maxage` nor
+/// `Expires`, and no directive against it (SEMANTICS §6.6). In seconds.
 ///
-/// RFC 9111 §4.2.2 leaves it to a cache what it assumes then. Imagebus assumes nothing unless who
-/// asks says so.
+/// RFC 9111 §4.2.2 leaves heuristic freshness to the cache. Imagebus assumes no lifetime unless the
+/// request does.
 public struct AssumedLifetime: Hashable, Sendable {
-    /// So long it is fresh.
+    /// The time for which the response is fresh.
     public var fresh: Int64
-    /// So long after that it may be served while the origin is asked.
+    /// The time after that for which it may be served while it is revalidated.
     public var whileRevalidate: Int64
-    /// So long after it was fresh it may be served where the origin fails.
+    /// The time after freshness ends for which it may be served if the origin fails.
     public var ifError: Int64
 
-    /// Seconds of each; what is outside `range` is refused with the request.
+    /// Accepts any numbers; values outside `range` are rejected with the request.
     public init(fresh: Int64 = 0, whileRevalidate: Int64 = 0, ifError: Int64 = 0) {
         (self.fresh, self.whileRevalidate, self.ifError) = (fresh, whileRevalidate, ifError)
     }
 
-    /// Nothing is assumed: it is stale at once.
+    /// No assumption: the response is stale immediately.
     public static let none = AssumedLifetime()
 
-    /// What each may be: a year at most.
+    /// The valid range of each value: at most a year.
     public static let range: ClosedRange<Int64> = 0...31_536_000
 
-    /// Throws where a request may not say it.
+    /// Throws if a request may not contain this value.
     package func check() throws(ImageError) {
         guard [fresh, whileRevalidate, ifError].allSatisfy(Self.range.contains) else {
             throw ImageError(
@@ -276,21 +276,20 @@ public struct AssumedLifetime: Hashable, Sendable {
     }
 }
 
-/// How long what is stale may be served at most, as far as a configuration says it
-/// (SEMANTICS §6.6).
+/// Configured upper limits for serving stale responses (SEMANTICS §6.6).
 public struct StaleLimits: Hashable, Sendable {
-    /// Seconds, while the origin is asked; `nil`: as usual.
+    /// Seconds while the response is revalidated; `nil` for the default.
     public var whileRevalidate: Int64?
-    /// Seconds, where it fails; `nil`: as usual.
+    /// Seconds if the origin fails; `nil` for the default.
     public var ifError: Int64?
 
-    /// Says nothing.
+    /// Creates limits that leave the defaults.
     public init() {}
 
-    /// The seconds that may be said: those of RFC 9111 §1.2.2.
+    /// The permitted range in seconds, from RFC 9111 §1.2.2.
     public static let range: ClosedRange<Int64> = 0...DeltaSeconds.most
 
-    /// What a later rule says wins.
+    /// Merges a later rule, whose values take precedence.
     public mutating func merge(_ later: StaleLimits) {
         whileRevalidate = later.whileRevalidate ?? whileRevalidate
         ifError = later.ifError ?? ifError

@@ -1,14 +1,14 @@
-/// The text under which something is cached: SDWebImage's, by string surgery on the unparsed key,
-/// followed by one canonical suffix for what upstream leaves out (SEMANTICS §4.4).
+/// Builds the text of cache keys: SDWebImage's key, produced by string operations on the unparsed
+/// URL, followed by one canonical suffix for everything SDWebImage omits (SEMANTICS §4.4).
 public enum CacheKey {
-    /// The key of the source bytes: URL or what takes its place, and, where that matters, who asks
-    /// and that TLS was not verified.
+    /// Returns the key of the source bytes: the URL or its replacement, plus suffixes for the
+    /// identity and for unverified TLS.
     public static func original(url: SourceURL, terms: LoadTerms) -> String {
         inserting(suffixes(of: terms), into: base(url, terms))
     }
 
-    /// The key of the result: frame or frames, thumbnail, transformers, output, identity, TLS, in
-    /// that order.
+    /// Returns the key of the result: frame or frames, thumbnail, transformers, output, identity
+    /// and TLS, in that order.
     public static func result(_ request: ImageRequest, url: SourceURL, terms: LoadTerms) -> String {
         var suffixes: [String] = []
         if let frame = request.frame { suffixes.append("Frame(\(frame))") }
@@ -23,8 +23,8 @@ public enum CacheKey {
         return inserting(suffixes + Self.suffixes(of: terms), into: base(url, terms))
     }
 
-    /// What keeps entries apart however the image is asked for: who asks, and whether the origin
-    /// was who it says it is.
+    /// Suffixes that separate entries regardless of the other options: the identity, and whether
+    /// the origin's certificate was verified.
     private static func suffixes(of terms: LoadTerms) -> [String] {
         (terms.identity.map { ["Auth(\($0))"] } ?? [])
             + (terms.transfer.isUnverified ? [unverified] : [])
@@ -36,8 +36,8 @@ public enum CacheKey {
         suffixes.isEmpty ? key : inserting(suffixes.joined(separator: "-"), into: key)
     }
 
-    /// An overlay has the name under which its original is stored: who asks for it, and in which
-    /// cache, is in that. Which version of it was there is in no key, as with the image itself.
+    /// An overlay is represented by the stored text of its original, which includes its identity
+    /// and cache. As with the image itself, no key contains a version of the content.
     private static func keys(of steps: [TransformStep], _ overlays: [Resolution]) -> [String] {
         var overlays = overlays.makeIterator()
         return steps.map { step in
@@ -49,7 +49,8 @@ public enum CacheKey {
         }
     }
 
-    /// What the suffixes are put into: the URL without user info, or what takes its place.
+    /// Returns the text that suffixes are inserted into: the URL without user info, or its
+    /// replacement.
     public static func base(_ url: SourceURL, _ terms: LoadTerms) -> String {
         switch terms.base {
         case .url: url.withoutUserInfo
@@ -59,18 +60,19 @@ public enum CacheKey {
 
     // MARK: - Stored texts
 
-    /// Between the name of a cache and the key.
+    /// Separates the name of a cache from the key.
     private static let cacheEnd = "\u{1F}"
-    /// Between the key and whose it is.
+    /// Separates the key from its owner.
     private static let ownerStart = "\u{1E}"
-    /// Behind the owner where TLS was not verified: no URL makes the key of such an entry.
+    /// Follows the owner if TLS was not verified, so that no URL can produce the key of such an
+    /// entry.
     private static let unverifiedMark = "!"
 
-    /// The text under which the cache process keeps a key: `cache␟key␞owner`, without the cache
-    /// where that is the default one, and without the owner where anybody may have the entry.
-    /// Neither URLs, nor base keys, nor names have control characters, so that the parts can be
-    /// told apart whatever is in them: no text that a client chooses makes the key of another
-    /// cache, of another identity, or, where it takes the place of a URL, that of a URL.
+    /// Returns the text under which the cache process stores a key: `cache␟key␞owner`, without the
+    /// cache for the default one, and without the owner for entries accessible to everyone. URLs,
+    /// base keys and names contain no control characters, so the parts are always separable: no
+    /// text chosen by a client can produce the key of another cache or identity or, if it replaces
+    /// a URL, that of a URL.
     public static func stored(_ key: String, in cache: String, _ terms: LoadTerms) -> String {
         var owner = terms.identity ?? ""
         if case .own = terms.base { owner = "=\(owner)" }
@@ -79,16 +81,16 @@ public enum CacheKey {
         return cache.isEmpty ? key : "\(cache)\(cacheEnd)\(key)"
     }
 
-    /// The stored text of the same key in another cache; empty: in the default one.
+    /// Returns the stored text of the same key in another cache; empty for the default cache.
     public static func moved(_ text: String, to cache: String) -> String {
         let bytes = text.utf8
         let key = bytes.firstIndex(of: 0x1F).map { text[bytes.index(after: $0)...] } ?? text[...]
         return cache.isEmpty ? String(key) : "\(cache)\(cacheEnd)\(key)"
     }
 
-    /// The text of the entry that replies show as `key`, by its cache, its `-Auth(…)` and its
-    /// `-TLS(unverified)`. Entries under texts that clients chose are not found so: nothing in a
-    /// key says that it is one.
+    /// Returns the stored text of the entry that replies show as `key`, from its cache, its
+    /// `-Auth(…)` and its `-TLS(unverified)`. Entries under keys chosen by clients can't be found
+    /// this way because their keys are not marked as such.
     public static func stored(shown key: String, in cache: String) -> String {
         let key = SourceURL.percentEncodingNonASCII(key)
         var terms = LoadTerms()
@@ -102,15 +104,15 @@ public enum CacheKey {
         return stored(key, in: cache, terms)
     }
 
-    /// The key in such a text.
+    /// Returns the key within a stored text.
     public static func key(inStored text: String) -> String {
         guard text.hasByte(where: { $0 == 0x1F || $0 == 0x1E }) else { return text }
         let bytes = Array(text.utf8)
         return String(decoding: bytes[keyRange(inStored: bytes)], as: UTF8.self)
     }
 
-    /// The stored text of one variant of an answer that depends on request headers; `digest` is of
-    /// their values. It is put into the key, whatever stands around that.
+    /// Returns the stored text of a variant of a response that depends on request headers; `digest`
+    /// is computed from their values. The suffix is inserted into the key part only.
     public static func varied(_ text: String, by digest: String?) -> String {
         guard let digest else { return text }
         let bytes = Array(text.utf8)
@@ -126,8 +128,8 @@ public enum CacheKey {
         return start..<max(start, bytes.lastIndex(of: 0x1E) ?? bytes.endIndex)
     }
 
-    /// `-suffix` before the extension of the last path segment, or at the very end without one
-    /// (SEMANTICS §4.3). The dot of an extension is neither first nor last in its segment.
+    /// Inserts `-suffix` before the extension of the last path segment, or at the very end without
+    /// one (SEMANTICS §4.3). The dot of an extension is neither first nor last in its segment.
     public static func inserting(_ suffix: String, into key: String) -> String {
         let bytes = Array(key.utf8)
         let place = suffixPlace(in: bytes)
@@ -135,7 +137,7 @@ public enum CacheKey {
             + String(decoding: bytes[place...], as: UTF8.self)
     }
 
-    /// Where suffixes go: before the dot of the extension, or at the end.
+    /// Returns the position of suffixes: before the dot of the extension, or at the end.
     static func suffixPlace(in bytes: [UInt8]) -> Int {
         let isURL = bytes.contains(UInt8(ascii: ":"))
         let pathEnd =
@@ -149,8 +151,8 @@ public enum CacheKey {
         return dot
     }
 
-    /// Where the path of a URL begins: behind the authority, so that the dots of a host name are
-    /// no extension.
+    /// Returns where the path of a URL begins: after the authority, so that the dots of a host name
+    /// are not taken for an extension.
     private static func startOfPath(_ bytes: [UInt8], isURL: Bool) -> Int {
         guard isURL, let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             bytes[(colon + 1)...].starts(with: "//".utf8)
@@ -171,19 +173,19 @@ public enum CacheKey {
 }
 
 extension CacheKey {
-    /// The cache of which a stored text is; empty for the default one.
+    /// Returns the cache of a stored text; empty for the default one.
     public static func cache(inStored text: String) -> String {
         let bytes = text.utf8
         guard let end = bytes.firstIndex(of: 0x1F) else { return "" }
         return String(text[..<end])
     }
 
-    /// Whether a key is that of the original of a URL, or of something that was made of it: the
+    /// Returns whether a key belongs to the original of a URL or to something derived from it: the
     /// URL itself, or the URL with suffixes such as `-SDImageFlippingTransformer(1,0)` before its
-    /// extension. What stands for a URL under a key filter is taken in the same way.
+    /// extension. The replacement of a URL under a key filter is treated in the same way.
     ///
-    /// Keys do not say where a URL ends, so a URL that itself looks like such a suffix is taken for
-    /// a variant: `a-Auth(1).jpg` of `a.jpg`.
+    /// Keys don't mark where a URL ends, so a URL that looks like such a suffix is taken for a
+    /// variant: `a-Auth(1).jpg` of `a.jpg`.
     public static func isOf(_ url: String, _ key: String) -> Bool {
         if key == url { return true }
         let (whole, bytes) = (Array(url.utf8), Array(withoutVariance(key).utf8))
@@ -196,8 +198,8 @@ extension CacheKey {
         return isSuffix(bytes[(place + 1)..<(bytes.count - rest.count)])
     }
 
-    /// What depends on header fields has its suffix behind all others: after the extension, where
-    /// one of these has a character that ends a path.
+    /// Removes the suffix for request headers, which comes after all others: after the extension,
+    /// if one of these contains a character that ends a path.
     private static func withoutVariance(_ key: String) -> Substring {
         guard key.hasSuffix(")"), let mark = key.ranges(of: "-Vary(").last,
             key[mark.upperBound...].dropLast().allSatisfy(\.isHexDigit)
@@ -205,7 +207,7 @@ extension CacheKey {
         return key[..<mark.lowerBound]
     }
 
-    /// How the suffixes of keys begin.
+    /// The prefixes of key suffixes.
     private static let beginnings = [
         "SDImage", "Imagebus", "Thumbnail(", "Frame(", "Page(", "Auth(", "Vary(", "Overlay",
     ]
@@ -216,33 +218,32 @@ extension CacheKey {
     }
 }
 
-/// The revision of the pipeline that makes results: how pixels, colors and metadata come to be in
-/// them.
+/// The revision of the pipeline that produces results, including pixels, colors and metadata.
 ///
-/// It grows with every change after which an older result would be wrong, such as one that had
-/// metadata which is left out today. Entries of an older one are regenerated (SEMANTICS §5.27).
+/// It is incremented with every change that makes older results wrong, such as retaining metadata
+/// that is removed today. Entries of an older revision are regenerated (SEMANTICS §5.27).
 public enum PipelineRevision {
-    /// That of this version; 0 is of versions that did not count.
+    /// The revision of this version; 0 stands for versions without revisions.
     public static let current: UInt16 = 2
-    /// What one may be.
+    /// The valid range of a revision.
     package static let range: ClosedRange<UInt16> = 0...4_095
 }
 
 extension CacheKey {
-    /// Whether a result may lie under this text, rather than a source as it came: each suffix of a
-    /// result has arguments in parentheses (SEMANTICS §4.4). A URL may have such, too: then its
-    /// bytes of an older revision are fetched once more, and that is all.
+    /// Returns whether the text may be the key of a result rather than of an original: each suffix
+    /// of a result has arguments in parentheses (SEMANTICS §4.4). A URL may contain parentheses,
+    /// too; the only consequence is that its original of an older revision is fetched again.
     package static func mayBeDerived(_ text: String) -> Bool {
         text.hasByte { $0 == UInt8(ascii: "(") }
     }
 }
 
-/// Points per pixel by the text of a key (SEMANTICS §4.8).
+/// Points per pixel, derived from the text of a key (SEMANTICS §4.8).
 public enum ScaleFactor {
     private static let bytesMin = 8
 
-    /// 2 or 3 where the key has 8 bytes at least and contains `@2x.` or `@3x.`, in keys of http and
-    /// https also `%402x.` or `%403x.`; else 1.
+    /// Returns 2 or 3 if the key has at least 8 bytes and contains `@2x.` or `@3x.` (in http and
+    /// https keys also `%402x.` or `%403x.`), otherwise 1.
     public static func of(key: String) -> Double {
         let bytes = Array(key.utf8)
         guard bytes.count >= bytesMin else { return 1 }

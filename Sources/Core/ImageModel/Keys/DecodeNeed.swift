@@ -1,17 +1,17 @@
-/// What of the source a result needs at least; the decoder chooses its reduction from it.
+/// The minimum that a result needs from its source, from which the decoder chooses its downscaling.
 public enum DecodeNeed: Hashable, Sendable {
-    /// Header facts only.
+    /// Only the properties in the header.
     case header
     /// Every pixel.
     case full
-    /// Enough to cover a resize to a box without enlarging what was thrown away. The box counts
-    /// in the displayed orientation.
+    /// Enough to resize to a box without upscaling what was decoded. The box is in display
+    /// orientation.
     case cover(PixelSize, ResizeMode)
-    /// Enough to scale it down, its ratio kept, to so many pixels.
+    /// Enough to scale down to this number of pixels, with the aspect ratio preserved.
     case area(Int)
 
-    /// What the first step asks that asks for something; steps before it may exchange columns and
-    /// rows. Without such a step all pixels are needed.
+    /// The need of the first step that has one; steps before it may swap columns and rows. Without
+    /// such a step all pixels are needed.
     public init(_ request: ImageRequest) {
         guard !request.infoOnly, request.needsPixels else {
             self = .header
@@ -23,7 +23,7 @@ public enum DecodeNeed: Hashable, Sendable {
             case .nothing: continue
             case .transposition: turned.toggle()
             case .box(let box, let mode):
-                // What lies across and is square at once says after a turn something else.
+                // `auto` depends on the orientation, which a rotation before it changes.
                 let mode = turned && mode == .auto ? .cover : mode
                 self = .cover(turned ? box.transposed : box, mode)
                 return
@@ -38,26 +38,27 @@ public enum DecodeNeed: Hashable, Sendable {
         self = .full
     }
 
-    /// The size at which a decoder makes pixels of a source (displayed size), which has more where
-    /// its format can be reduced. Where it makes none, the size of the source.
+    /// Returns the size (in display orientation) at which a decoder produces the pixels of a
+    /// source, smaller than the source if its format supports downscaling. If no pixels are
+    /// produced, the size of the source.
     package func decodedSize(of source: ImageInfo) -> PixelSize {
         scale(for: source.size, of: source.format.traits.input?.scales ?? .whole).size(source.size)
     }
 
-    /// Whether a reduction to it leaves a file as it is.
+    /// Returns whether resizing to this need leaves the file unchanged.
     package func leaves(_ file: ImageInfo) -> Bool {
         if file.format.traits.isDrawn { return leavesDrawings }
         return wantedSize(of: file.size).map { $0 == file.size } ?? true
     }
 
-    /// The same of a drawing, which has no pixels that could be too many, and is drawn as large as
-    /// a box.
+    /// The same for a vector drawing, which has no fixed number of pixels and is rendered at the
+    /// size of a box.
     package var leavesDrawings: Bool {
         if case .cover = self { false } else { true }
     }
 
-    /// What steps take the pixels of a source for. What is drawn has no pixels of its own: it is as
-    /// large as it was drawn. Everything else is as large as its source, however it was reduced.
+    /// Returns the properties of a source as steps see them. A vector drawing has the size at which
+    /// it was rendered. Everything else has the size of its source, however it was downscaled.
     package func info(ofPixels source: ImageInfo) -> ImageInfo {
         guard source.format.traits.isDrawn else { return source }
         var info = source
@@ -65,9 +66,9 @@ public enum DecodeNeed: Hashable, Sendable {
         return info
     }
 
-    /// The largest of the `permitted` reductions after which `source` (displayed size) still has
-    /// as many columns and rows as the result; a reduced side counts as `ceil(side / shrink)`.
-    /// 1 where nothing larger does.
+    /// Returns the largest of the `permitted` shrink factors after which `source` (in display
+    /// orientation) still has as many columns and rows as the result; a shrunk side is `ceil(side /
+    /// shrink)`. Returns 1 if none is sufficient.
     public func shrink(for source: PixelSize, permitted: [Int]) -> Int {
         guard let wanted = wantedSize(of: source) else { return 1 }
         let covering = permitted.filter { shrink in
@@ -77,8 +78,8 @@ public enum DecodeNeed: Hashable, Sendable {
         return covering.max() ?? 1
     }
 
-    /// What the first resampling makes of an image of that size; `nil` where every pixel is needed,
-    /// or none.
+    /// Returns the size that the first resampling produces from an image of that size; `nil` if
+    /// every pixel is needed, or none.
     func wantedSize(of source: PixelSize) -> PixelSize? {
         switch self {
         case .header, .full: nil
@@ -90,21 +91,20 @@ public enum DecodeNeed: Hashable, Sendable {
     }
 }
 
-/// By how much a decoder makes each side of an image other than it is stored: an exact fraction, 1
-/// for every pixel as it is.
+/// The scale of decoded relative to stored pixels: an exact fraction, 1 for full resolution.
 package struct DecodeScale: Hashable, Sendable, Comparable {
     /// At least 1, in lowest terms.
     package let numerator: Int
     /// At least 1, in lowest terms.
     package let denominator: Int
-    /// Whether half a pixel counts as one, as in the geometry of steps, and less as none. Else any
-    /// part of a pixel counts as one, as decoders have it that leave pixels away.
+    /// Whether half a pixel is rounded up, as in the geometry of steps, and less is dropped.
+    /// Otherwise any partial pixel counts, as in decoders that skip pixels.
     package let rounds: Bool
 
-    /// Every pixel.
+    /// Full resolution.
     package static let whole = DecodeScale(1, over: 1)
 
-    /// A fraction of two numbers from 1 to 2³¹ − 1, so that products do not overflow.
+    /// Creates a fraction of two numbers from 1 to 2³¹ − 1, so that products do not overflow.
     package init(_ numerator: Int, over denominator: Int, rounds: Bool = false) {
         let numbers = 1...Int(Int32.max)
         precondition(
@@ -117,16 +117,16 @@ package struct DecodeScale: Hashable, Sendable, Comparable {
         self.rounds = rounds
     }
 
-    /// The number next to it.
+    /// The closest floating-point number.
     package var value: Double { Double(numerator) / Double(denominator) }
 
-    /// What it makes of a side from 1 to 2³¹ − 1: at least 1.
+    /// Returns the scaled length of a side from 1 to 2³¹ − 1: at least 1.
     package func side(_ side: Int) -> Int {
         let part = rounds ? denominator / 2 : denominator - 1
         return max(1, (side * numerator + part) / denominator)
     }
 
-    /// What it makes of an image.
+    /// Returns the scaled size of an image.
     package func size(_ size: PixelSize) -> PixelSize {
         PixelSize(width: side(size.width), height: side(size.height))
     }
@@ -136,19 +136,19 @@ package struct DecodeScale: Hashable, Sendable, Comparable {
     }
 }
 
-/// The scales at which a decoder makes pixels.
+/// The scales that a decoder supports.
 package enum DecodeScales: Hashable, Sendable {
-    /// Only that of the file.
+    /// Only full resolution.
     case whole
-    /// One part in so many, 1 among them.
+    /// Fractions 1/n, including 1.
     case parts([Int])
-    /// Every scale, larger ones too: what is drawn has no pixels of its own.
+    /// Any scale, including upscaling, because vector drawings have no pixels of their own.
     case any
 }
 
 extension DecodeNeed {
-    /// The smallest of the `permitted` scales at which `source` (displayed size, sides up to
-    /// 2³¹ − 1) has as many columns and rows as the need asks for, and at least one of each.
+    /// Returns the smallest of the `permitted` scales at which `source` (in display orientation,
+    /// sides up to 2³¹ − 1) has as many columns and rows as needed, and at least one of each.
     package func scale(for source: PixelSize, of permitted: DecodeScales) -> DecodeScale {
         switch permitted {
         case .whole: return .whole
@@ -159,9 +159,9 @@ extension DecodeNeed {
         }
     }
 
-    /// A mode that does not enlarge spares pixels that were never there: a drawing has as many as
-    /// are asked for. Where its ratio is kept it has exactly the size that is wanted, so that a
-    /// drawing is as large as a photo would be.
+    /// Modes that don't enlarge exist to avoid interpolated pixels, but a drawing can be rendered
+    /// at any size, so it is enlarged. If the aspect ratio is preserved, a drawing has exactly the
+    /// wanted size, as a photo would.
     private func exactScale(for source: PixelSize) -> DecodeScale {
         let wanted: PixelSize
         if case .cover(let box, let mode) = self {

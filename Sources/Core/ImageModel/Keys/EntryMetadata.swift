@@ -1,20 +1,19 @@
-/// Words by which entries of the caches are found again, whatever their URLs are
-/// (SEMANTICS §5.20).
+/// Tags by which cache entries can be selected independently of their URLs (SEMANTICS §5.20).
 public enum CacheTag {
-    /// Bytes of one at most.
+    /// The maximum number of bytes of a tag.
     public static let bytesMax = 64
-    /// Tags that a request says at most, that a profile or a rule says, and that a header of an
-    /// origin may name.
+    /// The maximum number of tags in a request, in a profile or rule, and in a header of an origin.
     public static let countMax = 16
-    /// Tags that an entry has at most.
+    /// The maximum number of tags of an entry.
     public static let entryMax = 48
 
-    /// Whether it is one: 1 to `bytesMax` letters and digits of ASCII, and `.`, `_`, `:` and `-`.
+    /// Returns whether the text is a valid tag: 1 to `bytesMax` ASCII letters, digits, `.`, `_`,
+    /// `:` and `-`.
     public static func isTag(_ text: some StringProtocol) -> Bool {
         (1...bytesMax).contains(text.utf8.count) && text.utf8.allSatisfy(isPart)
     }
 
-    /// Throws `invalidRequest` where there are too many, or one of them is none.
+    /// Throws `invalidRequest` if there are too many tags or an invalid one.
     public static func check(_ tags: [String]) throws(ImageError) {
         guard tags.count <= countMax else {
             throw ImageError(.invalidRequest, "a request has at most \(countMax) tags")
@@ -22,21 +21,21 @@ public enum CacheTag {
         for tag in tags where !isTag(tag) { throw noTag(tag) }
     }
 
-    /// What is said of a text that is no tag.
+    /// The error for an invalid tag.
     public static func noTag(_ text: String) -> ImageError {
         ImageError(.invalidRequest, "'\(text.prefix(bytesMax))' is no tag: \(expected)")
     }
 
-    /// What a tag is, for people.
+    /// The syntax of a tag, for people.
     public static let expected =
         "1 to \(bytesMax) letters, digits, '.', '_', ':' and '-'"
 
-    /// Adds tags that are not there yet; beyond `entryMax` there is no room for more.
+    /// Adds tags without duplicates, up to `entryMax`.
     public static func unite(_ tags: inout [String], with others: [String]) {
         for tag in others where tags.count < entryMax && !tags.contains(tag) { tags.append(tag) }
     }
 
-    /// Both, in this order.
+    /// Returns both lists without duplicates, in this order.
     public static func union(_ tags: [String], _ others: [String]) -> [String] {
         if others.isEmpty { return tags }
         var all = tags
@@ -44,8 +43,8 @@ public enum CacheTag {
         return all
     }
 
-    /// Those that an origin names: `Cache-Tag`, separated by commas, and `Surrogate-Key`, by
-    /// spaces. What is no tag is left out, and so is what is behind `countMax`.
+    /// Returns the tags that an origin sent: `Cache-Tag`, separated by commas, and `Surrogate-Key`,
+    /// by spaces. Invalid tags and those beyond `countMax` are omitted.
     public static func ofOrigin(cacheTag: String?, surrogateKey: String?) -> [String] {
         let first = words(cacheTag, separatedBy: UInt8(ascii: ","))
         let second = words(surrogateKey, separatedBy: UInt8(ascii: " "))
@@ -58,7 +57,7 @@ public enum CacheTag {
 
     private static func words(_ field: String?, separatedBy separator: UInt8) -> [String] {
         guard let field else { return [] }
-        // Several fields of one name are joined by commas.
+        // Repeated fields are joined by commas.
         return field.utf8.split { $0 == separator || $0 == UInt8(ascii: ",") }.map { part in
             let front = part.drop { $0 == 0x20 || $0 == 0x09 }
             let end = front.lastIndex { $0 != 0x20 && $0 != 0x09 }
@@ -76,20 +75,20 @@ public enum CacheTag {
     }
 }
 
-/// SHA-256 of the bytes of an entry or a reply (FIPS 180-4, SEMANTICS §5.22).
+/// The SHA-256 of the bytes of an entry or a reply (FIPS 180-4, SEMANTICS §5.22).
 public struct ContentDigest: Hashable, Sendable {
-    /// Its bytes.
+    /// The size in bytes.
     public static let byteCount = 32
 
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// `nil` unless there are 32 of them.
+    /// Returns `nil` unless there are exactly 32 bytes.
     public init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.init(Array(bytes).span.bytes)
     }
 
-    /// The same of bytes that lie in one piece.
+    /// The same for contiguous bytes.
     public init?(_ bytes: RawSpan) {
         guard bytes.byteCount == Self.byteCount else { return nil }
         func word(at offset: Int) -> UInt64 {
@@ -110,37 +109,37 @@ public struct ContentDigest: Hashable, Sendable {
         }
     }
 
-    /// As the field `Repr-Digest` says it (RFC 9530 §3): `sha-256=:…:`, in Base64.
+    /// The `Repr-Digest` field (RFC 9530 §3): `sha-256=:…:`, in Base64.
     public var reprDigest: String { "sha-256=:\(Base64Text.text(bytes)):" }
 
-    /// Whether both are of the same bytes.
+    /// Compares all bytes.
     public static func == (one: Self, other: Self) -> Bool { one.words == other.words }
 
-    /// Its words.
+    /// Hashes the first word, which is sufficient for a digest.
     public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// Bytes of a caller's own beside an image, kept with its entry and never looked at
+/// A caller's own bytes attached to an image, stored with its entry and never interpreted
 /// (`sd_extendedObject`, SEMANTICS §5.21).
 public struct ExtendedData: Hashable, Sendable {
-    /// What they are, as a media type such as `application/json`.
+    /// The media type, such as `application/json`.
     public var mediaType: String
     /// The bytes: 1 to `bytesMax`.
     public var bytes: [UInt8]
 
-    /// Bytes at most.
+    /// The maximum number of bytes.
     public static let bytesMax = 4_096
-    /// Bytes of the media type at most (RFC 6838 §4.2: two names of 127).
+    /// The maximum length of the media type in bytes (RFC 6838 §4.2: two names of 127).
     public static let mediaTypeBytesMax = 255
-    /// The type of bytes of which nothing is said.
+    /// The default media type.
     public static let unknownType = "application/octet-stream"
 
-    /// Some bytes.
+    /// Creates extended data; `check` validates it.
     public init(_ bytes: [UInt8], mediaType: String = ExtendedData.unknownType) {
         (self.bytes, self.mediaType) = (bytes, mediaType)
     }
 
-    /// Throws `invalidRequest` where there are too many bytes or none, or the type is none.
+    /// Throws `invalidRequest` if the number of bytes or the media type is invalid.
     public func check() throws(ImageError) {
         guard (1...Self.bytesMax).contains(bytes.count) else {
             throw ImageError(
@@ -154,7 +153,8 @@ public struct ExtendedData: Hashable, Sendable {
         }
     }
 
-    /// Whether a text may be one: visible ASCII of 255 bytes at most with a slash inside.
+    /// Returns whether a text may be a media type: visible ASCII of at most 255 bytes with a slash
+    /// inside.
     public static func isMediaType(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count <= mediaTypeBytesMax, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -165,7 +165,7 @@ public struct ExtendedData: Hashable, Sendable {
 }
 
 extension ImageError {
-    /// Nothing is put, and extended data comes along.
+    /// The error for extended data in a request that stores no image.
     package static let extendedDataOfNothing = ImageError(
         .invalidRequest,
         "extended data is of an image that is put into a cache, and of no other load")

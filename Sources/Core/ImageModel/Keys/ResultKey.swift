@@ -1,28 +1,29 @@
-/// Which result: equal keys share all work (SEMANTICS §3.1). Wishes (priority, deadline, cache
-/// tiers, options that say how to ask) are in no key.
+/// Identifies a result: requests with equal keys share all work (SEMANTICS §3.1). Request options
+/// (priority, deadline, cache tiers, and options that affect only how to load) are not part of any
+/// key.
 public struct ResultKey: Hashable, Sendable {
-    /// Which pixels it is made of.
+    /// The pixels that the result is produced from.
     public let decode: DecodeKey
-    /// What is done to them, in order.
+    /// The steps applied to them, in order.
     public let steps: [TransformStep]
-    /// How they are encoded.
+    /// The encoding.
     public let output: OutputOptions
-    /// Only facts.
+    /// Whether only properties are requested.
     public let infoOnly: Bool
-    /// Whose bytes are laid over them, in the order of the steps.
+    /// The sources of the overlays, in step order.
     public let overlays: [SourceKey]
 
-    /// Whether our own workers do all steps, and encode it or may do so.
+    /// Whether built-in workers perform all steps and can encode the result.
     package var isOurs: Bool {
         !steps.contains(where: \.isCustom) && output.format?.isEncodable ?? true
     }
 
-    /// The key of a request and of what is laid over its image.
+    /// The key of a request with the sources of its overlays.
     public init(_ request: ImageRequest, overlays: [SourceKey] = []) {
         self.init(request, of: SourceKey(request), overlays: overlays)
     }
 
-    /// The same, where the key of its source is known.
+    /// The same for a known source key.
     public init(
         _ request: ImageRequest, of source: SourceKey, overlays: [SourceKey],
         limits: LimitSettings = LimitSettings(), coders: [String] = [],
@@ -37,35 +38,36 @@ public struct ResultKey: Hashable, Sendable {
     }
 }
 
-/// Which pixels: equal keys share one decode (SEMANTICS §3.1).
+/// Identifies decoded pixels: requests with equal keys share one decode (SEMANTICS §3.1).
 public struct DecodeKey: Hashable, Sendable {
-    /// Whose bytes.
+    /// The source bytes.
     public let source: SourceKey
-    /// Which frame of an animation; `nil`: as a still image.
+    /// The frame of an animation; `nil` for a still image.
     public let frame: Int?
     /// Whether all frames of an animation are wanted.
     public let wantsAllFrames: Bool
-    /// What the result needs of them at least.
+    /// The minimum that the result needs.
     public let need: DecodeNeed
-    /// What comes with them, for results that keep it.
+    /// The metadata decoded along with the pixels, for results that keep it.
     public let keeps: KeptParts
-    /// Which files need not be decoded, since they are the result; `nil`: none.
+    /// The files that need no decoding because they already are the result; `nil` for none.
     public let passing: Passing?
-    /// Facts that come with them.
+    /// The properties determined along with the pixels.
     public let facts: WantedFacts
-    /// Whether they are laid over others: such images are smaller, or refused.
+    /// Whether the pixels are an overlay, for which a smaller limit applies.
     public let isOverlay: Bool
-    /// Who may decode, in the order in which they are asked; empty: all that there are.
+    /// The permitted coders, in order of preference; empty for all.
     public let coders: [String]
-    /// The limits that the configuration sets: who may have less waits for no decode of more.
+    /// The configured limits. Part of the key so that a request with lower limits never shares a
+    /// decode with higher ones.
     public let limits: LimitSettings
-    /// Whether what there is of damaged pixels will do.
+    /// Whether a partial decode of damaged pixels is acceptable.
     public let showsDamaged: Bool
 
     /// The key of a request.
     public init(_ request: ImageRequest) { self.init(request, of: SourceKey(request)) }
 
-    /// The same, where the key of its source is known.
+    /// The same for a known source key.
     public init(
         _ request: ImageRequest, of source: SourceKey, limits: LimitSettings = LimitSettings(),
         coders: [String] = [], showsDamaged: Bool = false
@@ -79,12 +81,12 @@ public struct DecodeKey: Hashable, Sendable {
         passing = Passing(request)
         facts = request.wantsFacts ? request.facts : WantedFacts()
         isOverlay = false
-        // A load that needs no pixels shares its work with all others.
+        // A load that needs no pixels can share its work with all others.
         self.showsDamaged = showsDamaged && (need != .header || facts.needPixels)
         self.limits = limits.ofPixels
     }
 
-    /// The key of an image that is laid over others, as it is.
+    /// The key of an overlay, decoded in full.
     public init(overlay source: SourceKey, limits: LimitSettings = LimitSettings()) {
         self.source = source
         coders = []
@@ -100,13 +102,13 @@ public struct DecodeKey: Hashable, Sendable {
     }
 }
 
-/// What is fetched, and what may come back: equal keys share one transfer (SEMANTICS §3.1).
+/// Identifies a transfer: requests with equal keys share one (SEMANTICS §3.1).
 public struct SourceKey: Hashable, Sendable {
-    /// The URL as given, user info included: two users never share a transfer.
+    /// The URL as given, including user info: two users never share a transfer.
     public let url: String
-    /// All request headers, names in lower case, in a canonical order.
+    /// All request headers with lower-case names, in a canonical order.
     public let headers: [HTTPHeader]
-    /// Hashed once: keys are looked up many times while an image is made.
+    /// Computed once because keys are looked up many times during a load.
     private let digest: Int
 
     /// The key of a request.
@@ -121,15 +123,15 @@ public struct SourceKey: Hashable, Sendable {
         digest = hasher.finalize()
     }
 
-    /// By what is fetched; the digest tells most of what differs at once.
+    /// Compares URL and headers; the digest rejects most differences early.
     public static func == (left: SourceKey, right: SourceKey) -> Bool {
         left.digest == right.digest && left.url == right.url && left.headers == right.headers
     }
 
-    /// The digest stands for all of it.
+    /// Hashes only the digest.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    /// By bytes: texts that only look alike have no order of their own otherwise.
+    /// Compares bytes, because canonically equivalent strings would have no defined order.
     private static func precedes(_ left: HTTPHeader, _ right: HTTPHeader) -> Bool {
         if !left.name.utf8.elementsEqual(right.name.utf8) {
             return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
@@ -138,19 +140,19 @@ public struct SourceKey: Hashable, Sendable {
     }
 }
 
-/// What a load does with a source. A failure of one of them says nothing about the others, but that
-/// of a transfer or of a header holds for all (SEMANTICS §7.2).
+/// An operation of a load on a source. A failure of one operation doesn't affect the others, except
+/// that a failed transfer or header affects all (SEMANTICS §7.2).
 package enum SourceOperation: Hashable, Sendable {
-    /// Its bytes are fetched and its header is read.
+    /// The bytes are fetched and the header is read.
     case header
-    /// Its pixels are decoded, of an animation as a still image.
+    /// The pixels are decoded; an animation is decoded as a still image.
     case still
     /// One frame is decoded.
     case frame(Int)
     /// All frames are decoded.
     case allFrames
 
-    /// Which stage is not tried, and of what, for operators.
+    /// The description of the prevented stage, for operators.
     package var name: String {
         switch self {
         case .header: "fetch"
@@ -162,7 +164,7 @@ package enum SourceOperation: Hashable, Sendable {
 }
 
 extension ImageRequest {
-    /// What is done with its source.
+    /// The operation of the request on its source.
     package var operation: SourceOperation {
         guard needsPixels else { return .header }
         return animates ? .allFrames : frame.map { .frame($0) } ?? .still
@@ -170,7 +172,7 @@ extension ImageRequest {
 }
 
 extension DecodeKey {
-    /// What is done with the source.
+    /// The operation of the decode on its source.
     package var operation: SourceOperation {
         if wantsAllFrames { return .allFrames }
         if let frame { return .frame(frame) }
@@ -179,8 +181,8 @@ extension DecodeKey {
 }
 
 extension ImageError {
-    /// What cannot be done with a source since decoding it failed so. Bytes without a header are no
-    /// image for anybody, and what an external worker says is not told apart.
+    /// Returns which operation on a source is prevented by this decoding failure. Bytes without a
+    /// valid header are unusable for any operation, and failures of plug-ins are not distinguished.
     package func prevented(of operation: SourceOperation) -> SourceOperation {
         let isOfSource = code == .badImageData && !damagesPixelsOnly
         return isOfSource || code == .foreignFailure ? .header : operation

@@ -1,17 +1,17 @@
-/// Who obtains the bytes of a URL, with all that this takes besides the URL.
+/// The loader that obtains the bytes of a URL, with all parameters that it needs besides the URL.
 public enum FetchLoader: Hashable, Sendable {
     /// The HTTP client.
     case http
-    /// The reader of files.
+    /// The file loader.
     case file(FileRoot)
-    /// The decoder of `data:`.
+    /// The `data:` decoder.
     case data
-    /// The HTTP client, in the words of S3.
+    /// The HTTP client with S3 requests.
     indirect case s3(S3Place)
-    /// Workers of somebody else's, of the pool of that name.
+    /// Plug-ins, in the pool of that name.
     case pool(String)
 
-    /// What it does.
+    /// The kind of the loader.
     public var kind: LoaderKind {
         switch self {
         case .http: .http
@@ -22,7 +22,7 @@ public enum FetchLoader: Hashable, Sendable {
         }
     }
 
-    /// Whether it is told the headers of a request.
+    /// Whether the loader receives the headers of the request.
     package var takesHeaders: Bool {
         switch self {
         case .http, .pool: true
@@ -30,15 +30,14 @@ public enum FetchLoader: Hashable, Sendable {
         }
     }
 
-    /// Throws `unsupportedScheme`. Which schemes a pool takes its grant says.
+    /// Throws `unsupportedScheme`. The schemes of a pool are determined by its grant.
     package func check(scheme url: SourceURL) throws(ImageError) {
         guard kind == .pool || kind.schemes.contains(url.scheme) else {
             throw .noLoader(of: url)
         }
     }
 
-    /// Throws what is wrong with a URL that it is to take, before any work begins:
-    /// `unsupportedScheme`, or `invalidURL`.
+    /// Validates a URL before any work starts. Throws `unsupportedScheme` or `invalidURL`.
     public func check(_ url: SourceURL) throws(ImageError) {
         try check(scheme: url)
         switch self {
@@ -50,20 +49,20 @@ public enum FetchLoader: Hashable, Sendable {
     }
 }
 
-/// What a loader does to get the bytes of a URL.
+/// The kind of a loader.
 public enum LoaderKind: String, Hashable, Sendable, CaseIterable {
-    /// Asks an HTTP server.
+    /// Requests from an HTTP server.
     case http
     /// Reads a file below a directory.
     case file
-    /// Takes the bytes that are in the URL itself (RFC 2397).
+    /// Decodes the bytes in the URL itself (RFC 2397).
     case data
-    /// Asks an S3 server for an object.
+    /// Requests an object from an S3 server.
     case s3
-    /// Asks a worker of somebody else's.
+    /// Delegates to a plug-in.
     case pool
 
-    /// The schemes that it takes; those of a pool are what the pool is granted.
+    /// The supported schemes; those of a pool are determined by its grant.
     public var schemes: Set<String> {
         switch self {
         case .http: ["http", "https"]
@@ -76,7 +75,7 @@ public enum LoaderKind: String, Hashable, Sendable, CaseIterable {
 }
 
 extension ImageError {
-    /// Nobody takes the scheme of a URL.
+    /// The error for a URL whose scheme no loader supports.
     public static func noLoader(of url: SourceURL) -> ImageError {
         let scheme = url.scheme.prefix(32)
         let kind = LoaderKind(rawValue: url.scheme)
@@ -91,17 +90,17 @@ extension ImageError {
     }
 }
 
-/// A `data:` URL taken apart (RFC 2397): `data:image/png;base64,iVBORw0…`.
+/// A parsed `data:` URL (RFC 2397): `data:image/png;base64,iVBORw0…`.
 public struct DataURL: Hashable, Sendable {
-    /// With its parameters; `text/plain;charset=US-ASCII` where the URL says none.
+    /// The media type with its parameters; `text/plain;charset=US-ASCII` by default.
     public let mediaType: String
     private let isBase64: Bool
     private let body: [UInt8]
 
-    /// Bytes of a media type.
+    /// The maximum number of bytes of a media type.
     static let typeBytesMax = 256
 
-    /// Throws `invalidURL` where there is no comma, no media type that can be one, or a fragment.
+    /// Throws `invalidURL` if there is no comma, an invalid media type, or a fragment.
     public init(_ url: SourceURL) throws(ImageError) {
         let text = url.withoutUserInfo.utf8.dropFirst(url.scheme.utf8.count + 1)
         guard url.userInfo == nil, let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
@@ -119,7 +118,7 @@ public struct DataURL: Hashable, Sendable {
         body = Array(text[comma...].dropFirst())
     }
 
-    /// The bytes. Throws `invalidURL` where they are not written as the URL says.
+    /// Returns the decoded bytes. Throws `invalidURL` if they are not encoded as declared.
     public func bytes() throws(ImageError) -> [UInt8] {
         guard let decoded = PercentCoding.decode(body) else {
             throw Self.fault("a % is followed by two hexadecimal digits")
@@ -138,7 +137,7 @@ public struct DataURL: Hashable, Sendable {
         return (String(text.dropLast(mark.count)), true)
     }
 
-    /// Nothing, parameters alone, or a type of two parts with parameters.
+    /// Returns whether the text is empty, parameters only, or a two-part type with parameters.
     private static func isType(_ text: String) -> Bool {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
         let name = text.prefix { $0 != ";" }
@@ -152,13 +151,13 @@ public struct DataURL: Hashable, Sendable {
     }
 }
 
-/// The file that a `file:` URL names (RFC 8089), as a path below the root of its loader.
+/// The file of a `file:` URL (RFC 8089), as a path relative to the root of its loader.
 public struct FilePath: Hashable, Sendable {
-    /// Relative, decoded: `photos/a b.jpg`.
+    /// The relative path, percent-decoded: `photos/a b.jpg`.
     public let text: String
 
-    /// Throws `invalidURL` for a host that is not this one, a relative path, a directory, and what
-    /// `PlacePath` does not take.
+    /// Throws `invalidURL` for a remote host, a relative path, a directory, and anything
+    /// `PlacePath` rejects.
     public init(_ url: SourceURL) throws(ImageError) {
         guard url.hasAuthority, url.userInfo == nil,
             ["", "localhost"].contains(url.authorityText.lowercased())
@@ -179,36 +178,38 @@ public struct FileRoot: Hashable, Sendable {
     /// An absolute path in the download process.
     public var path: String
 
-    /// The scheme of imgproxy's URLs of local files, such as `local:///photos/a.jpg`.
+    /// The scheme of imgproxy URLs for local files, such as `local:///photos/a.jpg`.
     package static let localScheme = "local"
-    /// The scheme of the watermark that an operator gives as a file. No URL of a stranger has it.
+    /// The scheme of a watermark that an operator configures as a file. URLs of clients never have
+    /// it.
     package static let watermarkScheme = "watermark"
 
-    /// Bytes of the path.
+    /// The maximum number of bytes of the path.
     public static let bytesMax = 1_024
 
-    /// Takes a path as it is; see `isPath`.
+    /// Accepts any path; see `isPath`.
     public init(path: String) { self.path = path }
 
-    /// Whether a text can be a root: absolute, without a zero byte and without `.` and `..`.
+    /// Returns whether a text is a valid root: absolute, without null bytes and without `.` and
+    /// `..`.
     public static func isPath(_ text: String) -> Bool {
         text.hasPrefix("/") && text.utf8.count <= bytesMax && !text.utf8.contains(0)
             && !text.split(separator: "/").contains { $0 == "." || $0 == ".." }
     }
 }
 
-/// The path of a URL that names a place which only this stack looks up: a file or an object.
+/// The path of a URL that only this stack resolves: a file or an object.
 ///
-/// It means one place only: no query, no fragment, no `.` or `..` in whatever spelling, and no
-/// slash or zero byte that is percent-encoded.
+/// It is unambiguous: no query, no fragment, no `.` or `..` in any encoding, and no percent-encoded
+/// slash or null byte.
 struct PlacePath {
-    /// Decoded, without the slash at its begin; never empty.
+    /// The decoded path without its leading slash; never empty.
     let text: String
 
-    /// Bytes of the path once it is decoded, as S3 has it and Linux nearly.
+    /// The maximum length in bytes once decoded, which is S3's limit and close to that of Linux.
     static let bytesMax = 1_024
 
-    /// Of what follows the authority of a URL. Throws `invalidURL`.
+    /// Parses the part of a URL after the authority. Throws `invalidURL`.
     init(_ rest: some Collection<UInt8>) throws(ImageError) {
         guard rest.first == UInt8(ascii: "/") else { throw Self.fault("it has no path") }
         guard !rest.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {

@@ -1,26 +1,26 @@
-/// Where a loader finds the objects of S3 URLs, and as whom it asks.
+/// The location of the objects of S3 URLs, and the credentials for them.
 public struct S3Place: Hashable, Sendable {
-    /// `https://host` or `https://host:port`: nothing behind it.
+    /// `https://host` or `https://host:port`, without a path.
     public var endpoint: String
     /// The region of the signature, such as `eu-central-1`.
     public var region: String
-    /// Whether the bucket is the first label of the host; else it is the first part of the path.
+    /// Whether the bucket is the first label of the host; otherwise it is the first path segment.
     public var hasBucketInHost: Bool
-    /// As whom it asks; `nil`: as nobody.
+    /// The credentials; `nil` for anonymous access.
     public var credentials: S3Credentials?
-    /// `IP:PORT` that this loader alone may connect to, whatever their scope.
+    /// `IP:PORT` addresses that only this loader may connect to, whatever their scope.
     public var allowedAddresses: [String]
 
-    /// Bytes of an endpoint.
+    /// The maximum number of bytes of an endpoint.
     public static let endpointBytesMax = 512
-    /// Bytes of a region.
+    /// The maximum number of bytes of a region.
     public static let regionBytesMax = 64
-    /// Addresses of one loader.
+    /// The maximum number of addresses per loader.
     public static let addressesMax = 16
-    /// Bytes of each: an IPv6 address in brackets with its port.
+    /// The maximum number of bytes of an address: an IPv6 address in brackets with its port.
     public static let addressBytesMax = 64
 
-    /// Describes a place.
+    /// Creates a location.
     public init(
         endpoint: String, region: String, hasBucketInHost: Bool = false,
         credentials: S3Credentials? = nil, allowedAddresses: [String] = []
@@ -32,8 +32,9 @@ public struct S3Place: Hashable, Sendable {
         self.allowedAddresses = allowedAddresses
     }
 
-    /// The URL that is asked. The endpoint is the operator's; of the client are only a bucket,
-    /// which cannot leave its place, and a key, of which every other byte is percent-encoded.
+    /// Returns the HTTP URL of an object. The endpoint is set by the operator; the client controls
+    /// only the bucket, which can't escape its position, and the key, in which all bytes except
+    /// unreserved ones and `/` are percent-encoded.
     public func url(of object: S3Object) -> String {
         let key = PercentCoding.encode(path: object.key.utf8)
         guard hasBucketInHost, let mark = endpoint.firstRange(of: "://") else {
@@ -43,7 +44,8 @@ public struct S3Place: Hashable, Sendable {
             + "/" + key
     }
 
-    /// Whether a text can be an endpoint: http or https, a host, perhaps a port, and nothing else.
+    /// Returns whether a text is a valid endpoint: http or https, a host, an optional port, and
+    /// nothing else.
     public static func isEndpoint(_ text: String) -> Bool {
         guard text.utf8.count <= endpointBytesMax, let url = try? SourceURL(text),
             ["http", "https"].contains(url.scheme), text.hasPrefix("\(url.scheme)://"),
@@ -52,7 +54,8 @@ public struct S3Place: Hashable, Sendable {
         return text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
     }
 
-    /// Whether a text can be a region: it stands between colons in what is signed.
+    /// Returns whether a text is a valid region; it is delimited in the signed string, so its
+    /// characters are restricted.
     public static func isRegion(_ text: String) -> Bool {
         (1...regionBytesMax).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -64,15 +67,15 @@ public struct S3Place: Hashable, Sendable {
     }
 }
 
-/// The object that an `s3://BUCKET/KEY` URL names.
+/// The object of an `s3://BUCKET/KEY` URL.
 public struct S3Object: Hashable, Sendable {
-    /// Small letters, digits, `.` and `-`; no address.
+    /// Lower-case letters, digits, `.` and `-`; not an IP address.
     public let bucket: String
-    /// Decoded, without the slash that separates it from the bucket.
+    /// The decoded key, without the slash between bucket and key.
     public let key: String
 
-    /// Throws `invalidURL` for user info, a port, what can be no bucket, and what `PlacePath` does
-    /// not take: a query would ask S3 for something else than an object.
+    /// Throws `invalidURL` for user info, a port, an invalid bucket, and anything `PlacePath`
+    /// rejects: a query would request something other than an object from S3.
     public init(_ url: SourceURL) throws(ImageError) {
         let bucket = url.authorityText
         guard url.userInfo == nil, Self.isBucket(bucket) else {
@@ -85,8 +88,8 @@ public struct S3Object: Hashable, Sendable {
         key = try PlacePath(url.afterAuthority).text
     }
 
-    /// The rules of Amazon: begin and end are a letter or digit, no two dots follow one another,
-    /// and it does not look like an IPv4 address.
+    /// Amazon's rules: the first and last characters are letters or digits, there are no two
+    /// consecutive dots, and the name doesn't look like an IPv4 address.
     static func isBucket(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard (3...63).contains(bytes.count),
@@ -99,7 +102,8 @@ public struct S3Object: Hashable, Sendable {
             && (labels.count == 1 || !labels.allSatisfy(isNumber))
     }
 
-    /// In one of the ways in which resolvers read the parts of an address.
+    /// Returns whether a label is a number in one of the notations that resolvers accept in
+    /// addresses.
     private static func isNumber(_ label: ArraySlice<UInt8>) -> Bool {
         let digits = label.starts(with: "0x".utf8) ? label.dropFirst(2) : label
         let isHex = digits.startIndex != label.startIndex
@@ -113,30 +117,31 @@ public struct S3Object: Hashable, Sendable {
     }
 }
 
-/// Who asks an S3 server. No description shows it.
+/// The credentials for an S3 server. Descriptions never include them.
 public struct S3Credentials: Hashable, Sendable {
-    /// The name of the key; it travels with every request.
+    /// The key ID, which is sent with every request.
     public var accessKeyID: String
-    /// The key itself; it never travels to the server.
+    /// The secret key, which is never sent to the server.
     public var secretAccessKey: String
-    /// Of keys for a time; empty: none.
+    /// The session token of temporary credentials; empty for none.
     public var sessionToken: String
 
-    /// Bytes of an access key id.
+    /// The maximum number of bytes of an access key ID.
     public static let idBytesMax = 128
-    /// Bytes of a secret access key.
+    /// The maximum number of bytes of a secret access key.
     public static let secretBytesMax = 256
-    /// Bytes of a session token.
+    /// The maximum number of bytes of a session token.
     public static let tokenBytesMax = 4_096
 
-    /// Describes who asks.
+    /// Creates credentials.
     public init(accessKeyID: String, secretAccessKey: String, sessionToken: String = "") {
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey
         self.sessionToken = sessionToken
     }
 
-    /// The profile `default` of a file of Amazon's tools; `nil` where it has no id and secret:
+    /// Reads the profile `default` of an AWS credentials file; returns `nil` if it lacks the ID or
+    /// secret:
     ///
     ///     [default]
     ///     aws_access_key_id = AKIA…
@@ -163,7 +168,7 @@ public struct S3Credentials: Hashable, Sendable {
         guard isValid else { return nil }
     }
 
-    /// Whether all of it can be sent and signed.
+    /// Whether all parts can be sent and signed.
     public var isValid: Bool {
         let isWhole = !accessKeyID.isEmpty && !secretAccessKey.isEmpty
         let fits =
@@ -187,10 +192,10 @@ public struct S3Credentials: Hashable, Sendable {
 }
 
 extension S3Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Nothing of what it holds.
+    /// The type name only, to keep secrets out of logs.
     public var description: String { "S3Credentials" }
-    /// Nothing of what it holds.
+    /// The type name only, to keep secrets out of logs.
     public var debugDescription: String { description }
-    /// Nothing of what it holds.
+    /// An empty mirror, to keep secrets out of dumps.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,5 +1,5 @@
-/// A URL taken apart far enough for policy and keys; nothing is decoded or normalised, since the
-/// text is the key (SEMANTICS §4.1). RFC 3986 §3.
+/// A URL parsed as far as policy and keys require; nothing is decoded or normalized, since the text
+/// is the key (SEMANTICS §4.1). RFC 3986 §3.
 public struct SourceURL: Hashable, Sendable {
     /// Lower case, without the colon.
     public let scheme: String
@@ -11,8 +11,7 @@ public struct SourceURL: Hashable, Sendable {
     public let withoutUserInfo: String
 
     /// Throws `invalidURL` for an empty or overlong text, white space or control characters, a
-    /// missing scheme, and an http or https URL without a host or with something else than a host
-    /// and a port.
+    /// missing scheme, and an http or https URL with no host or an invalid authority.
     public init(_ text: String) throws(ImageError) {
         let bytes = Array(text.utf8)
         try Self.checkText(bytes)
@@ -51,8 +50,9 @@ public struct SourceURL: Hashable, Sendable {
         }
     }
 
-    /// What logs and status may show of it: scheme, host, port and path. Queries are often signed
-    /// or carry keys; and what has no authority, such as `data:`, is nothing but content.
+    /// The part that logs and status may show: scheme, host, port and path. Queries are often
+    /// signed or contain keys, and a URL without an authority, such as `data:`, consists only of
+    /// content.
     public var forLogs: String {
         let text = withoutUserInfo
         guard hasAuthority else { return "\(scheme):" }
@@ -60,13 +60,14 @@ public struct SourceURL: Hashable, Sendable {
         return end.map { String(text[..<$0]) } ?? text
     }
 
-    /// Bytes beyond ASCII as `%C3`; the rest, percent signs included, stays as it is.
+    /// Returns the text with non-ASCII bytes percent-encoded (`%C3`); the rest, including percent
+    /// signs, is unchanged.
     public static func percentEncodingNonASCII(_ text: String) -> String {
         guard text.hasByte(where: { $0 >= 0x80 }) else { return text }
         return PercentCoding.encode(text.utf8) { $0 < 0x80 }
     }
 
-    /// Whether some bytes are a scheme (RFC 3986, section 3.1).
+    /// Returns whether the bytes are a valid scheme (RFC 3986, section 3.1).
     package static func isScheme(_ bytes: some Collection<UInt8>) -> Bool {
         guard let first = bytes.first, isLetter(first) else { return false }
         return bytes.allSatisfy {
@@ -98,13 +99,13 @@ public struct SourceURL: Hashable, Sendable {
 }
 
 extension SourceURL {
-    /// Whether scheme, host and port are those of another URL (RFC 6454 §4).
+    /// Returns whether scheme, host and port are equal (RFC 6454 §4).
     public func hasSameOrigin(as other: SourceURL) -> Bool {
         (scheme, authority) == (other.scheme, other.authority)
     }
 
-    /// Host and port, lower case, such as `example.org:443`: the port of http and https is named
-    /// even where the text leaves it out. Empty where there is no host. RFC 3986 §3.2.
+    /// Host and port in lower case, such as `example.org:443`; the default port of http and https
+    /// is added if the text omits it. Empty if there is no host. RFC 3986 §3.2.
     public var authority: String {
         guard !host.isEmpty else { return "" }
         let name = host.lowercased()
@@ -121,14 +122,14 @@ extension SourceURL {
 }
 
 extension SourceURL {
-    /// What follows the authority; of a URL without one, what follows the colon.
+    /// The part after the authority; for a URL without one, the part after the colon.
     var afterAuthority: Substring.UTF8View {
         let behind = withoutUserInfo.utf8.dropFirst(scheme.utf8.count + 1)
         guard hasAuthority else { return behind }
         return behind.dropFirst(2).drop { !Self.endsAuthority($0) }
     }
 
-    /// What stands between `//` and the path, without user info.
+    /// The part between `//` and the path, without user info.
     var authorityText: String {
         guard hasAuthority else { return "" }
         let behind = withoutUserInfo.utf8.dropFirst(scheme.utf8.count + 3)
@@ -141,13 +142,13 @@ extension SourceURL {
     }
 }
 
-/// The host of an http or https URL, once host and port were looked at as text: the loader decides
+/// The host of an http or https URL with host and port validated as text only; the loader decides
 /// what is an address (RFC 3986 §3.2.2, §3.2.3).
 struct HostAndPort {
     /// As written, with the brackets of an IPv6 address.
     let host: String
 
-    /// Takes what stands between the user info and the path. Throws `invalidURL`.
+    /// Parses the part between user info and path. Throws `invalidURL`.
     init(_ bytes: ArraySlice<UInt8>) throws(ImageError) {
         let end = try Self.endOfHost(bytes)
         guard end > bytes.startIndex else { throw ImageError(.invalidURL, "the URL has no host") }
@@ -175,7 +176,7 @@ struct HostAndPort {
         return close + 1
     }
 
-    /// What separates the parts of a URL, and what no resolver takes.
+    /// Returns whether the byte is a URL delimiter or is rejected by resolvers.
     private static func isForeign(_ byte: UInt8) -> Bool {
         switch Unicode.Scalar(byte) {
         case "/", "?", "#", "@", "[", "]", "{", "}", "<", ">", "\\", "^", "`", "|", "\"", "'", "$",
@@ -185,7 +186,8 @@ struct HostAndPort {
         }
     }
 
-    /// Digits, colons and dots of an address, and a zone at most (RFC 6874).
+    /// Returns whether the bytes are digits, colons and dots of an address with an optional zone
+    /// (RFC 6874).
     private static func isIPv6(_ bytes: ArraySlice<UInt8>) -> Bool {
         let address = bytes.prefix { $0 != UInt8(ascii: "%") }
         let zone = bytes[address.endIndex...]
@@ -195,7 +197,7 @@ struct HostAndPort {
             && zone.allSatisfy { isLetterOrDigit($0) || "%-._~".utf8.contains($0) }
     }
 
-    /// A colon without a port means that of the scheme.
+    /// A colon without a port means the default port.
     private static func isNothingOrPort(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == UInt8(ascii: ":") else { return bytes.isEmpty }
         let digits = bytes.dropFirst()
@@ -215,28 +217,28 @@ struct HostAndPort {
     }
 }
 
-/// A way in which an origin may read the path of a URL.
+/// One of the ways in which an origin may interpret the path of a URL.
 ///
-/// Some decode `%2F` before they look for dot segments, once or several times, take backslashes for
-/// slashes, merge slashes, or ignore what follows a `;`. What a pattern permits has to be permitted
-/// in all of these readings.
+/// Some origins decode `%2F` before they resolve dot segments, once or several times, treat
+/// backslashes as slashes, merge slashes, or ignore everything after a `;`. A path is permitted
+/// only if its pattern permits all of these readings.
 package struct PathReading: Hashable, Sendable {
-    /// Without dot segments (RFC 3986 §5.2.4).
+    /// The path with dot segments removed (RFC 3986 §5.2.4).
     package let path: String
     package let form: Form
 
-    /// What was done with a path before dot segments were removed.
+    /// The transformation applied to a path before dot segments are removed.
     package enum Form: Hashable, Sendable, CaseIterable {
-        /// Letters, digits, `-`, `.`, `_` and `~` are decoded: that means the same
+        /// Letters, digits, `-`, `.`, `_` and `~` are decoded, which doesn't change the meaning
         /// (RFC 3986 §6.2.2.2).
         case written
-        /// Slashes, backslashes, semicolons and percent signs are decoded, too, and backslashes
-        /// are slashes.
+        /// Slashes, backslashes, semicolons and percent signs are decoded as well, and backslashes
+        /// become slashes.
         case decoded
-        /// The same, and several slashes are one.
+        /// The same, with consecutive slashes merged.
         case merged
 
-        /// A text in this form; `*` of patterns stays as it is.
+        /// Returns a text in this form; `*` of patterns is unchanged.
         package func applied(to path: some StringProtocol) -> String {
             switch self {
             case .written: return PathReading.decoded(path, Self.unreserved)
@@ -261,11 +263,11 @@ package struct PathReading: Hashable, Sendable {
         }
     }
 
-    /// How often a path is decoded at most.
+    /// The maximum number of times a path is decoded.
     private static let roundsMax = 3
 
-    /// The readings of a path that begins with a slash, or is empty: as it is written first, and
-    /// only the others that differ.
+    /// Returns the readings of a path that begins with a slash or is empty: the written form first,
+    /// then only those that differ.
     package static func all(of path: some StringProtocol) -> [PathReading] {
         let written = PathReading(path: withoutDotSegments(Form.written.applied(to: path)))
         guard mayDiffer(path) else { return [written] }
@@ -284,15 +286,15 @@ package struct PathReading: Hashable, Sendable {
         return readings
     }
 
-    /// Whether some reading of a path has dot segments.
+    /// Returns whether any reading of a path has dot segments.
     package static func hasDotSegments(_ path: some StringProtocol) -> Bool {
         ([Form.written.applied(to: path)] + rounds(of: path)).contains { text in
             text.split(separator: "/").contains { dots($0.prefix { $0 != ";" }) > 0 }
         }
     }
 
-    /// Whether an origin may end a path in its middle, so that dot segments behind mislead, or no
-    /// number of rounds reads it to its end: nothing permits such a path.
+    /// Returns whether an origin may truncate the path, so that later dot segments mislead, or no
+    /// number of decoding rounds resolves it completely. Such a path is never permitted.
     package static func isUnreadable(_ path: some StringProtocol) -> Bool {
         guard path.utf8.contains(UInt8(ascii: "%")) else { return false }
         let last = rounds(of: path).last ?? ""
@@ -309,7 +311,8 @@ package struct PathReading: Hashable, Sendable {
         path.utf8.contains(where: { #"%\;"#.utf8.contains($0) }) || path.contains("//")
     }
 
-    /// What decoding once, twice and three times makes of a path, until nothing is left to decode.
+    /// Returns the results of decoding the path once, twice and three times, until nothing is left
+    /// to decode.
     private static func rounds(of path: some StringProtocol) -> [String] {
         var rounds = [decoded(path, Form.separating)]
         while rounds.count < roundsMax {
@@ -320,8 +323,8 @@ package struct PathReading: Hashable, Sendable {
         return rounds
     }
 
-    /// `byte`: what takes the place of a byte that is written as `%XX`; `nil`: it stays so. A
-    /// backslash stands for a slash if an encoded one does.
+    /// `byte` returns the replacement of a byte encoded as `%XX`, or `nil` to leave it encoded. A
+    /// backslash is replaced by a slash if an encoded one is.
     private static func decoded(
         _ path: some StringProtocol, _ byte: (UInt8) -> UInt8?
     ) -> String {
@@ -371,7 +374,7 @@ package struct PathReading: Hashable, Sendable {
         return "/" + kept.joined(separator: "/")
     }
 
-    /// 1 for `.`, 2 for `..`, 0 for anything else.
+    /// Returns 1 for `.`, 2 for `..`, 0 for anything else.
     private static func dots(_ segment: Substring) -> Int {
         switch segment {
         case ".": 1

@@ -1,43 +1,44 @@
-/// What the operator's rules say of a transfer besides its URL and headers (SEMANTICS §10.13): in
-/// no key of a cache, but for its secrets, which are part of the identity, and for TLS that is not
-/// verified.
+/// The operator's settings for a transfer besides its URL and headers (SEMANTICS §10.13). Not part
+/// of cache keys, except for the secrets, which are part of the identity, and for unverified TLS.
 ///
-/// It holds secrets: it stands in no log, no error and no status.
+/// Contains secrets: never write it to a log, an error or the status.
 public struct TransferTerms: Hashable, Sendable {
-    /// Names of headers that are not sent, those that the loader would add by itself as well.
+    /// Names of headers that are not sent, including those the loader adds by default.
     public var removedHeaders: [String] = []
-    /// Names of headers without which nothing is asked.
+    /// Names of headers without which no request is sent.
     public var requiredHeaders: [String] = []
-    /// What is changed in the head of the answer.
+    /// Changes to the header section of the response.
     public var response = ResponseChange()
-    /// What is undone of the body, in this order.
+    /// Transformations to undo on the body, in this order.
     public var decryptors: [Decryptor] = []
-    /// Who asks.
+    /// The HTTP credential.
     public var credential: TransferCredential?
-    /// What is shown to an origin behind TLS.
+    /// The certificate presented to an origin over TLS.
     public var certificate: ClientCertificate?
-    /// The cookie jar; no two identities share one.
+    /// The name of the cookie jar; identities never share one.
     public var cookieJar: String?
-    /// Names of headers, in lower case, whose values are secrets of the configuration, though their
-    /// names are not those of credentials (`HTTPHeader.isCredential`): no other origin gets them.
+    /// Lower-case names of headers whose values are secrets of the configuration, even if their
+    /// names are not those of credentials (`HTTPHeader.isCredential`): they are never sent to
+    /// another origin.
     public var secretHeaders: [String] = []
-    /// Whether the certificate of the origin is not verified (SEMANTICS §10.22).
+    /// Whether the origin's certificate is not verified (SEMANTICS §10.22).
     public var isUnverified = false
 
-    /// Says nothing.
+    /// Creates empty settings.
     public init() {}
 
-    /// Whether nothing is said.
+    /// Whether nothing is set.
     public var isEmpty: Bool { self == TransferTerms() }
 
-    /// Bytes of all texts at most: with everything around them they fit a message to a worker.
+    /// The maximum total size of all texts in bytes: together with their overhead they fit into one
+    /// message to a worker.
     public static let bytesMax = 3 * 1024
-    /// Names in each list, headers and statuses at most.
+    /// The maximum number of names per list, of headers and of statuses.
     public static let countMax = 16
-    /// Bytes of each text at most.
+    /// The maximum number of bytes of each text.
     public static let textBytesMax = 1024
 
-    /// Bytes of all texts but the URL.
+    /// The total size in bytes of all texts except the URL.
     public var byteCount: Int {
         let headers = response.headers.flatMap { [$0.name, $0.value] }
         let texts =
@@ -46,8 +47,8 @@ public struct TransferTerms: Hashable, Sendable {
         return texts.reduce(0) { $0 + $1.utf8.count }
     }
 
-    /// Texts that say who asks, or with which key; empty: nothing of it is a secret. What they say
-    /// keeps entries and work of others apart (SEMANTICS §4.6).
+    /// Texts that identify the caller or contain a key; empty if nothing is secret. They separate
+    /// the entries and the work of different identities (SEMANTICS §4.6).
     public var secrets: [String] {
         var texts: [String] = []
         if let credential {
@@ -61,77 +62,78 @@ public struct TransferTerms: Hashable, Sendable {
     }
 }
 
-/// What rules change in the head of an answer, before its status and type are looked at.
+/// Changes that rules make to the status and headers of a response, before status and type are
+/// checked.
 public struct ResponseChange: Hashable, Sendable {
-    /// Statuses, and what is put in their place.
+    /// Replacements by status.
     public var statuses: [Int: Int] = [:]
-    /// What is put in the place of each other status; `nil`: it stays.
+    /// The replacement of any other status; `nil` to leave it.
     public var everyStatus: Int?
-    /// Headers; those of the same name are replaced.
+    /// Headers to set; those of the same name are replaced.
     public var headers: [HTTPHeader] = []
-    /// Names of headers that are taken out.
+    /// Names of headers to remove.
     public var removedHeaders: [String] = []
 
-    /// Nothing.
+    /// Creates an empty change.
     public init() {}
 
     /// Whether nothing is changed.
     public var isEmpty: Bool { self == ResponseChange() }
 
-    /// What becomes of a status.
+    /// Returns the replacement of a status.
     public func status(_ status: Int) -> Int { statuses[status] ?? everyStatus ?? status }
 }
 
-/// Who asks an origin that wants a name and a password.
+/// User name and password for an origin that requires them.
 public struct TransferCredential: Hashable, Sendable {
-    /// How they are told (RFC 7617, RFC 7616).
+    /// The authentication scheme (RFC 7617, RFC 7616).
     public enum Method: String, Hashable, Sendable, CaseIterable {
-        /// As they are, with the first request.
+        /// Sent in plain text with the first request.
         case basic
-        /// As a digest, once the origin has asked for that.
+        /// Sent as a digest after a challenge by the origin.
         case digest
     }
 
-    /// How they are told.
+    /// The authentication scheme.
     public var method: Method
-    /// The name.
+    /// The user name.
     public var user: String
-    /// A secret.
+    /// The password, a secret.
     public var password: String
 
-    /// Of somebody.
+    /// Creates a credential.
     public init(_ method: Method, user: String, password: String) {
         (self.method, self.user, self.password) = (method, user, password)
     }
 }
 
-/// A client certificate: files in PEM that the download worker reads.
+/// A client certificate: PEM files that the download worker reads.
 public struct ClientCertificate: Hashable, Sendable {
-    /// The certificate, with those that it needs behind it.
+    /// The path of the certificate, followed by its intermediates.
     public var path: String
-    /// Its private key, without a password.
+    /// The path of its unencrypted private key.
     public var keyPath: String
 
-    /// Of two files.
+    /// Creates a certificate from two paths.
     public init(path: String, keyPath: String) { (self.path, self.keyPath) = (path, keyPath) }
 }
 
-/// What takes the place of parts of a URL (SEMANTICS §10.13); what is not said stays.
+/// Replacements of parts of a URL (SEMANTICS §10.13); unset parts are left unchanged.
 public struct URLRewrite: Hashable, Sendable {
     /// `http` or `https`.
     public var scheme: String?
-    /// Host, with a port or without.
+    /// The host, with or without a port.
     public var host: String?
-    /// What is put before the path, from a `/` on.
+    /// The prefix of the path, starting with `/`.
     public var pathPrefix: String?
-    /// The query, without its `?`; empty: there is none.
+    /// The query without its `?`; empty to remove it.
     public var query: String?
 
-    /// Leaves all as it is.
+    /// Creates a rewrite that changes nothing.
     public init() {}
 
-    /// The URL with what takes the place of its parts, and its text. User info stays, a fragment
-    /// goes. Throws `invalidURL` where that is none.
+    /// Returns the rewritten URL and its text. User info is retained, a fragment is removed. Throws
+    /// `invalidURL` if the result is invalid.
     public func apply(
         to url: SourceURL
     ) throws(ImageError) -> (url: SourceURL, text: String) {
@@ -160,21 +162,21 @@ public struct URLRewrite: Hashable, Sendable {
     }
 }
 
-/// What is undone of a whole body before anybody looks at it (SEMANTICS §10.15).
+/// A transformation to undo on a whole body before it is inspected (SEMANTICS §10.15).
 public enum Decryptor: Hashable, Sendable {
-    /// AES-256-GCM: 12 bytes of nonce, the ciphertext, 16 bytes of tag; the key has 32 bytes.
+    /// AES-256-GCM: a 12-byte nonce, the ciphertext, and a 16-byte tag; the key has 32 bytes.
     case aes256GCM(key: [UInt8])
-    /// One or more streams of gzip (RFC 1952).
+    /// One or more gzip members (RFC 1952).
     case gzip
-    /// Base64 (RFC 4648 §4); other characters are left out, as upstream.
+    /// Base64 (RFC 4648 §4); other characters are ignored, as in SDWebImage.
     case base64
 
-    /// Bytes of a key.
+    /// The size of a key in bytes.
     public static let keyBytes = 32
-    /// Decryptors of a transfer at most.
+    /// The maximum number of decryptors per transfer.
     public static let countMax = 4
 
-    /// 32 bytes of 64 digits in hex; `nil` for anything else.
+    /// Parses 64 hexadecimal digits into 32 bytes; returns `nil` for anything else.
     public static func key(ofHex text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap { digit(of: $0) }
         guard digits.count == 2 * keyBytes, text.utf8.count == digits.count else { return nil }
@@ -192,7 +194,7 @@ public enum Decryptor: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Two digits for each byte.
+    /// The bytes as lower-case hexadecimal digits.
     public var hex: String {
         let digits = Array("0123456789abcdef".utf8)
         let text = flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }
@@ -200,43 +202,44 @@ extension [UInt8] {
     }
 }
 
-/// A request header for the origin.
+/// An HTTP header of a request or response.
 public struct HTTPHeader: Hashable, Sendable {
-    /// Case-insensitive; kept as given.
+    /// The name: case-insensitive, kept as given.
     public var name: String
-    /// Without line breaks; admission refuses them.
+    /// The value, without line breaks; admission rejects them.
     public var value: String
 
-    /// Takes the text as it is; `isValid` says whether it may be sent.
+    /// Accepts any text; `isValid` checks whether it can be sent.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
     }
 
-    /// A token of RFC 9110 §5.6.2 as name, no control characters in the value.
+    /// Whether the name is a token (RFC 9110 §5.6.2) and the value has no control characters.
     public var isValid: Bool {
         Self.isToken(name)
             && value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 
-    /// Whether it may say who asks: then entries are shared with nobody who says something else,
-    /// and it does not go along where a redirect leads to another host. Only what is known to say
-    /// nothing of who asks is no credential; applications name theirs as they like.
+    /// Whether the header may identify the caller. Entries are then shared only between requests
+    /// with equal values, and the header is dropped on redirects to another host. Every header not
+    /// known to be anonymous is treated as a credential because applications choose their own
+    /// names.
     public var isCredential: Bool { !Self.anonymous.contains(name.lowercased()) }
 
-    /// The two conditions are the loader's own.
+    /// The two conditional headers are set by the loader itself.
     private static let anonymous: Set<String> = [
         "accept", "accept-language", "cache-control", "dnt", "dpr", "if-modified-since",
         "if-none-match", "pragma", "priority", "save-data", "traceparent", "tracestate",
         "user-agent", "viewport-width", "width", "x-request-id",
     ]
 
-    /// Why neither clients nor operators may say it; `nil` for all that they may.
+    /// Why the header is forbidden to clients and operators; `nil` if it is permitted.
     ///
-    /// `Host` would name another site than the URL, for which `sources` and the address policy were
-    /// asked. Some say where a message ends, or what becomes of a connection that transfers share
-    /// (RFC 9110 §7.6.1, RFC 9112 §11.2). Others ask for something else than the image, such as a
-    /// part of it, which would then be stored as the image.
+    /// `Host` would select another site than the URL, which `sources` and the address policy have
+    /// checked. Some headers delimit messages or control a shared connection (RFC 9110 §7.6.1, RFC
+    /// 9112 §11.2). Others request something other than the image, such as a range, which would
+    /// then be stored as the image.
     public var refusal: String? {
         let name = name.lowercased()
         if name == "host" { return "the host is that of the URL" }
@@ -259,13 +262,14 @@ public struct HTTPHeader: Hashable, Sendable {
         "transfer-encoding", "upgrade",
     ]
 
-    /// The same bytes: Swift's texts are equal by meaning, and credentials must not be.
+    /// Compares bytes: Swift compares strings by canonical equivalence, which is wrong for
+    /// credentials.
     public static func == (left: HTTPHeader, right: HTTPHeader) -> Bool {
         left.name.utf8.elementsEqual(right.name.utf8)
             && left.value.utf8.elementsEqual(right.value.utf8)
     }
 
-    /// Whether a text is a token (RFC 9110 §5.6.2).
+    /// Returns whether a text is a token (RFC 9110 §5.6.2).
     package static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }

@@ -1,32 +1,32 @@
-/// What of a source goes into a result beside its pixels (SEMANTICS §11.21, §11.22).
+/// The parts of a source that a result retains besides its pixels (SEMANTICS §11.21, §11.22).
 public struct KeptParts: OptionSet, Hashable, Sendable {
-    /// The bits, as PROTOCOL §7.1 numbers them.
+    /// The bits as numbered in PROTOCOL §7.1.
     public let rawValue: UInt32
 
-    /// Takes any bits; unknown ones are refused with the message.
+    /// Accepts any bits; unknown ones are rejected with the message.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Pixels of red, green and blue as they are, and the ICC profile that says what they mean.
+    /// Unconverted RGB pixels and their ICC profile.
     public static let profile = KeptParts(rawValue: 1 << 0)
-    /// The same of grey pixels.
+    /// The same for gray pixels.
     public static let greyProfile = KeptParts(rawValue: 1 << 1)
-    /// Who made it, and whose it is.
+    /// Author and copyright.
     public static let rights = KeptParts(rawValue: 1 << 2)
-    /// All EXIF, XMP and IPTC.
+    /// All EXIF, XMP and IPTC metadata.
     public static let metadata = KeptParts(rawValue: 1 << 3)
 
-    /// Samples of 16 bits, where the source has more than 8.
+    /// 16-bit samples if the source has more than 8 bits.
     public static let depth = KeptParts(rawValue: 1 << 4)
-    /// The same of colours of a high dynamic range, as they are.
+    /// The same for high dynamic range colors, unconverted.
     public static let hdr = KeptParts(rawValue: 1 << 5)
 
-    /// Those that this version knows.
+    /// All parts known to this version.
     package static let known: KeptParts = [
         .profile, .greyProfile, .rights, .metadata, .depth, .hdr,
     ]
 
-    /// What the result of a request needs. More than 8 bits of a sample it needs where all steps
-    /// take them.
+    /// The parts that the result of a request needs. It needs more than 8 bits per sample only if
+    /// all steps support that.
     package init(_ request: ImageRequest) {
         self.init(request.output)
         if request.hasCustomSteps { self = [] }
@@ -40,14 +40,14 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// Whether samples of a decode that keeps these may be such.
+    /// Returns whether a decode that keeps these parts may produce such samples.
     package func permit(_ samples: SampleForm) -> Bool {
         guard samples.isPossible else { return false }
         return samples.hdr == nil ? !samples.isDeep || contains(.depth) : contains(.hdr)
     }
 
-    /// What a result of these options needs, as far as each format holds such that it may be of.
-    /// Where the format follows from the source (SEMANTICS §11.11) it is one that holds all.
+    /// The parts needed for these options, limited to what every possible output format can hold.
+    /// If the format follows from the source (SEMANTICS §11.11), it is one that holds all.
     package init(_ output: OutputOptions) {
         let formats = output.format.map { [$0] } ?? output.accepted
         self = []
@@ -64,29 +64,30 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
     }
 }
 
-/// What of EXIF, XMP and IPTC of its source a result has.
+/// The EXIF, XMP and IPTC metadata that a result retains.
 public enum MetadataChoice: Int, Hashable, Sendable, CaseIterable {
-    /// Nothing; `none` on the command line, in keys and on the wire.
+    /// No metadata; `none` on the command line, in keys and on the wire.
     case nothing = 0
-    /// Who made it, and whose it is.
+    /// Author and copyright.
     case copyright = 1
-    /// All of it, places too, but for the orientation, which has been applied, and the thumbnail.
+    /// All metadata including locations, except for the orientation, which has been applied, and
+    /// the thumbnail.
     case all = 2
 }
 
-/// Which sources become a result as files, without a decoder and an encoder between
-/// (SEMANTICS §11.37). Decided by the request; whether a file is one of them, its decoder sees.
+/// The sources that are delivered as files, without being decoded and encoded (SEMANTICS §11.37).
+/// Determined by the request; the decoder checks whether a file qualifies.
 public struct Passing: Hashable, Sendable {
-    /// Formats of which a file is delivered whatever the steps are: places in
-    /// `OutputOptions.passable`, as bits.
+    /// Formats whose files are delivered regardless of the steps: a bit per index of
+    /// `OutputOptions.passable`.
     public var formatBits: UInt32
-    /// Whether the request asks for nothing that changes pixels or format, but for a reduction that
-    /// leaves some images as they are, so that a file of any format is delivered.
+    /// Whether the request asks for no change of pixels or format other than a reduction that
+    /// leaves some images unchanged, so that files of any format may be delivered.
     public var isUnchanged: Bool
-    /// What of EXIF, XMP and IPTC the file keeps.
+    /// The metadata that the file retains.
     public var metadata: MetadataChoice
 
-    /// Describes it.
+    /// Creates passing rules.
     public init(formats: [ImageFormat] = [], isUnchanged: Bool, metadata: MetadataChoice) {
         formatBits = OutputOptions.passable.enumerated().reduce(0) {
             formats.contains($1.element) ? $0 | 1 << $1.offset : $0
@@ -95,7 +96,7 @@ public struct Passing: Hashable, Sendable {
         self.metadata = metadata
     }
 
-    /// `nil` where every source is decoded, or delivered as it came.
+    /// Returns `nil` if every source is decoded, or delivered as received.
     package init?(_ request: ImageRequest) {
         guard !request.infoOnly, request.frame == nil, !request.wantsOriginal else { return nil }
         let output = request.output
@@ -110,10 +111,11 @@ public struct Passing: Hashable, Sendable {
         self.init(formats: passed, isUnchanged: isUnchanged, metadata: metadata ?? .all)
     }
 
-    /// Whether such a file is delivered.
+    /// Returns whether a file is delivered without decoding.
     ///
     /// - Parameters:
-    ///   - need: what the steps need of it; it passes unnamed only if they leave its size.
+    ///   - need: the need of the steps; a format not listed passes only if they leave its size
+    ///     unchanged.
     ///   - keepsFrames: whether the request wants all frames of an animation.
     package func passes(_ file: ImageInfo, for need: DecodeNeed, keepsFrames: Bool) -> Bool {
         let isWhole = isUnchanged && (file.frames == 1 || keepsFrames) && need.leaves(file)
@@ -121,17 +123,17 @@ public struct Passing: Hashable, Sendable {
         return metadata == .all || Self.stripped.contains(file.format)
     }
 
-    /// Whether it is named, so that steps do not count.
+    /// Returns whether the format is listed, so that steps are ignored.
     package func names(_ format: ImageFormat) -> Bool {
         OutputOptions.passable.firstIndex(of: format).map { formatBits & 1 << $0 != 0 } ?? false
     }
 
-    /// Whether an SVG of any size is delivered.
+    /// Returns whether an SVG of any size is delivered.
     package func passesDrawings(for need: DecodeNeed) -> Bool {
         names(.svg) || (isUnchanged && need.leavesDrawings)
     }
 
-    /// Formats whose metadata is taken out without touching pixels. A drawing is a document, and
-    /// has none that anybody reads.
+    /// Formats whose metadata can be removed without changing pixels. An SVG is a document without
+    /// such metadata.
     package static let stripped: [ImageFormat] = [.jpeg, .png, .webp, .gif, .svg]
 }

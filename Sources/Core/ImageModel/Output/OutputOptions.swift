@@ -1,24 +1,25 @@
-/// What the result is encoded as.
+/// The encoding of the result.
 public struct OutputOptions: Hashable, Sendable {
-    /// `nil`: one of those `accepted`, else the source's format where that is JPEG, PNG or WebP,
-    /// else PNG with alpha, JPEG without (SEMANTICS §11.11).
+    /// The format. `nil`: one of `accepted`, otherwise the source's format if that is JPEG, PNG or
+    /// WebP, otherwise PNG with alpha and JPEG without (SEMANTICS §11.11).
     public var format: ImageFormat?
-    /// 0 to 100 for lossy encoders, ignored by lossless ones and by GIF; `nil` is `defaultQuality`.
+    /// The quality, 0 to 100, for lossy encoders; ignored by lossless ones and by GIF. `nil` is
+    /// `defaultQuality`.
     public var quality: Int?
-    /// WebP, AVIF and JPEG XL without loss.
+    /// Whether WebP, AVIF and JPEG XL are encoded losslessly.
     public var lossless: Bool
-    /// How hard a PNG is compressed, 1 (fast) to 12 (small); other formats ignore it; `nil` leaves
-    /// it to the encoder.
+    /// The compression level of a PNG, 1 (fast) to 12 (small); ignored by other formats. `nil` is
+    /// the encoder's default.
     public var compression: Int?
-    /// What else is said, by setting.
+    /// The other settings.
     var settings = SettingValues()
 
-    /// What `compression` may be.
+    /// The valid range of `compression`.
     public static let compressionRange = 1...12
-    /// The quality of lossy formats where the request names none.
+    /// The quality of lossy formats if the request sets none.
     public static let defaultQuality = 80
 
-    /// Says nothing by default: the source's format at the default quality.
+    /// Creates options; by default the source's format at the default quality.
     public init(
         format: ImageFormat? = nil, quality: Int? = nil, lossless: Bool = false,
         compression: Int? = nil
@@ -29,147 +30,146 @@ public struct OutputOptions: Hashable, Sendable {
         self.compression = compression
     }
 
-    /// Whether the request asks for nothing of its own.
+    /// Whether all options have their defaults.
     public var isDefault: Bool { self == OutputOptions() }
 }
 
-/// How many samples of colour an encoder keeps.
+/// The resolution of the color channels that an encoder keeps.
 public enum ChromaSubsampling: Int, Hashable, Sendable, CaseIterable {
-    /// One for four pixels below quality 90, else one for each.
+    /// 4:2:0 below quality 90, otherwise 4:4:4.
     case auto = 0
-    /// One for four pixels: fewer bytes.
+    /// 4:2:0, which needs fewer bytes.
     case yuv420 = 1
-    /// One for each pixel: sharp edges of colours.
+    /// 4:4:4, which keeps colored edges sharp.
     case yuv444 = 2
 }
 
-// What only some formats have. A format that is named and has no such setting is `invalidRequest`.
+// Settings of specific formats. A request that names a format without the setting is
+// `invalidRequest`.
 extension OutputOptions {
-    /// JPEG: several scans, a rough image first. PNG, GIF: interlaced.
+    /// JPEG: progressive scans. PNG, GIF: interlaced.
     public var isProgressive: Bool {
         get { self[.progressive] != nil }
         set { self[.progressive] = newValue ? 1 : nil }
     }
 
-    /// JPEG: Huffman tables made for this image, some percent fewer bytes for a second pass.
+    /// JPEG: optimized Huffman tables, a few percent fewer bytes for a second pass.
     public var optimisesCoding: Bool {
         get { self[.optimise] != nil }
         set { self[.optimise] = newValue ? 1 : nil }
     }
 
-    /// JPEG, AVIF: how many samples of colour are kept.
+    /// JPEG, AVIF: the chroma subsampling.
     public var subsampling: ChromaSubsampling {
         get { self[.subsampling].flatMap(ChromaSubsampling.init(rawValue:)) ?? .auto }
         set { self[.subsampling] = newValue.rawValue }
     }
 
-    /// PNG, GIF: a palette of at most so many colours, 2 to 256; `nil` is every colour in a PNG,
-    /// 256 in a GIF.
+    /// PNG, GIF: the maximum palette size, 2 to 256; `nil` for full color in a PNG and 256 colors
+    /// in a GIF.
     public var colours: Int? {
         get { self[.colours] }
         set { self[.colours] = newValue }
     }
 
-    /// Where there is a palette: how much the error of a pixel is spread over its neighbours, 0 to
-    /// 100 hundredths.
+    /// The strength of dithering in palette images, 0 to 100 percent.
     public var dither: Int {
         get { self[.dither] ?? 100 }
         set { self[.dither] = newValue }
     }
 
-    /// How much time the encoder takes to make the file small: `FormatTraits` says which numbers a
-    /// format has (PROTOCOL §8.10); `nil` leaves it to the format.
+    /// The encoding effort; higher values trade time for size. `FormatTraits` has the range of each
+    /// format (PROTOCOL §8.10); `nil` is the format's default.
     public var effort: Int? {
         get { self[.effort] }
         set { self[.effort] = newValue }
     }
 
-    /// WebP: without the loss of a lossy encoder, but pixels may change a little, the more the
-    /// smaller this is: 0 to 100, where 100 changes none; `nil`: not this way.
+    /// WebP: near-lossless preprocessing, 0 to 100; smaller values change pixels more, 100 changes
+    /// none. `nil` disables it.
     public var nearLossless: Int? {
         get { self[.nearLossless] }
         set { self[.nearLossless] = newValue }
     }
 
-    /// WebP, AVIF with loss: the quality of alpha, 0 to 100, where 100 loses nothing.
+    /// Lossy WebP and AVIF: the quality of alpha, 0 to 100, where 100 is lossless.
     public var alphaQuality: Int {
         get { self[.alphaQuality] ?? 100 }
         set { self[.alphaQuality] = newValue }
     }
 
-    /// WebP with loss: colours are reduced with an eye on sharp edges, which takes longer.
+    /// Lossy WebP: slower chroma subsampling that preserves sharp edges.
     public var sharpensChroma: Bool {
         get { self[.sharpYUV] != nil }
         set { self[.sharpYUV] = newValue ? 1 : nil }
     }
 
-    /// Bytes of the result at most: where it has more at the quality that is asked for, the quality
-    /// is lower; where it has more at any, or has none, the load fails with `limitExceeded`.
+    /// The maximum size of the result in bytes. A larger result is encoded at a lower quality; if
+    /// it is too large at any quality, or its format has none, the load fails with `limitExceeded`.
     public var maxBytes: Int? {
         get { self[.maxBytes] }
         set { self[.maxBytes] = newValue }
     }
 
-    /// What `maxBytes` may be.
+    /// The valid range of `maxBytes`.
     public static let maxBytesRange = 1...(1 << 30)
-    /// How often one image is encoded at most, to come below `maxBytes`.
+    /// The maximum number of encoding attempts per image to meet `maxBytes`.
     package static let triesMax = 7
 
-    /// Whether colours stay as they are in the source, and its ICC profile goes with them; else
-    /// they are converted to sRGB. For RGB and grey, and formats that hold a profile
-    /// (SEMANTICS §11.21).
+    /// Whether colors remain in the source's color space together with its ICC profile, instead of
+    /// being converted to sRGB. For RGB and gray, and formats that hold a profile (SEMANTICS
+    /// §11.21).
     public var keepsProfile: Bool {
         get { self[.icc] == 1 }
         set { self[.icc] = newValue ? 1 : nil }
     }
 
-    /// What of EXIF, XMP and IPTC goes with the result, in formats that hold such
-    /// (SEMANTICS §11.22).
+    /// The EXIF, XMP and IPTC metadata retained in formats that can hold it (SEMANTICS §11.22).
     ///
-    /// `nil` says nothing: results have none then, but bytes of the source that are delivered as
-    /// they came have theirs. `.nothing` asks for a result without.
+    /// `nil` is the default: results have none, but source bytes delivered as received keep theirs.
+    /// `.nothing` asks for a result without metadata.
     public var metadata: MetadataChoice? {
         get { self[.metadata].flatMap(MetadataChoice.init(rawValue:)) }
         set { self[.metadata] = newValue?.rawValue }
     }
 
-    /// JPEG: whether EXIF of the result has a small JPEG of it, of at most 160 × 160 pixels
+    /// JPEG: whether the EXIF of the result embeds a JPEG thumbnail of at most 160 × 160 pixels
     /// (SEMANTICS §11.27).
     public var embedsThumbnail: Bool {
         get { self[.embedThumbnail] != nil }
         set { self[.embedThumbnail] = newValue ? 1 : nil }
     }
 
-    /// Bits of a sample, one of `depths`: PNG, TIFF and JPEG XL have 8 and 16, AVIF 8, 10 and 12.
-    /// `nil` is 8, or what the source has where `keepsHDR` keeps its colours.
+    /// Bits per sample, one of `depths`: PNG, TIFF and JPEG XL support 8 and 16, AVIF 8, 10 and 12.
+    /// `nil` is 8, or the source's depth if `keepsHDR` retains its colors.
     public var depth: Int? {
         get { self[.depth].flatMap { Self.depths.indices.contains($0) ? Self.depths[$0] : nil } }
         set { self[.depth] = newValue.map { Self.depths.firstIndex(of: $0) ?? -1 } }
     }
 
-    /// What `depth` may be.
+    /// The valid values of `depth`.
     public static let depths = [8, 10, 12, 16]
 
-    /// Whether colours of a high dynamic range (PQ, HLG) stay as they are, with their bits, where
-    /// `format` is one that holds them (AVIF, PNG) and no step or other setting needs sRGB; else
-    /// they are converted to sRGB (SEMANTICS §11.28).
+    /// Whether high dynamic range colors (PQ, HLG) are retained with their bit depth if `format`
+    /// can hold them (AVIF, PNG) and no step or other setting needs sRGB. Otherwise they are
+    /// converted to sRGB (SEMANTICS §11.28).
     public var keepsHDR: Bool {
         get { self[.hdr] != nil }
         set { self[.hdr] = newValue ? 1 : nil }
     }
 
-    /// Whether an encoder that can do without loss does.
+    /// Whether encoders with an optional lossless mode use it.
     public var isWithoutLoss: Bool { lossless || nearLossless != nil }
 }
 
 extension OutputOptions {
-    /// `nil` where it is not said, or is as usual.
+    /// The value of a setting; `nil` if it is unset or has its default.
     package subscript(setting: OutputSetting) -> Int? {
         get { settings[setting] }
         set { settings[setting] = newValue == setting.usual ? nil : newValue }
     }
 
-    /// JPEG: what is seen behind transparent pixels; its alpha says nothing.
+    /// JPEG: the color behind transparent pixels; its alpha is ignored.
     public var background: Colour {
         get { OutputSetting.colour(of: self[.background] ?? 0xFF_FFFF) }
         set {
@@ -178,9 +178,9 @@ extension OutputOptions {
         }
     }
 
-    /// The formats that whoever asks can show beside JPEG and PNG, the best one first: without a
-    /// `format` the result is of the first one that it fits into (SEMANTICS §11.11). Others than
-    /// `acceptable` are left out.
+    /// The formats that the client can display in addition to JPEG and PNG, the best one first.
+    /// Without a `format` the result has the first one that supports its size (SEMANTICS §11.11).
+    /// Formats other than `acceptable` are ignored.
     public var accepted: [ImageFormat] {
         get {
             self[.accept].map { OutputSetting.formats(of: $0, among: Self.acceptable) } ?? []
@@ -191,7 +191,7 @@ extension OutputOptions {
         }
     }
 
-    /// The first of those accepted that has room for an image of that size.
+    /// Returns the first accepted format that supports an image of that size.
     package func acceptedFormat(for size: @autoclosure () -> PixelSize) -> ImageFormat? {
         let accepted = accepted
         guard !accepted.isEmpty else { return nil }
@@ -199,11 +199,11 @@ extension OutputOptions {
         return accepted.first { $0.traits.output?.hasRoom(for: size) == true }
     }
 
-    /// What `accepted` may have, the smallest files first.
+    /// The possible formats of `accepted`, in order of ascending file size.
     public static let acceptable: [ImageFormat] = [.avif, .webp, .jxl]
 
-    /// Formats of which a source is delivered as a file, whatever the steps and the format are
-    /// (SEMANTICS §11.37). Others than `passable` are left out.
+    /// Formats whose sources are delivered as files, regardless of the steps and the format
+    /// (SEMANTICS §11.37). Formats other than `passable` are ignored.
     public var passed: [ImageFormat] {
         get { self[.pass].map { OutputSetting.formats(of: $0, among: Self.passable) } ?? [] }
         set {
@@ -212,15 +212,15 @@ extension OutputOptions {
         }
     }
 
-    /// What `passed` may have.
+    /// The possible formats of `passed`.
     public static let passable: [ImageFormat] = [
         .jpeg, .png, .gif, .webp, .avif, .heic, .heif, .tiff, .bmp, .ico, .jxl, .svg,
     ]
 
-    /// Whether no setting is said.
+    /// Whether no setting is set.
     var isUsual: Bool { settings.isEmpty }
 
-    /// The settings that are said, in the order of the table.
+    /// The settings that are set, in the order of the table.
     package var said: [(setting: OutputSetting, text: String)] {
         if settings.isEmpty { return [] }
         return OutputSetting.allCases.compactMap { setting in
@@ -228,13 +228,13 @@ extension OutputOptions {
         }
     }
 
-    /// Those as they are on the wire.
+    /// The settings as encoded on the wire.
     package var settingTexts: [String: String] {
         Dictionary(uniqueKeysWithValues: said.map { ($0.setting.name, $0.text) })
     }
 
-    /// Takes settings as they are on the wire; false where one is none of this version, or has the
-    /// text of something else.
+    /// Applies settings as encoded on the wire; returns false if one is unknown to this version or
+    /// has an invalid text.
     package mutating func take(settings texts: [String: String]) -> Bool {
         for (name, text) in texts {
             guard let setting = OutputSetting(name: name), let value = setting.value(of: text)
@@ -244,14 +244,14 @@ extension OutputOptions {
         return true
     }
 
-    /// Takes what another one says; of what both say, that of the other one counts.
+    /// Applies the settings of another value, which take precedence.
     package mutating func take(settingsOf other: OutputOptions) {
         for setting in OutputSetting.allCases {
             if let value = other[setting] { self[setting] = value }
         }
     }
 
-    /// Throws what it is refused for before anything is loaded.
+    /// Throws if the options are invalid; called before anything is loaded.
     package func check() throws(ImageError) {
         if let format, !format.mayBeEncoded { throw .notEncoded(format) }
         if let quality, !(0...100).contains(quality) {
@@ -287,7 +287,7 @@ extension OutputOptions {
 }
 
 extension OutputOptions {
-    /// Throws where the format has no samples of so many bits, or these come from a palette.
+    /// Throws if the format doesn't support this bit depth, or if the samples come from a palette.
     private func checkDepth(of format: ImageFormat) throws(ImageError) {
         guard let depth else { return }
         guard format.depths.contains(depth) else {
@@ -309,7 +309,7 @@ extension ImageError {
     }
 }
 
-/// A value for each setting that is said. In one piece, since requests are copied and compared.
+/// The values of all settings. Stored inline because requests are copied and compared often.
 struct SettingValues: Hashable, Sendable {
     private var values = SIMD32<Int16>(repeating: SettingValues.unsaid)
     private var wide = SIMD2<Int32>(repeating: SettingValues.wideUnsaid)
@@ -339,7 +339,7 @@ struct SettingValues: Hashable, Sendable {
         }
     }
 
-    /// By words: element by element costs more than all else that is compared of a request.
+    /// Compares whole words; comparing elements would dominate the comparison of requests.
     static func == (one: SettingValues, other: SettingValues) -> Bool {
         one.words == other.words && one.wide == other.wide
     }
@@ -347,7 +347,7 @@ struct SettingValues: Hashable, Sendable {
     private var words: SIMD8<UInt64> { unsafeBitCast(values, to: SIMD8<UInt64>.self) }
 
     func hash(into hasher: inout Hasher) {
-        // Most requests say none.
+        // Most requests set none.
         guard !isEmpty else { return }
         hasher.combine(values)
         hasher.combine(wide)

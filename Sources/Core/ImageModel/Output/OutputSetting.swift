@@ -1,32 +1,32 @@
-/// A setting of encoders, each of which only some formats have. What is known of it is its row.
+/// An encoder setting that only some formats support. Its row describes it.
 ///
-/// The name is the word for it on the command line, in presets, in keys and on the wire.
+/// The row's name is used on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
     case sharpYUV, background, maxBytes, accept, icc, metadata, embedThumbnail, depth, hdr, pass
 
-    /// What values it takes.
+    /// The type of a value.
     package enum Values: Hashable, Sendable {
-        /// There or not.
+        /// Set or unset.
         case flag
-        /// A whole number; the one that says nothing, if there is one.
+        /// An integer, with its default if there is one.
         case number(ClosedRange<Int>, usual: Int?)
-        /// One of these, by place; the one that says nothing, if there is one.
+        /// An index into these words, with its default if there is one.
         case word([String], usual: Int?)
-        /// An opaque one, as the number that `#RRGGBB` is; the one that says nothing.
+        /// An opaque color as the number `RRGGBB`, with its default.
         case colour(usual: Int)
-        /// Some of these, by place: the sum of 1, 2, 4 and so on.
+        /// A set of these formats: the sum of 1, 2, 4 and so on.
         case formats([ImageFormat])
     }
 
-    /// All that is known of a setting.
+    /// The description of a setting.
     package struct Row: Sendable {
-        /// The word for it.
+        /// The name of the setting.
         package let name: String
         package let values: Values
-        /// The formats that have it.
+        /// The formats that support it.
         package let formats: [ImageFormat]
-        /// What the help says.
+        /// The help text.
         package let help: String
     }
 
@@ -129,9 +129,9 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The formats that hold profiles and metadata; in others both are left out.
+    /// The formats that can hold profiles and metadata; other formats omit both.
     static let holders: [ImageFormat] = [.jpeg, .png, .webp, .tiff, .avif, .jxl]
-    /// Those of them that have grey pixels, and so a place for a profile of such.
+    /// Those that also support gray pixels, and thus a gray profile.
     package static let greyHolders: [ImageFormat] = [.jpeg, .png, .tiff, .jxl]
 
     /// `avif 8, 10, 12`
@@ -154,16 +154,16 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }.joined(separator: ", ")
     }
 
-    /// The setting of that name.
+    /// Looks up a setting by name.
     package init?(name: String) {
         guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = found
     }
 
-    /// The word for it.
+    /// The name of the setting.
     package var name: String { row.name }
 
-    /// What stands for its value in the help; `nil`: it has none.
+    /// The placeholder of the value in the help; `nil` for a flag.
     package var placeholder: String? {
         switch row.values {
         case .flag: nil
@@ -174,7 +174,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What an error says of its value.
+    /// The description of valid values in errors.
     package var expected: String {
         switch row.values {
         case .flag: "nothing"
@@ -188,8 +188,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The value of a text; `nil` for texts of something else. A number beyond the limits is one,
-    /// and so is a colour that is not opaque.
+    /// Parses a value; returns `nil` for the wrong type. Numbers out of range and translucent
+    /// colors are returned and rejected later.
     package func value(of text: String) -> Int? {
         switch row.values {
         case .flag: text == Self.isThere ? 1 : nil
@@ -200,12 +200,12 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The value of a text that a person wrote: a number of bytes may end in K, M or G.
+    /// Parses a value written by a person: a number of bytes may end in K, M or G.
     package func value(ofWritten text: String) -> Int? {
         self == .maxBytes ? PlainNumber.scaled(text, by: 1_024) : value(of: text)
     }
 
-    /// The words that its value is one of, or some.
+    /// The words that a value may consist of.
     package var words: [String] {
         switch row.values {
         case .flag, .number, .colour: []
@@ -214,7 +214,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The text of a value.
+    /// Returns the text of a value.
     func text(of value: Int) -> String {
         switch row.values {
         case .flag: Self.isThere
@@ -226,7 +226,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// In any order, each once.
+    /// Parses names in any order, each at most once.
     private static func value(of text: String, among formats: [ImageFormat]) -> Int? {
         var value = 0
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -243,7 +243,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         formats.indices.filter { value & 1 << $0 != 0 }.map { formats[$0] }
     }
 
-    /// Beyond the limits where it is not opaque.
+    /// Returns an out-of-range number for a translucent color.
     static func value(of colour: Colour) -> Int {
         let number = Int(colour.red) << 16 | Int(colour.green) << 8 | Int(colour.blue)
         return colour.alpha == UInt8.max ? number : -1
@@ -263,10 +263,10 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The text of a flag on the wire.
+    /// The value of a flag on the wire.
     package static let isThere = "true"
 
-    /// The value that says nothing.
+    /// The default value.
     var usual: Int? {
         switch row.values {
         case .flag: nil
@@ -277,7 +277,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The place of those whose numbers are larger than the others'.
+    /// The index of settings whose values don't fit into 16 bits.
     var widePlace: Int? {
         switch self {
         case .background: 0

@@ -1,83 +1,83 @@
-/// SDWebImage's context options by name: what a request may say besides its
-/// option bits. PROTOCOL §8.5 says what became of each.
+/// SDWebImage's context options by name: what a request may set besides its option bits. PROTOCOL
+/// §8.5 lists how each is supported.
 public enum ContextKey: String, Hashable, Sendable, CaseIterable {
     /// The slot of the load.
     case setImageOperationKey = "set-image-operation-key"
     /// The profile of the configuration.
     case customManager = "custom-manager"
-    /// Where a Swift client calls back; never on the wire.
+    /// The queue for callbacks in a Swift client; never on the wire.
     case callbackQueue = "callback-queue"
     /// The named cache of the result.
     case imageCache = "image-cache"
     /// The loader.
     case imageLoader = "image-loader"
-    /// Who decodes.
+    /// The decoder.
     case imageCoder = "image-coder"
-    /// The steps, or `none` against the configuration's.
+    /// The steps, or `none` to disable those of the configuration.
     case imageTransformer = "image-transformer"
-    /// Whether pixels are made at once.
+    /// Whether to decode pixels eagerly.
     case imageForceDecodePolicy = "image-force-decode-policy"
-    /// Words for the decoder.
+    /// Decoder options.
     case imageDecodeOptions = "image-decode-options"
-    /// Points per pixel, as a fact of the reply.
+    /// Points per pixel, returned in the reply.
     case imageScaleFactor = "image-scale-factor"
-    /// Whether a thumbnail keeps its shape.
+    /// Whether a thumbnail keeps its aspect ratio.
     case imagePreserveAspectRatio = "image-preserve-aspect-ratio"
     /// The box of a thumbnail.
     case imageThumbnailPixelSize = "image-thumbnail-pixel-size"
-    /// What the bytes are.
+    /// The type of the source.
     case imageTypeIdentifierHint = "image-type-identifier-hint"
-    /// Bytes of the bitmap at most.
+    /// The maximum size of the bitmap in bytes.
     case imageScaleDownLimitBytes = "image-scale-down-limit-bytes"
     /// High dynamic range.
     case imageDecodeToHDR = "image-decode-to-hdr"
-    /// Words for the encoder.
+    /// Encoder options.
     case imageEncodeOptions = "image-encode-options"
-    /// Tiers asked for the result.
+    /// Tiers queried for the result.
     case queryCacheType = "query-cache-type"
-    /// Tiers that keep the result.
+    /// Tiers that store the result.
     case storeCacheType = "store-cache-type"
-    /// Tiers asked for the original.
+    /// Tiers queried for the original.
     case originalQueryCacheType = "original-query-cache-type"
-    /// Tiers that keep the original.
+    /// Tiers that store the original.
     case originalStoreCacheType = "original-store-cache-type"
     /// The named cache of the original.
     case originalImageCache = "original-image-cache"
-    /// What an animation becomes: all its frames, or one.
+    /// Whether an animation yields all its frames or a still image.
     case animatedImageClass = "animated-image-class"
-    /// A change of the request to the origin.
+    /// A modifier of the request to the origin.
     case downloadRequestModifier = "download-request-modifier"
-    /// A change of the origin's answer.
+    /// A modifier of the origin's response.
     case downloadResponseModifier = "download-response-modifier"
-    /// What decrypts the body.
+    /// A decryptor of the body.
     case downloadDecryptor = "download-decryptor"
-    /// A named filter of cache keys.
+    /// A named cache key filter.
     case cacheKeyFilter = "cache-key-filter"
-    /// What is written instead of the bytes.
+    /// A serializer of the bytes to store.
     case cacheSerializer = "cache-serializer"
 
-    /// Those that this version refuses with `notSupported`.
+    /// Options that this version rejects with `notSupported`.
     public static let notSupported: Set<ContextKey> = [
         .downloadRequestModifier, .downloadResponseModifier, .downloadDecryptor,
     ]
 
-    /// Those that are taken, whatever their value, and change nothing: pixels are made where they
-    /// are needed and at no other time, and the first bytes of a file say what it is.
+    /// Options that are accepted with any value and have no effect: pixels are decoded only on
+    /// demand, and the type is detected from the first bytes of a file.
     public static let withoutEffect: Set<ContextKey> = [
         .imageForceDecodePolicy, .imageTypeIdentifierHint,
     ]
 }
 
-/// One of SDWebImage's context options with a value that was written as text: `get --context`, and
-/// the rules of a configuration.
+/// An SDWebImage context option with a value in text form, from `get --context` or the rules of a
+/// configuration.
 public struct ContextSetting: Hashable, Sendable {
-    /// Which one.
+    /// The option.
     public let key: ContextKey
-    /// What it says.
+    /// The value.
     public let text: String
 
-    /// Throws what is wrong with the value. What this version does not support is taken as it is,
-    /// so that admission can refuse it by its name.
+    /// Throws if the value is invalid. Options that this version doesn't support are accepted here,
+    /// so that admission can reject them by name.
     public init(_ key: ContextKey, _ text: String) throws(ContextSettingError) {
         self.key = key
         self.text = text
@@ -89,12 +89,12 @@ public struct ContextSetting: Hashable, Sendable {
         try apply(to: &request)
     }
 
-    /// Applies several: words for the decoder before the options that say the same, and a box
-    /// before what depends on it.
+    /// Applies several settings: decoder options before the individual options that they overlap
+    /// with, and a box before settings that depend on it.
     public static func apply(_ settings: [ContextSetting], to request: inout ImageRequest) {
         for turn in Turn.allCases {
             for setting in settings where setting.turn == turn {
-                // Whoever made the setting was told what is wrong with it.
+                // Errors were reported when the setting was created.
                 try? setting.apply(to: &request)
             }
         }
@@ -133,7 +133,7 @@ public struct ContextSetting: Hashable, Sendable {
         }
     }
 
-    /// What is still is of its class whatever its source is, so none has to be an animation.
+    /// A still image is of its class whatever its source is, so the source need not be animated.
     private func apply(
         animatedClass word: String, to options: inout RequestOptions
     ) throws(ContextSettingError) {
@@ -182,7 +182,7 @@ public struct ContextSetting: Hashable, Sendable {
         }
     }
 
-    /// Marks a text that is the key itself, and not the name of a filter.
+    /// Marks a text that is the key itself rather than the name of a filter.
     private static let textMark = "text:"
 
     private func baseKey() throws(ContextSettingError) -> BaseKey {
@@ -209,7 +209,7 @@ public struct ContextSetting: Hashable, Sendable {
         return tiers
     }
 
-    /// `0x0` is no box, as upstream's zero size.
+    /// `0x0` means no box, like SDWebImage's zero size.
     private func box() throws(ContextSettingError) -> PixelSize? {
         if text == "0x0" { return nil }
         guard let box = PixelSize(text) else {
@@ -219,19 +219,19 @@ public struct ContextSetting: Hashable, Sendable {
     }
 }
 
-/// What is wrong with the value of a context option.
+/// An invalid value of a context option.
 public struct ContextSettingError: Error, Hashable, Sendable {
-    /// Half a sentence, for behind the name of the option.
+    /// A sentence fragment that follows the name of the option.
     public let reason: String
 
-    /// Takes half a sentence.
+    /// Creates an error from a sentence fragment.
     public init(_ reason: String) { self.reason = reason }
 }
 
-/// SDWebImage's words for a decoder as one text, `NAME=VALUE` with commas between them: each says
-/// the same as a context option of its own, which wins where both are there.
+/// SDWebImage's decoder options in one text, `NAME=VALUE` separated by commas. Each is equivalent
+/// to a context option, which takes precedence if both are given.
 enum DecodeOptionList {
-    /// What the words say; throws for a word that is none, and for what is wrong with its value.
+    /// Returns the equivalent settings; throws for an unknown name or an invalid value.
     static func settings(_ text: String) throws(ContextSettingError) -> [ContextSetting] {
         var settings: [ContextSetting] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -263,8 +263,8 @@ enum DecodeOptionList {
         case scaleDownLimitBytes = "scale-down-limit-bytes"
         case decodeToHDR = "decode-to-hdr"
 
-        /// `nil` where no context option says it: the first frame is an option of its own, the
-        /// first bytes say the format, and pixels are made when they are needed.
+        /// `nil` if there is no equivalent context option: the first frame is an option bit, the
+        /// format is detected from the first bytes, and pixels are decoded on demand.
         var key: ContextKey? {
             switch self {
             case .firstFrameOnly, .fileExtensionHint, .typeIdentifierHint, .useLazyDecoding: nil
@@ -278,9 +278,9 @@ enum DecodeOptionList {
     }
 }
 
-/// SDWebImage's words for an encoder as one text, `NAME=VALUE` with commas between them.
+/// SDWebImage's encoder options in one text, `NAME=VALUE` separated by commas.
 enum EncodeOptionList {
-    /// What the words say; throws for a word that is none, and for what is wrong with its value.
+    /// Returns the options; throws for an unknown name or an invalid value.
     static func options(_ text: String) throws(ContextSettingError) -> EncodeOptions {
         var options = EncodeOptions()
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -305,7 +305,7 @@ enum EncodeOptionList {
         case embedThumbnail = "embed-thumbnail"
         case firstFrameOnly = "first-frame-only"
 
-        /// False for the text of something else.
+        /// Returns false for a text of the wrong type.
         func isTaken(
             _ text: String, by options: inout EncodeOptions
         ) throws(ContextSettingError) -> Bool {
@@ -331,7 +331,7 @@ enum EncodeOptionList {
                 else { return false }
                 options.maxBytes = bytes == 0 ? nil : bytes
             case .embedThumbnail: options.embedsThumbnail = try YesOrNo.isYes(text)
-            // Of frames of an animation the decoder makes no other one then.
+            // Implemented by the decoder, which then decodes no other frame.
             case .firstFrameOnly: _ = try YesOrNo.isYes(text)
             }
             return true
@@ -351,7 +351,7 @@ enum EncodeOptionList {
     }
 }
 
-/// What options say that are there or not.
+/// Parses boolean options.
 enum YesOrNo {
     static func isYes(_ text: String) throws(ContextSettingError) -> Bool {
         switch text {
@@ -361,7 +361,8 @@ enum YesOrNo {
         }
     }
 
-    /// Whether a list of words for a decoder or an encoder wants no frame but the first one.
+    /// Returns whether a list of decoder or encoder options restricts an animation to its first
+    /// frame.
     static func isFirstFrameOnly(_ list: String) -> Bool {
         list.split(separator: ",").contains { part in
             let halves = part.split(separator: "=", maxSplits: 1)
@@ -372,7 +373,7 @@ enum YesOrNo {
 }
 
 extension ResizeMode {
-    /// Such as `fit` or `fit-turned`: the word on the command line and in configurations.
+    /// The name on the command line and in configurations, such as `fit` or `fit-turned`.
     public var name: String {
         switch self {
         case .fit: "fit"
@@ -387,12 +388,12 @@ extension ResizeMode {
         }
     }
 
-    /// In the order of the help.
+    /// All modes, in the order of the help.
     package static let named: [(name: String, value: ResizeMode)] =
         ([.fit, .fill, .stretch, .letterbox, .cover, .auto, .fitTurned, .coverTurned, .reshape]
         as [ResizeMode]).map { ($0.name, $0) }
 
-    /// The mode of that word; `nil` for other words.
+    /// Looks up a mode by name; returns `nil` for other words.
     package init?(name: String) {
         guard let found = Self.named.first(where: { $0.name == name }) else { return nil }
         self = found.value
@@ -400,7 +401,7 @@ extension ResizeMode {
 }
 
 extension CacheTypes {
-    /// `none`, `disk`, `memory` or `all`; `nil` for other words.
+    /// Parses `none`, `disk`, `memory` or `all`; returns `nil` for other words.
     public init?(name: String) {
         let all: [CacheTypes] = [.none, .disk, .memory, .all]
         guard let found = all.first(where: { $0.name == name }) else { return nil }
@@ -409,8 +410,8 @@ extension CacheTypes {
 }
 
 extension Fallback {
-    /// `none`, an http or https URL, or a colour `#AARRGGBB` or, opaque, `#RRGGBB`; `nil` for
-    /// anything else.
+    /// Parses `none`, an http or https URL, or a color `#AARRGGBB` or, if opaque, `#RRGGBB`;
+    /// returns `nil` for anything else.
     public init?(_ text: String) {
         if text == "none" {
             self = .none

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// What a caller wants: a source, what is to be done to it, and how.
+/// A request for an image: the source, the steps, the output, and how to load it.
 public struct ImageRequest: Hashable, Sendable {
-    /// The absolute URL, up to `RequestLimits.urlBytesMax` bytes. What is not ASCII in it is
-    /// percent-encoded: Swift compares text by meaning, origins by bytes.
+    /// The absolute URL, up to `RequestLimits.urlBytesMax` bytes. Non-ASCII characters are
+    /// percent-encoded because Swift compares strings by canonical equivalence and origins compare
+    /// bytes.
     public var url: String {
         @inlinable get { shared.fields.url }
         set {
@@ -11,7 +12,7 @@ public struct ImageRequest: Hashable, Sendable {
             shared.fields.url = SourceURL.percentEncodingNonASCII(newValue)
         }
     }
-    /// Headers for the origin, in order.
+    /// Request headers for the origin, in order.
     public var headers: [HTTPHeader] {
         @inlinable get { shared.fields.headers }
         @inlinable _modify {
@@ -19,8 +20,8 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.headers
         }
     }
-    /// Which frame of an animation is meant, from 0 on, as it is shown; `nil`: the first one that
-    /// any reader of still images sees. A still image has frame 0.
+    /// The frame of an animation, counted from 0 in display order; `nil` for the frame that a still
+    /// image decoder shows. A still image has only frame 0.
     public var frame: Int? {
         @inlinable get { shared.fields.frame }
         @inlinable _modify {
@@ -28,7 +29,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.frame
         }
     }
-    /// Reduce while decoding.
+    /// The thumbnail size, applied while decoding.
     public var thumbnail: Thumbnail? {
         @inlinable get { shared.fields.thumbnail }
         @inlinable _modify {
@@ -36,7 +37,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.thumbnail
         }
     }
-    /// Steps in the order in which they run.
+    /// The steps, in execution order.
     public var steps: [TransformStep] {
         @inlinable get { shared.fields.steps }
         @inlinable _modify {
@@ -44,8 +45,8 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.steps
         }
     }
-    /// Pixels for each pixel of the thumbnail and of the steps from the first resize on: 2 for a
-    /// display with two pixels a point. From 0.1 to 10.
+    /// The scale of the thumbnail and of the steps from the first resize on: 2 for a display with
+    /// two pixels per point. From 0.1 to 10.
     public var pixelRatio: Double {
         @inlinable get { shared.fields.pixelRatio }
         @inlinable _modify {
@@ -53,7 +54,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.pixelRatio
         }
     }
-    /// How the result is encoded.
+    /// The encoding of the result.
     public var output: OutputOptions {
         @inlinable get { shared.fields.output }
         @inlinable _modify {
@@ -61,7 +62,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.output
         }
     }
-    /// Only header facts, no pixels and no bytes.
+    /// Whether only header properties are wanted, no pixels and no bytes.
     public var infoOnly: Bool {
         @inlinable get { shared.fields.infoOnly }
         @inlinable _modify {
@@ -69,7 +70,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.infoOnly
         }
     }
-    /// Which facts come beside those of `ImageInfo`; needs `infoOnly`.
+    /// Additional properties besides those of `ImageInfo`; requires `infoOnly`.
     public var facts: WantedFacts {
         @inlinable get { shared.fields.facts }
         @inlinable _modify {
@@ -77,7 +78,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.facts
         }
     }
-    /// Whether the response says how the image came about. It changes no key, and no work.
+    /// Whether the response explains how the image was produced. Doesn't affect keys or work.
     public var wantsExplanation: Bool {
         @inlinable get { shared.fields.wantsExplanation }
         @inlinable _modify {
@@ -85,7 +86,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.wantsExplanation
         }
     }
-    /// How long the image may be used where its origin does not say; counts under
+    /// The lifetime of a response whose origin states none; used only with
     /// `RequestOptions.respectCacheControl`.
     public var assumedLifetime: AssumedLifetime {
         @inlinable get { shared.fields.assumedLifetime }
@@ -94,8 +95,8 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.assumedLifetime
         }
     }
-    /// For how long it is refused because its source failed before; `nil`: as long as the stack
-    /// remembers that.
+    /// For how long a previous failure of its source rejects this request; `nil` for as long as the
+    /// stack remembers the failure.
     public var earlierFailureMilliseconds: Int? {
         @inlinable get { shared.fields.earlierFailureMilliseconds }
         @inlinable _modify {
@@ -111,7 +112,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.options
         }
     }
-    /// Tiers asked for the result. Upstream's default is all.
+    /// Tiers queried for the result. SDWebImage's default is all.
     public var queryCacheTypes: CacheTypes {
         @inlinable get { shared.fields.queryCacheTypes }
         @inlinable _modify {
@@ -119,7 +120,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.queryCacheTypes
         }
     }
-    /// Tiers the result is stored in. Upstream's default is all.
+    /// Tiers the result is stored in. SDWebImage's default is all.
     public var storeCacheTypes: CacheTypes {
         @inlinable get { shared.fields.storeCacheTypes }
         @inlinable _modify {
@@ -127,7 +128,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.storeCacheTypes
         }
     }
-    /// Tiers asked for the original. Upstream's default is disk.
+    /// Tiers queried for the original. SDWebImage's default is disk.
     public var originalQueryCacheTypes: CacheTypes {
         @inlinable get { shared.fields.originalQueryCacheTypes }
         @inlinable _modify {
@@ -135,7 +136,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.originalQueryCacheTypes
         }
     }
-    /// Tiers the original is stored in. Upstream's default is disk.
+    /// Tiers the original is stored in. SDWebImage's default is disk.
     public var originalStoreCacheTypes: CacheTypes {
         @inlinable get { shared.fields.originalStoreCacheTypes }
         @inlinable _modify {
@@ -143,7 +144,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.originalStoreCacheTypes
         }
     }
-    /// Milliseconds until the request ends with `deadlineExceeded`.
+    /// Milliseconds until the request fails with `deadlineExceeded`.
     public var timeoutMilliseconds: Int {
         @inlinable get { shared.fields.timeoutMilliseconds }
         @inlinable _modify {
@@ -151,7 +152,7 @@ public struct ImageRequest: Hashable, Sendable {
             yield &shared.fields.timeoutMilliseconds
         }
     }
-    /// What else it says about manager, caches, keys and replies.
+    /// Other settings for manager, caches, keys and replies.
     public var context: RequestContext {
         get { shared.fields.said?.context ?? RequestContext() }
         set {
@@ -159,18 +160,19 @@ public struct ImageRequest: Hashable, Sendable {
             shared.fields.said = newValue.isEmpty ? nil : SaidContext(newValue)
         }
     }
-    /// Whether it says anything there.
+    /// Whether the context is not empty.
     package var hasContext: Bool { shared.fields.said != nil }
-    /// What it says, in one object: a request is copied at each station, and changed at few.
+    /// The fields in one shared object (copy on write), because requests are copied often and
+    /// changed rarely.
     @usableFromInline var shared: RequestFields.Shared
 
-    /// A plain load: the source bytes, once their header was read, from and into all tiers.
+    /// Creates a plain load: the source bytes, with their header validated, using all tiers.
     public init(url: String) {
         shared = RequestFields.Shared(
             RequestFields(url: SourceURL.percentEncodingNonASCII(url)))
     }
 
-    /// Before a change: what a copy of it has stays as it is.
+    /// Makes the fields unique before a change.
     @inlinable
     mutating func unshare() {
         if isKnownUniquelyReferenced(&shared) {
@@ -180,49 +182,48 @@ public struct ImageRequest: Hashable, Sendable {
         }
     }
 
-    /// Copies that were not changed are equal without being looked at.
+    /// Copies that share their fields are equal without a comparison.
     @inlinable
     public static func == (one: ImageRequest, other: ImageRequest) -> Bool {
         one.shared === other.shared || one.shared.fields == other.shared.fields
     }
 
-    /// Hashes all that it says.
+    /// Hashes all fields.
     public func hash(into hasher: inout Hasher) { shared.fields.hash(into: &hasher) }
 
-    /// The result is the source's bytes as they came, whatever the source is.
+    /// Whether the result is the source bytes as received, whatever the source is.
     public var wantsOriginal: Bool {
         isPlain && (infoOnly || !options.contains(.decodeFirstFrameOnly))
     }
 
-    /// Whether it asks for no frame, no steps and no output.
+    /// Whether no frame, steps or output are requested.
     package var isPlain: Bool {
         frame == nil && thumbnail == nil && steps.isEmpty && output.isDefault
     }
 
-    /// Whether the source's header is not enough: its pixels are decoded.
+    /// Whether pixels must be decoded because the source's header is not sufficient.
     package var needsPixels: Bool { infoOnly ? facts.needPixels : !wantsOriginal }
 
-    /// Whether it may be loaded although its source has failed before.
+    /// Whether the image may be loaded although its source has failed before.
     package var mayFollowAFailure: Bool {
         options.contains(.retryFailed) || earlierFailureMilliseconds != nil
     }
 
-    /// Whether facts are wanted that no cache keeps: the bytes are read for them.
+    /// Whether properties are requested that caches don't store, so that the bytes must be read.
     package var wantsFacts: Bool { infoOnly && !facts.kinds.isEmpty }
 
-    /// What is assumed of its origin's answers; nothing where freshness does not count.
+    /// The assumed lifetime that takes effect; none if freshness is ignored.
     package var countedLifetime: AssumedLifetime {
         options.contains(.respectCacheControl) ? assumedLifetime : .none
     }
 
-    /// All steps that change pixels, the thumbnail first.
+    /// All steps that change pixels, including the thumbnail as the first.
     public var allSteps: [TransformStep] { (thumbnail.map { [$0.step] } ?? []) + steps }
 
-    /// Whether workers of somebody else do some of them. Nothing but pixels as they are shown goes
-    /// from one worker to another then.
+    /// Whether plug-ins perform some steps. Workers then exchange only pixels in display form.
     package var hasCustomSteps: Bool { steps.contains(where: \.isCustom) }
 
-    /// The class in all queues; high wins (SEMANTICS §13.3).
+    /// The priority class in all queues; high takes precedence over low (SEMANTICS §13.3).
     public var priority: Priority {
         get {
             if options.contains(.highPriority) { return .high }
@@ -238,14 +239,14 @@ public struct ImageRequest: Hashable, Sendable {
 }
 
 extension ImageRequest: CustomReflectable {
-    /// What it says, as debuggers and `dump` show it.
+    /// The fields, for debuggers and `dump`.
     public var customMirror: Mirror {
         Mirror(
             self, children: Mirror(reflecting: shared.fields).children, displayStyle: .struct)
     }
 }
 
-/// What an image request says; `ImageRequest` has what each part means.
+/// The fields of an `ImageRequest`, which documents them.
 @usableFromInline
 struct RequestFields: Hashable, Sendable {
     @usableFromInline var url: String
@@ -266,29 +267,29 @@ struct RequestFields: Hashable, Sendable {
     @usableFromInline var originalQueryCacheTypes: CacheTypes = .disk
     @usableFromInline var originalStoreCacheTypes: CacheTypes = .disk
     @usableFromInline var timeoutMilliseconds = 30_000
-    /// Most requests say nothing there.
+    /// `nil` for most requests.
     var said: SaidContext?
 
     init(url: String) { self.url = url }
 
-    /// The fields of a request and of its copies.
+    /// The fields of a request, shared by its copies.
     ///
-    /// Unchecked: `ImageRequest` writes only where nobody else has it. Accesses of one request are
-    /// checked against each other, so those of its fields need not be.
+    /// Unchecked: `ImageRequest` writes only while it holds the sole reference. Exclusivity is
+    /// checked for each request, so its fields need no check of their own.
     @usableFromInline
     final class Shared: @unchecked Sendable {
         @exclusivity(unchecked) @usableFromInline var fields: RequestFields
-        /// Of the fields as they are; 0 where nobody has asked.
+        /// The digest of the current fields; 0 if not computed.
         private let digest = Atomic(0)
 
         @usableFromInline
         init(_ fields: RequestFields) { self.fields = fields }
 
-        /// The fields are about to change.
+        /// Invalidates the digest before the fields change.
         @usableFromInline
         func forgetDigest() { digest.store(0, ordering: .relaxed) }
 
-        /// Two threads that make it at the same time make the same.
+        /// Concurrent computations produce the same value.
         func digest(_ make: (RequestFields) -> Int) -> Int {
             let known = digest.load(ordering: .relaxed)
             guard known == 0 else { return known }
@@ -299,7 +300,7 @@ struct RequestFields: Hashable, Sendable {
     }
 }
 
-/// A context that says something, shared by all copies of its request.
+/// A nonempty context, shared by all copies of its request.
 final class SaidContext: Hashable, Sendable {
     let context: RequestContext
 
@@ -313,13 +314,14 @@ final class SaidContext: Hashable, Sendable {
 }
 
 extension ImageRequest {
-    /// A hash of what usually differs between requests, for tables of this process.
+    /// A hash of the fields that usually differ between requests, for tables in this process.
     ///
-    /// Made once for a request and its copies, until one is changed. Without class and timeout:
-    /// neither makes another image, and requests that differ in these alone may share a load.
+    /// Computed once for a request and its copies, until one is changed. Excludes priority class
+    /// and timeout: they don't affect the image, and requests that differ only in these may share a
+    /// load.
     package var digest: Int { shared.digest { $0.madeDigest } }
 
-    /// Whether it differs from another one in that part, and in nothing else.
+    /// Returns whether the request differs from another one in that part only.
     package func differs<Value: Equatable>(
         from other: ImageRequest, onlyIn part: WritableKeyPath<ImageRequest, Value>
     ) -> Bool {
@@ -331,7 +333,7 @@ extension ImageRequest {
 }
 
 extension RequestFields {
-    /// What most requests do not say costs nothing.
+    /// Skips fields that most requests leave at their defaults.
     fileprivate var madeDigest: Int {
         var hasher = Hasher()
         hasher.combine(url)

@@ -1,57 +1,58 @@
-/// On what terms a request is loaded, besides the request itself: what the configuration and the
-/// request's context say of names, caches, failures and who asks.
+/// The settings for loading a request that are not part of it: what the configuration and the
+/// request's context determine about keys, caches, failures and identity.
 public struct LoadTerms: Hashable, Sendable {
-    /// Who asks, as a digest; `nil` where the request has no credentials.
+    /// The digest of the identity; `nil` if the request has no credentials.
     public var identity: String?
-    /// What cache keys begin with.
+    /// The base of the cache keys.
     public var base: KeyBase
-    /// The named cache of the result; empty: the default one.
+    /// The named cache of the result; empty for the default one.
     public var cache: String
-    /// The named cache of the original; empty: the default one.
+    /// The named cache of the original; empty for the default one.
     public var originalCache: String
-    /// Who obtains the bytes.
+    /// The loader of the bytes.
     public var loader: FetchLoader
-    /// Pools of decoders, which are asked in this order and no others; empty: all that there are.
+    /// The decoder pools, in order of preference; no others are used. Empty for all.
     public var coders: [String]
-    /// Whether the loader may be asked (SEMANTICS §13.2, shouldDownload).
+    /// Whether the loader may be used (SEMANTICS §13.2, shouldDownload).
     public var mayDownload: Bool
-    /// Whether what origins say of keeping their answers is not looked at.
+    /// Whether the caching directives of origins are ignored.
     public var ignoresCacheControl: Bool
-    /// Patterns of URLs, one of which every redirect has to match as well; empty: it need not.
+    /// URL patterns, one of which every redirect must match as well; empty for no restriction.
     public var sources: [String]
-    /// What a rule has asked instead of the URL of the request; the key stays that of the request.
+    /// The URL that a rule substitutes for that of the request; the key remains that of the
+    /// request.
     public var askedURL: String?
-    /// What rules say of its transfer.
+    /// The transfer settings from rules.
     public var transfer: TransferTerms
-    /// Tags of what is stored for it: those of the request, of the profile and of the rules.
+    /// Tags of the stored entries: those of the request, the profile and the rules.
     public var tags: [String]
-    /// Whether what the origin says of tags counts as well.
+    /// Whether tags sent by the origin are added.
     public var takesOriginTags: Bool
-    /// How long what is stale may be served at most, where the configuration says so.
+    /// The configured limits for serving stale responses.
     public var staleLimits: StaleLimits
-    /// What who asks assumes of answers that say nothing of their lifetimes.
+    /// The lifetime that the request assumes for responses without a stated one.
     public var assumedLifetime: AssumedLifetime
-    /// Limits that the configuration sets for it, narrower than those of the process.
+    /// The configured limits, at most those of the process.
     public var limits: LimitSettings
-    /// Which failures put the URL on the blacklist, and which do not, against the loader's own
-    /// rule (SEMANTICS §7.2).
+    /// Overrides of the loader's rule for which failures enter the failure cache (SEMANTICS §7.2).
     public var blocks: [BlockCause: Bool]
-    /// What is written under the keys; never a name.
+    /// The serializer of stored bytes; never `.named`.
     public var serializer: Serializer
-    /// What is delivered where the load fails.
+    /// The substitute to deliver if the load fails.
     public var fallback: PreparedFallback
-    /// The loads of what is laid over the image, in the order of its steps; the terms of each say
-    /// where it may not be made.
+    /// The loads of the overlays, in step order; the terms of each contain a refusal if it is not
+    /// permitted.
     public var overlays: [Resolution]
-    /// Whether a damaged image is shown as far as its pixels are there.
+    /// Whether a damaged image is shown as far as it can be decoded.
     public var showsDamaged: Bool
-    /// Why it may not be made, where the configuration says so; of what else is here only the
-    /// fallback means something then.
+    /// Why the configuration forbids the load; of the other fields only the fallback is then
+    /// meaningful.
     public var refusal: ImageError?
-    /// Whose blacklist counts: each profile has its own; empty: that of the default profile.
+    /// The profile whose failure cache applies, since each profile has its own; empty for the
+    /// default profile.
     public var scope: String
 
-    /// The terms of a request that says nothing, without a configuration.
+    /// The terms of a default request without a configuration.
     public init(identity: String? = nil) {
         self.identity = identity
         base = .url
@@ -77,20 +78,21 @@ public struct LoadTerms: Hashable, Sendable {
         refusal = nil
     }
 
-    /// For whom entries are kept.
+    /// The kind of cache that entries are stored in.
     public var cacheRole: CacheRole {
         if ignoresCacheControl { return .heedless }
         return identity == nil ? .shared : .personal
     }
 
-    /// Until when what an origin sent may be used for it; `nil` where nothing is known of that.
+    /// Returns the expiry of a response for this request; `nil` if its caching information is
+    /// unknown.
     package func expiry(_ caching: OriginCaching?) -> HTTPExpiry? {
         caching?.expiry(
             cacheRole, HTTPExpiry.Limits().replaced(by: staleLimits).assuming(assumedLifetime))
     }
 
-    /// What is to be delivered where the image fails so; `nil`: the error. A colour has no facts
-    /// of its own.
+    /// Returns the substitute for an image that failed with this error; `nil` to deliver the error.
+    /// A color has no properties.
     public func fallback(after error: ImageError, infoOnly: Bool) -> PreparedFallback? {
         guard error.code.admitsFallback else { return nil }
         switch fallback {
@@ -100,8 +102,8 @@ public struct LoadTerms: Hashable, Sendable {
         }
     }
 
-    /// What the configuration says of this failure; `nil` where it leaves it to the loader's rule.
-    /// A status counts before the name of the error.
+    /// Returns the configuration's choice for this failure; `nil` for the loader's rule. An HTTP
+    /// status takes precedence over the error code.
     public func blocks(_ error: ImageError) -> Bool? {
         if blocks.isEmpty { return nil }
         if let status = error.details["httpStatus"].flatMap({ Int($0) }),
@@ -113,42 +115,41 @@ public struct LoadTerms: Hashable, Sendable {
     }
 }
 
-/// What takes the place of the URL in cache keys.
+/// The replacement of the URL in cache keys.
 public enum KeyBase: Hashable, Sendable {
     /// The URL without user info.
     case url
-    /// What a filter of the configuration made of it: such an entry is that of the URL with this
-    /// text.
+    /// The URL transformed by a configured filter; the entry belongs to whatever URL has this text.
     case filtered(String)
-    /// A text of the client's own: in a name space of its own, so that it is never taken for a URL.
+    /// A text chosen by the client, in a separate namespace so that it is never mistaken for a URL.
     case own(String)
-    /// The key of an entry, as replies show it: an operator reads that entry.
+    /// The key of an entry as shown in replies, used by an operator to read that entry.
     case entry(String)
 }
 
-/// A failure that may or may not put its URL on the blacklist.
+/// A failure that may or may not enter the failure cache.
 public enum BlockCause: Hashable, Sendable {
-    /// An error.
+    /// An error code.
     case error(ErrorCode)
-    /// An answer of the origin.
+    /// A response status of the origin.
     case httpStatus(Int)
 }
 
-/// What a request became under the configuration (SEMANTICS §2.1): keys and work are both
-/// derived from this one.
+/// A request resolved under the configuration (SEMANTICS §2.1). Keys and work are both derived from
+/// it.
 public struct Resolution: Hashable, Sendable {
-    /// The request as it is made: with headers, steps, output and options of its profile. Of its
-    /// context only what the reply needs is left.
+    /// The effective request, including headers, steps, output and options of its profile. Its
+    /// context is reduced to what the reply needs.
     public var request: ImageRequest
-    /// On what terms it is made; `identity` is for those who can make digests.
+    /// The terms of the load; `identity` is set later by code that can compute digests.
     public var terms: LoadTerms
-    /// What names the identity in place of the secret headers.
+    /// The name of the identity, in place of the secret headers.
     public var identityName: String?
-    /// Names of headers, in lower case, whose values the configuration holds in secret files: they
-    /// are credentials, whatever their names are.
+    /// Lower-case names of headers whose values come from the configuration's secret files: these
+    /// are credentials, whatever their names.
     public var secretHeaders: Set<String>
 
-    /// A request to which nothing was added, with what it lays over its image.
+    /// A request without a configuration, including its overlays.
     public init(_ request: ImageRequest) {
         self.request = request
         terms = LoadTerms()

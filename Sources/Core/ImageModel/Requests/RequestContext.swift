@@ -1,54 +1,54 @@
-/// What a request says about manager, caches, keys and replies besides its options
-/// (PROTOCOL §8.5). The configuration of the coordinator knows the names.
+/// Settings of a request for manager, caches, keys and replies, in addition to its options
+/// (PROTOCOL §8.5). Names are resolved by the configuration of the coordinator.
 public struct RequestContext: Hashable, Sendable {
-    /// The profile whose defaults and rules hold (`customManager`); `nil`: the default one.
+    /// The profile whose defaults and rules apply (`customManager`); `nil` for the default one.
     public var profile: String?
-    /// The cache of the result (`imageCache`); `nil`: the profile's.
+    /// The cache of the result (`imageCache`); `nil` for the profile's.
     public var cache: String?
-    /// The cache of the original (`originalImageCache`); `nil`: that of the result.
+    /// The cache of the original (`originalImageCache`); `nil` for that of the result.
     public var originalCache: String?
-    /// Who obtains the bytes (`imageLoader`); `nil`: the profile's.
+    /// The loader (`imageLoader`); `nil` for the profile's.
     public var loader: String?
-    /// What takes the place of the URL in cache keys (`cacheKeyFilter`).
+    /// The replacement of the URL in cache keys (`cacheKeyFilter`).
     public var key: BaseKey?
-    /// What is written under the keys (`cacheSerializer`); the reply is not changed by it.
+    /// The serializer of stored bytes (`cacheSerializer`); the reply is not affected.
     public var serializer: Serializer?
-    /// Points per pixel, at least 1, a fact of the reply (`imageScaleFactor`); `nil`: by `@2x.` or
-    /// `@3x.` in the key.
+    /// Points per pixel, at least 1, returned in the reply (`imageScaleFactor`); if `nil`,
+    /// determined by `@2x.` or `@3x.` in the key.
     public var scaleFactor: Double?
-    /// Bytes of pixels at most, four each: a larger image is scaled down, and there is no thumbnail
-    /// then (`imageScaleDownLimitBytes`); `nil`: as the option `scaleDownLargeImages` says.
+    /// The maximum size of the pixels in bytes, four per pixel: a larger image is scaled down, and
+    /// there is no thumbnail then (`imageScaleDownLimitBytes`); `nil` for the option
+    /// `scaleDownLargeImages`.
     public var scaleDownLimit: Int?
-    /// Whether colours of a high dynamic range are kept where the output holds them
-    /// (`imageDecodeToHDR`): as the output's `keepsHDR`, where something is encoded.
+    /// Whether high dynamic range colors are retained if the output supports them
+    /// (`imageDecodeToHDR`): like the output's `keepsHDR`, if the image is encoded.
     public var decodesToHDR: Bool
-    /// Words for the encoder (`imageEncodeOptions`); `nil` says nothing.
+    /// Encoder options (`imageEncodeOptions`); `nil` for none.
     public var encodeOptions: EncodeOptions?
-    /// Steps and output by name, for a request that has none.
+    /// A named preset of steps and output, for a request that has none.
     public var preset: String?
-    /// Whether the configuration's steps are not for this request (`imageTransformer`: none).
+    /// Whether the configured steps are not applied (`imageTransformer`: none).
     public var withoutTransformer: Bool
-    /// What is delivered instead where the load fails; `nil`: the profile's.
+    /// The substitute to deliver if the load fails; `nil` for the profile's.
     public var fallback: Fallback?
-    /// What becomes of a damaged image; `nil`: what the profile says.
+    /// How a damaged image is handled; `nil` for the profile's choice.
     public var damaged: DamagedImages?
-    /// Tags of the entries that are stored for it, `CacheTag.countMax` at most; in no key
-    /// (SEMANTICS §5.20).
+    /// Tags of the entries stored for this request, at most `CacheTag.countMax`; not part of any
+    /// key (SEMANTICS §5.20).
     public var tags: [String]
-    /// Bytes to be kept with the entry that is put; no other request has any (SEMANTICS §5.21).
+    /// Bytes to store with an entry that is put; `nil` in all other requests (SEMANTICS §5.21).
     public var extendedData: ExtendedData?
-    /// Whether the reply has the extended data of the entry that answers.
+    /// Whether the reply includes the extended data of the entry.
     public var wantsExtendedData: Bool
-    /// Who decodes (`imageCoder`): a pool of kind decode; `nil`: the profile's coders.
+    /// The decoder (`imageCoder`): a pool of kind decode; `nil` for the profile's coders.
     public var coder: String? {
         get { others[ContextKey.imageCoder.rawValue] }
         set { others[ContextKey.imageCoder.rawValue] = newValue }
     }
-    /// Options of SDWebImage that have no field here, by name; admission refuses those that it
-    /// does not know.
+    /// SDWebImage options without a field here, by name; admission rejects unknown ones.
     public var others: [String: String]
 
-    /// Says nothing.
+    /// Creates an empty context.
     public init() {
         withoutTransformer = false
         decodesToHDR = false
@@ -57,13 +57,12 @@ public struct RequestContext: Hashable, Sendable {
         others = [:]
     }
 
-    /// Whether it says nothing.
+    /// Whether nothing is set.
     public var isEmpty: Bool { self == RequestContext() }
 }
 
 extension RequestContext {
-    /// Throws the first thing that is wrong with it. Whether a name is known is for the
-    /// configuration to say.
+    /// Throws the first error found. Whether a name exists is checked by the configuration.
     public func check() throws(ImageError) {
         if isEmpty { return }
         for (name, value) in others.sorted(by: { $0.key < $1.key }) { try Self.check(name, value) }
@@ -94,7 +93,7 @@ extension RequestContext {
         }
     }
 
-    /// SDWebImage's other options are known and not there; anything else is a mistake.
+    /// SDWebImage's other options are known but not supported; any other name is an error.
     private static func check(_ name: String, _ value: String) throws(ImageError) {
         guard let key = ContextKey(rawValue: name) else {
             throw ImageError(.invalidRequest, "a context option is unknown to this version")
@@ -107,7 +106,7 @@ extension RequestContext {
         throw ImageError.notSupported(name)
     }
 
-    /// Whether the URL may be loaded is asked when it is needed, as for any other.
+    /// Whether the URL is permitted is checked when it is loaded, as for any other request.
     private static func check(fallback text: String) throws(ImageError) {
         do throws(ImageError) {
             let url = try SourceURL(text)
@@ -119,7 +118,7 @@ extension RequestContext {
         }
     }
 
-    /// Throws where there is a name and nothing may be called so; `what` is for the sentence.
+    /// Throws if the name is not `nil` and invalid; `what` is inserted into the message.
     public static func check(name: String?, _ what: String) throws(ImageError) {
         guard let name else { return }
         guard isName(name) else {
@@ -129,8 +128,8 @@ extension RequestContext {
         }
     }
 
-    /// Whether something may be called so: 1 to `RequestLimits.nameBytesMax` bytes, neither spaces
-    /// nor control characters.
+    /// Returns whether the text is a valid name: 1 to `RequestLimits.nameBytesMax` bytes without
+    /// spaces and control characters.
     public static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= RequestLimits.nameBytesMax
             && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
@@ -151,7 +150,8 @@ extension BaseKey {
         }
     }
 
-    /// Whether a key may begin so: 1 to `RequestLimits.urlBytesMax` bytes, no control characters.
+    /// Returns whether the text is a valid base key: 1 to `RequestLimits.urlBytesMax` bytes without
+    /// control characters.
     public static func isText(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= RequestLimits.urlBytesMax
             && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -159,7 +159,7 @@ extension BaseKey {
 }
 
 extension ImageError {
-    /// SDWebImage has this option, this version does not.
+    /// The error for an SDWebImage option that this version doesn't support.
     public static func notSupported(_ option: String) -> ImageError {
         ImageError(
             .notSupported, "\(option) is not supported by this version",
@@ -167,15 +167,15 @@ extension ImageError {
     }
 }
 
-/// What takes the place of the URL in cache keys (SEMANTICS §4.2).
+/// The replacement of the URL in cache keys (SEMANTICS §4.2).
 public enum BaseKey: Hashable, Sendable {
-    /// A filter of the configuration, by name, applied to the URL.
+    /// A configured filter, by name, applied to the URL.
     case filter(String)
-    /// This very text, up to `RequestLimits.urlBytesMax` bytes without control characters. Who asks
-    /// is in the key all the same.
+    /// A literal text of up to `RequestLimits.urlBytesMax` bytes without control characters. The
+    /// identity is still part of the key.
     case text(String)
 
-    /// By bytes, as caches do: Swift compares texts by meaning.
+    /// Compares bytes, as caches do, because Swift compares strings by canonical equivalence.
     public static func == (one: BaseKey, other: BaseKey) -> Bool {
         switch (one, other) {
         case (.filter(let one), .filter(let other)), (.text(let one), .text(let other)):
@@ -185,17 +185,17 @@ public enum BaseKey: Hashable, Sendable {
     }
 }
 
-/// What is written into the caches instead of the bytes that are delivered (SEMANTICS §5.8).
+/// The bytes stored in the caches instead of those delivered (SEMANTICS §5.8).
 public enum Serializer: Hashable, Sendable {
-    /// The bytes as they are.
+    /// The delivered bytes.
     case asIs
-    /// The image in another format; `nil` is `OutputOptions.defaultQuality`.
+    /// The image in another format; a `nil` quality is `OutputOptions.defaultQuality`.
     case transcode(ImageFormat, quality: Int?)
-    /// A serializer of the configuration, by name.
+    /// A configured serializer, by name.
     case named(String)
 
-    /// `as-is`, `transcode:FORMAT`, `transcode:FORMAT:QUALITY` with a quality from 0 to 100, or the
-    /// name of one; `nil` for what begins like a transcode and is none.
+    /// Parses `as-is`, `transcode:FORMAT`, `transcode:FORMAT:QUALITY` with a quality from 0 to 100,
+    /// or a name; returns `nil` for an invalid transcode.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts[0] == "transcode" else {
@@ -213,32 +213,34 @@ public enum Serializer: Hashable, Sendable {
         self = .transcode(format, quality: parts.count == 3 ? quality : nil)
     }
 
-    /// How the image is encoded; `nil` where its bytes are written as they are.
+    /// The encoding; `nil` if the bytes are stored unchanged.
     public var output: OutputOptions? {
         guard case .transcode(let format, let quality) = self else { return nil }
         return OutputOptions(format: format, quality: quality)
     }
 }
 
-/// SDWebImage's words for an encoder (`imageEncodeOptions`). They say something only where an image
-/// is encoded, and only what the request's output does not say itself (SEMANTICS §11.23).
+/// SDWebImage's encoder options (`imageEncodeOptions`). They apply only if an image is encoded, and
+/// only to what the request's output leaves unset (SEMANTICS §11.23).
 public struct EncodeOptions: Hashable, Sendable {
-    /// Of lossy formats, 0 to 100: upstream's 0 to 1 in hundredths; `nil` says nothing.
+    /// The quality of lossy formats, 0 to 100, corresponding to SDWebImage's 0 to 1; `nil` if
+    /// unset.
     public var quality: Int?
-    /// What is seen behind transparent pixels in a format that has none; its alpha says nothing.
+    /// The color behind transparent pixels in a format without alpha; its own alpha is ignored.
     public var background: Colour?
-    /// The result is scaled down until it lies inside, its ratio kept; it is never enlarged.
+    /// The maximum size of the result; larger images are scaled down with their aspect ratio
+    /// preserved, smaller ones are not enlarged.
     public var maxPixelSize: PixelSize?
-    /// Bytes of the result at most, 1 to `OutputOptions.maxBytesRange.upperBound`: as the output's
-    /// `maxBytes`.
+    /// The maximum size of the result in bytes, 1 to `OutputOptions.maxBytesRange.upperBound`, like
+    /// the output's `maxBytes`.
     public var maxBytes: Int?
-    /// Whether a small image is in the EXIF of a JPEG: as the output's `embedsThumbnail`.
+    /// Whether a thumbnail is embedded in the EXIF of a JPEG, like the output's `embedsThumbnail`.
     public var embedsThumbnail = false
 
-    /// Says nothing.
+    /// Creates empty options.
     public init() {}
 
-    /// Throws the first thing that is wrong with it.
+    /// Throws the first error found.
     func check() throws(ImageError) {
         if let quality, !Self.qualities.contains(quality) {
             throw Self.invalid("the quality is a number from 0 to 100")
@@ -261,9 +263,9 @@ public struct EncodeOptions: Hashable, Sendable {
 }
 
 extension ImageRequest {
-    /// Makes output and a last step of the words for an encoder, which then say nothing more. `own`
-    /// is what counts before them: the output that the request itself asked for, or a rule. What is
-    /// not encoded stays as it is: the source's bytes, and facts.
+    /// Converts the encoder options into output options and a last step, then clears them. `own`
+    /// takes precedence: the output requested explicitly, or a rule. Source bytes and properties,
+    /// which are not encoded, are unaffected.
     package mutating func applyEncodeOptions(besides own: OutputOptions) {
         guard let options = context.encodeOptions else { return }
         context.encodeOptions = nil
@@ -279,20 +281,20 @@ extension ImageRequest {
         if let box = options.maxPixelSize { steps.append(.resize(box, .fit)) }
     }
 
-    /// Whether the format that is asked for has the setting; where none is, its encoder sees.
+    /// Returns whether the requested format has the setting; without one its encoder decides.
     private func has(_ setting: OutputSetting) -> Bool {
         output.format.map(setting.row.formats.contains) ?? true
     }
 }
 
-/// What becomes of an image whose pixels are damaged or incomplete (SEMANTICS §11.38).
+/// How an image with damaged or incomplete pixels is handled (SEMANTICS §11.38).
 public enum DamagedImages: Int, Hashable, Sendable, CaseIterable {
     /// The load fails with `badImageData`.
     case refuse = 0
-    /// The pixels that are there are shown, and the reply says so.
+    /// The pixels that could be decoded are shown, and the reply indicates the damage.
     case show = 1
 
-    /// The word for it in options, files and URLs.
+    /// The name in options, files and URLs.
     public var name: String {
         switch self {
         case .refuse: "refuse"
@@ -300,7 +302,7 @@ public enum DamagedImages: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// `nil` for any other word.
+    /// Returns `nil` for any other word.
     public init?(name: String) {
         guard let choice = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = choice

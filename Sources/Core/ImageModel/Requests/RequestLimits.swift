@@ -1,64 +1,64 @@
 /// Limits of one request, checked at admission (PROTOCOL §7, SEMANTICS §9.7).
 public enum RequestLimits {
-    /// Bytes of a URL.
+    /// The maximum number of bytes of a URL.
     public static let urlBytesMax = 8 * 1024
-    /// Headers of a request.
+    /// The maximum number of headers.
     public static let headersMax = 64
-    /// Bytes of all headers together.
+    /// The maximum number of bytes of all headers together.
     public static let headerBytesMax = 16 * 1024
-    /// Bytes of a name: of a profile, cache, loader, filter, serializer, preset or slot.
+    /// The maximum number of bytes of a name: of a profile, cache, loader, filter, serializer,
+    /// preset or slot.
     public static let nameBytesMax = 128
-    /// Options without a field of their own in one context, and bytes of each value.
+    /// The maximum number of options without a field of their own in one context.
     public static let otherOptionsMax = 32
-    /// See `otherOptionsMax`.
+    /// The maximum number of bytes of the value of each.
     public static let otherOptionBytesMax = 1024
-    /// URLs of one prefetch.
+    /// The maximum number of URLs in one prefetch.
     public static let prefetchMax = 100_000
-    /// URLs of a prefetch that are loaded at a time where nobody says how many, as upstream.
+    /// The default number of concurrent loads of a prefetch, as in SDWebImage.
     public static let prefetchConcurrency = 3
-    /// URLs of a prefetch that are loaded at a time at most.
+    /// The maximum number of concurrent loads of a prefetch.
     public static let prefetchConcurrencyMax = 64
-    /// Frames of an animation that can be asked for.
+    /// The upper bound of the frame index of an animation.
     public static let framesMax = 100_000
-    /// Steps of a request.
+    /// The maximum number of steps.
     public static let stepsMax = 32
-    /// Steps of a request that lay another image over its own.
+    /// The maximum number of overlay steps.
     public static let overlaysMax = 4
-    /// Parameters of a step that has a name on the wire.
+    /// The maximum number of parameters of a step identified by name on the wire.
     public static let parametersMax = 16
-    /// Bytes of the value of one.
+    /// The maximum number of bytes of a parameter value.
     public static let parameterBytesMax = 256
-    /// Pixels for each pixel of the steps.
+    /// The valid pixel ratios.
     public static let pixelRatios = 0.1...10.0
-    /// Pixels on one side of a step's box.
+    /// The maximum side length of a step's box, in pixels.
     public static let sideMax = 32_767
-    /// Pixels of one image at any step.
+    /// The maximum number of pixels of an image at any step.
     public static let pixelsMax = 268_435_456
-    /// Bytes of pixels that a step may scale down to at most.
+    /// The maximum byte limit of a scale-down step.
     public static let scaleDownBytesMax = 4 * pixelsMax
-    /// Bytes of pixels to which large images are scaled down where nobody says how many, as
-    /// upstream: 60 MiB.
+    /// The default byte limit to which large images are scaled down, as in SDWebImage: 60 MiB.
     public static let scaleDownBytes = 60 << 20
-    /// Milliseconds of the longest deadline: one hour.
+    /// The longest timeout in milliseconds: one hour.
     public static let timeoutMillisecondsMax = 3_600_000
 }
 
-/// A limit of images that an operator sets: for all of them by an option of `serve`, for some by
-/// profiles and rules of the configuration, which make it narrower (SEMANTICS §9.8). One word names
-/// it in all these places, and in errors.
+/// A limit of images that an operator sets: globally by an option of `serve`, and more strictly by
+/// profiles and rules of the configuration (SEMANTICS §9.8). The same name is used in all these
+/// contexts and in errors.
 public enum LimitSetting: String, Hashable, Sendable, CaseIterable {
-    /// Columns × rows of an image, or of each frame, as it is decoded.
+    /// Columns × rows of an image, or of each frame, as decoded.
     case pixels = "pixel-limit"
-    /// Columns or rows of what is decoded.
+    /// Columns or rows of the decoded image.
     case side = "side-limit"
     /// Bytes of a fetched or uploaded body.
     case body = "body-limit"
     /// Pages or frames of a file.
     case pages = "page-limit"
-    /// Bytes of profile, EXIF, XMP and other texts of a file.
+    /// Bytes of profile, EXIF, XMP and other texts in a file.
     case metadata = "metadata-limit"
 
-    /// What it may be. A decoder holds to the upper end whatever it is told.
+    /// The valid range. Decoders enforce the upper bound independently of the configuration.
     public var range: ClosedRange<Int> {
         switch self {
         case .pixels: 1...RequestLimits.pixelsMax
@@ -69,7 +69,7 @@ public enum LimitSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it counts bytes, so that K, M and G are multiples of 1,024.
+    /// Whether the limit counts bytes, so that K, M and G are multiples of 1,024.
     public var countsBytes: Bool {
         switch self {
         case .body, .metadata: true
@@ -77,8 +77,8 @@ public enum LimitSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The value of a text: a whole number, also with K, M or G behind it, in the range; `nil` for
-    /// anything else.
+    /// Parses an integer in the range, optionally followed by K, M or G; returns `nil` for anything
+    /// else.
     public func value(of text: String) -> Int? {
         guard let value = PlainNumber.scaled(text, by: countsBytes ? 1_024 : 1_000) else {
             return nil
@@ -86,16 +86,17 @@ public enum LimitSetting: String, Hashable, Sendable, CaseIterable {
         return range.contains(value) ? value : nil
     }
 
-    /// What a text of it is, for errors.
+    /// The description of a valid text, for errors.
     public var expected: String {
         "a number\(countsBytes ? " of bytes" : "") from 1 to \(range.upperBound), such as "
             + (self == .side || self == .pages ? "10000" : "50M")
     }
 }
 
-/// Limits that a profile and the rules of a configuration set; none by default.
+/// Limits set by a profile and the rules of a configuration; none by default.
 public struct LimitSettings: Hashable, Sendable {
-    /// `nil` where nothing is set, as of most requests: keys have it and are copied and hashed.
+    /// `nil` if nothing is set, as in most requests; keys contain this value and are copied and
+    /// hashed often.
     private var values: Values?
 
     private final class Values: Hashable, Sendable {
@@ -110,14 +111,14 @@ public struct LimitSettings: Hashable, Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(bySetting) }
     }
 
-    /// Sets nothing.
+    /// Creates settings without limits.
     public init() {}
 
     private init(_ bySetting: [LimitSetting: Int]) {
         values = bySetting.isEmpty ? nil : Values(bySetting)
     }
 
-    /// What it is set to; `nil` where it is not.
+    /// The value of a limit; `nil` if unset.
     public subscript(setting: LimitSetting) -> Int? {
         get { values?.bySetting[setting] }
         set {
@@ -127,18 +128,19 @@ public struct LimitSettings: Hashable, Sendable {
         }
     }
 
-    /// Takes over all that others set.
+    /// Merges other settings, which take precedence.
     public mutating func merge(_ others: LimitSettings) {
         guard let set = others.values else { return }
         self = LimitSettings((values?.bySetting ?? [:]).merging(set.bySetting) { $1 })
     }
 
-    /// `limit`, or what is set where that is less: nobody makes a limit wider than the process has.
+    /// Returns the stricter of `limit` and the setting, so that settings never exceed the limits of
+    /// the process.
     public func narrowed(_ limit: Int, by setting: LimitSetting) -> Int {
         min(limit, self[setting] ?? limit)
     }
 
-    /// The same without that of bodies: what decides about pixels.
+    /// The limits that affect pixels, that is, all but the body limit.
     public var ofPixels: LimitSettings {
         guard values != nil else { return self }
         var others = self

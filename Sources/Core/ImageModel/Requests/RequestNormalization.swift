@@ -1,6 +1,7 @@
 extension ImageRequest {
-    /// Whether all frames of an animation are wanted: no format is named that does not hold them,
-    /// nobody names one frame, and all steps are ours. What a still image becomes is the same.
+    /// Whether all frames of an animation are wanted: the requested format can hold frames, no
+    /// single frame is requested, and all steps are built in. Results from still images are
+    /// unaffected.
     package var animates: Bool {
         guard mayHoldFrames, !wantsOriginal, !options.contains(.decodeFirstFrameOnly) else {
             return false
@@ -8,13 +9,13 @@ extension ImageRequest {
         return options.contains(.transformAnimatedImage) || reducesFrames
     }
 
-    /// Whether it is made of all frames of an animation unless told otherwise: it is only scaled
-    /// while it is decoded, as upstream's thumbnails are.
+    /// Whether all frames of an animation are kept by default because it is only scaled while
+    /// decoding, like SDWebImage's thumbnails.
     package var reducesFrames: Bool {
         mayHoldFrames && isReductionOnly && !output.isProgressive && output.colours == nil
     }
 
-    /// Whether the first frame alone makes another image than would come otherwise.
+    /// Whether restricting an animation to its first frame changes the result.
     package var leavesOutFrames: Bool {
         options.contains(.decodeFirstFrameOnly) && mayHoldFrames && (isPlain || reducesFrames)
     }
@@ -23,7 +24,7 @@ extension ImageRequest {
         frame == nil && !infoOnly && !hasCustomSteps && output.format?.holdsFrames ?? true
     }
 
-    /// Whether its only step is a thumbnail or a limit of bytes.
+    /// Whether the only step is a thumbnail or a byte limit.
     package var isReductionOnly: Bool {
         guard steps.count + (thumbnail == nil ? 0 : 1) == 1 else { return false }
         guard let step = steps.first else { return true }
@@ -33,21 +34,21 @@ extension ImageRequest {
 }
 
 extension ImageInfo {
-    /// Whether it is an animation, or one frame of one.
+    /// Whether the image is an animation or a frame of one.
     package var isOfAnimation: Bool { frames > 1 || stillOf ?? 1 > 1 }
 }
 
 extension ImageFormat {
-    /// Whether it is written with all frames of an animation.
+    /// Whether all frames of an animation can be encoded.
     package var holdsFrames: Bool { row.traits.output?.holdsFrames == true }
 }
 
 extension ImageRequest {
-    /// Multiplies the pixels of the thumbnail and of the steps from the first resize on by its
-    /// ratio, which then is 1 (SEMANTICS §11.14). A ratio beyond the limits stays, to be refused.
+    /// Multiplies the pixels of the thumbnail and of the steps from the first resize on by the
+    /// ratio, and resets it to 1 (SEMANTICS §11.14). An invalid ratio is left for later rejection.
     package mutating func applyPixelRatio() {
         guard pixelRatio != 1, RequestLimits.pixelRatios.contains(pixelRatio) else { return }
-        // While a part of a request is changed, no other one can be read.
+        // Exclusivity: the request can't be read while a part of it is modified.
         let ratio = pixelRatio
         if let box = thumbnail?.box { thumbnail?.box = box.scaled(by: ratio) }
         var isResized = thumbnail != nil
@@ -59,15 +60,15 @@ extension ImageRequest {
     }
 }
 
-/// So many pixels times a ratio, half a pixel rounded away from zero; far beyond all limits for
-/// what is far beyond them.
+/// Returns a number of pixels times a ratio, rounding half away from zero; clamped to the range of
+/// `Int32`, far beyond all limits.
 func scaled(_ count: Int, by ratio: Double) -> Int {
     let most = Double(Int32.max)
     return Int(min(max(-most, (Double(count) * ratio).rounded()), most))
 }
 
 extension PixelSize {
-    /// No side of at least one pixel becomes less, and an open one stays so.
+    /// A side of at least one pixel remains at least one pixel, and an open side remains open.
     func scaled(by ratio: Double) -> PixelSize {
         func side(_ side: Int) -> Int {
             let product = ImageModel.scaled(side, by: ratio)
@@ -91,9 +92,9 @@ extension RelativeSize.Side {
 }
 
 extension ImageRequest {
-    /// Makes the first step of its limit of bytes, which then says nothing more: the limit of its
-    /// context, else upstream's where the option asks for one. A limit wins over a thumbnail
-    /// (SEMANTICS §11.18). Facts are those of the source.
+    /// Converts the byte limit into the first step and clears it: the limit of the context,
+    /// otherwise SDWebImage's default if the option is set. A limit replaces a thumbnail (SEMANTICS
+    /// §11.18). Properties are always those of the source.
     package mutating func applyScaleDownLimit() {
         let usual = options.contains(.scaleDownLargeImages) ? RequestLimits.scaleDownBytes : nil
         guard !infoOnly, let limit = context.scaleDownLimit ?? usual else { return }
@@ -104,8 +105,8 @@ extension ImageRequest {
 }
 
 extension ImageRequest {
-    /// Makes output of the wish of its context for a high dynamic range, which then says nothing
-    /// more. What is not encoded stays as it is: the source's bytes, and facts.
+    /// Converts the context's request for a high dynamic range into an output option and clears it.
+    /// Source bytes and properties, which are not encoded, are unaffected.
     package mutating func applyDecodeToHDR() {
         guard context.decodesToHDR else { return }
         context.decodesToHDR = false
@@ -115,10 +116,9 @@ extension ImageRequest {
 }
 
 extension ImageRequest {
-    /// The size of the result as far as the request says it, whatever its source: for a `fit`,
-    /// inside of which a source may end up smaller, the box; for a crop of what is not known, the
-    /// rectangle; one pixel where nothing says a size. The sides of all steps must be positive and
-    /// at most 2³¹ − 1.
+    /// The size of the result as far as the request determines it independently of the source: for
+    /// a `fit`, which may produce less, the box; for a crop of an unknown size, the rectangle; one
+    /// pixel if no size is given. The sides of all steps must be positive and at most 2³¹ − 1.
     public var nominalSize: PixelSize {
         var size: PixelSize?
         for step in allSteps { size = step.form.nominalSize(after: size) }
@@ -126,24 +126,25 @@ extension ImageRequest {
     }
 }
 
-/// SDWebImage's thumbnail decode (SEMANTICS §11.7): the image arrives already reduced.
+/// SDWebImage's thumbnail decode (SEMANTICS §11.7): the image is downscaled while decoding.
 public struct Thumbnail: Hashable, Sendable {
     /// The box in pixels.
     public var box: PixelSize
-    /// Keep the ratio (inside the box, never enlarged), or exactly the box.
+    /// Whether the aspect ratio is preserved (inside the box, never enlarged) or the result has
+    /// exactly the size of the box.
     public var preservesAspectRatio: Bool
 
-    /// A box; keeps the ratio unless told otherwise.
+    /// Creates a thumbnail; preserves the aspect ratio by default.
     public init(box: PixelSize, preservesAspectRatio: Bool = true) {
         self.box = box
         self.preservesAspectRatio = preservesAspectRatio
     }
 
-    /// `Thumbnail({100.000000,100.000000},1)` (SEMANTICS §4.4).
+    /// The key suffix: `Thumbnail({100.000000,100.000000},1)` (SEMANTICS §4.4).
     public var key: String {
         "Thumbnail({\(box.width).000000,\(box.height).000000},\(preservesAspectRatio ? 1 : 0))"
     }
 
-    /// The same as a step: it comes before all others.
+    /// The equivalent step, which precedes all others.
     var step: TransformStep { .resize(box, preservesAspectRatio ? .fit : .stretch) }
 }

@@ -1,4 +1,4 @@
-/// A crop.
+/// Crops to a rectangle.
 package struct CropStep: StepForm {
     package let rect: PixelRect
 
@@ -37,7 +37,7 @@ package struct CropStep: StepForm {
     ) { PixelRect($0).map { .crop($0) } }
 }
 
-/// A part of a size, cut out where the image counts most.
+/// Crops to a size around the most important part of the image.
 package struct CropToStep: ValuedStep {
     package var extent: RelativeSize
     package var gravity: Gravity
@@ -46,7 +46,7 @@ package struct CropToStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
-    /// What is striking is looked for in 8 bits.
+    /// Saliency is computed on 8-bit samples.
     package var takesDepth: Bool { gravity.isPlace }
 
     package func size(after source: PixelSize) -> PixelSize? { extent.resolved(in: source) }
@@ -77,7 +77,7 @@ package struct CropToStep: ValuedStep {
             + Gravity.expected, parse)
 }
 
-/// The largest part of a ratio, cut out where the image counts most.
+/// Crops to the largest part of an aspect ratio, around the most important part of the image.
 package struct CropRatioStep: ValuedStep {
     package var ratio: AspectRatio
     package var gravity: Gravity
@@ -86,7 +86,7 @@ package struct CropRatioStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
-    /// What is striking is looked for in 8 bits.
+    /// Saliency is computed on 8-bit samples.
     package var takesDepth: Bool { gravity.isPlace }
 
     package func size(after source: PixelSize) -> PixelSize? {
@@ -116,10 +116,10 @@ package struct CropRatioStep: ValuedStep {
             + "one of " + Gravity.expected, parse)
 }
 
-/// What has one colour, cut off from each edge.
+/// Trims edges of uniform color.
 package struct TrimStep: ValuedStep {
     package var tolerance: Double
-    /// `nil`: that of the top left corner.
+    /// The color to trim; `nil` for that of the top left corner.
     package var colour: Colour?
 
     package var key: String {
@@ -149,7 +149,7 @@ package struct TrimStep: ValuedStep {
             + "10,#FFFFFF", parse)
 }
 
-/// A canvas around the image.
+/// Pads the image to a canvas size.
 package struct PadStep: ValuedStep {
     package var size: PixelSize
     package var gravity: Gravity
@@ -162,7 +162,7 @@ package struct PadStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
-    /// Colours are of sRGB.
+    /// Fill colors are sRGB.
     package var takesDepth: Bool { colour == .clear }
 
     package func size(after source: PixelSize) -> PixelSize? {
@@ -186,7 +186,7 @@ package struct PadStep: ValuedStep {
         guard gravity.isPlace else { throw Self.noPlace(of: name) }
     }
 
-    /// Nobody looks at the pixels for it.
+    /// The error for a gravity that would depend on the pixels.
     static func noPlace(of step: String) -> ImageError {
         ImageError(
             .invalidRequest, "\(step): the gravity is a place: only crop-to looks at the image",
@@ -211,7 +211,7 @@ package struct PadStep: ValuedStep {
             + "fp:0.3:0.7", parse)
 }
 
-/// The smallest canvas of a ratio around the image.
+/// Pads the image to the smallest canvas of an aspect ratio.
 package struct PadRatioStep: ValuedStep {
     package var ratio: AspectRatio
     package var gravity: Gravity
@@ -223,7 +223,7 @@ package struct PadRatioStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
-    /// Colours are of sRGB.
+    /// Fill colors are sRGB.
     package var takesDepth: Bool { colour == .clear }
 
     package func size(after source: PixelSize) -> PixelSize? {
@@ -258,7 +258,7 @@ package struct PadRatioStep: ValuedStep {
             + "16:9,north,#FFFFFF; GRAVITY is a place such as center, north or fp:0.3:0.7", parse)
 }
 
-/// Margins around the image.
+/// Adds margins around the image.
 package struct ExtendStep: ValuedStep {
     package var margins: Margins
     package var fill: MarginFill
@@ -271,7 +271,7 @@ package struct ExtendStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
-    /// Colours are of sRGB.
+    /// Fill colors are sRGB.
     package var takesDepth: Bool {
         if case .colour(let colour) = fill { colour == .clear } else { true }
     }
@@ -309,18 +309,18 @@ package struct ExtendStep: ValuedStep {
             + "such as 10,20,10,20,mirror; FILL is " + MarginFill.expected, parse)
 }
 
-/// So many pixels at each edge of an image, 0 to `RequestLimits.sideMax`.
+/// The width of the margin at each edge of an image in pixels, 0 to `RequestLimits.sideMax`.
 public struct Margins: Hashable, Sendable {
-    /// At the left edge, and so on.
+    /// The width at each edge.
     public var left, top, right, bottom: Int
 
-    /// Margins of so many pixels each.
+    /// Creates margins.
     public init(left: Int = 0, top: Int = 0, right: Int = 0, bottom: Int = 0) {
         (self.left, self.top, self.right, self.bottom) = (left, top, right, bottom)
     }
 
-    /// The size of an image with them, whose sides are below 2³¹; `nil` where they are beyond their
-    /// limits.
+    /// Returns the size of an image with the margins, whose sides are below 2³¹; `nil` if a margin
+    /// is out of range.
     package func size(around size: PixelSize) -> PixelSize? {
         guard [left, top, right, bottom].allSatisfy(Self.sides.contains) else { return nil }
         return PixelSize(width: left + size.width + right, height: top + size.height + bottom)
@@ -329,29 +329,29 @@ public struct Margins: Hashable, Sendable {
     static let sides = 0...RequestLimits.sideMax
 }
 
-/// What margins show.
+/// The content of margins.
 public enum MarginFill: Hashable, Sendable {
-    /// One colour.
+    /// A uniform color.
     case colour(Colour)
-    /// Each pixel of the edge again and again.
+    /// The edge pixels, replicated.
     case copy
-    /// The image again and again.
+    /// The image, tiled.
     case `repeat`
-    /// The same, each time as seen in a mirror at the edge.
+    /// The image, tiled and mirrored at each edge.
     case mirror
 
-    /// The words for those that are no colour.
+    /// The names of the fills other than a color.
     private static let words: [(name: String, fill: MarginFill)] = [
         ("copy", .copy), ("repeat", .repeat), ("mirror", .mirror),
     ]
 
-    /// What an error says of it.
+    /// The syntax, for errors.
     static let expected =
         "#RRGGBB, #AARRGGBB or one of " + words.map(\.name).joined(separator: ", ")
 }
 
 extension MarginFill: CustomStringConvertible {
-    /// A word or a colour; `nil` for other texts.
+    /// Parses a name or a color; returns `nil` for other texts.
     init?(_ text: String) {
         if let word = Self.words.first(where: { $0.name == text }) {
             self = word.fill
@@ -361,7 +361,7 @@ extension MarginFill: CustomStringConvertible {
         }
     }
 
-    /// As it is written.
+    /// The text that `init` accepts.
     public var description: String {
         if case .colour(let colour) = self { return colour.hexText }
         return Self.words.first { $0.fill == self }?.name ?? ""

@@ -1,4 +1,4 @@
-/// Transparent pixels laid over a colour.
+/// Composites transparent pixels over a color.
 package struct FlattenStep: ValuedStep {
     package var colour: Colour
 
@@ -17,7 +17,7 @@ package struct FlattenStep: ValuedStep {
         expected: "an opaque colour, such as #FFFFFF", parse)
 }
 
-/// Brightness alone.
+/// Converts to grayscale.
 package struct GrayscaleStep: ValuedStep {
     package var key: String { "ImagebusGrayscaleTransformer()" }
 
@@ -29,7 +29,7 @@ package struct GrayscaleStep: ValuedStep {
         "grayscale", "take the colours out (repeatable)", .grayscale)
 }
 
-/// The brown of old photographs.
+/// Applies a sepia tone.
 package struct SepiaStep: ValuedStep {
     package var key: String { "ImagebusSepiaTransformer()" }
 
@@ -43,7 +43,7 @@ package struct SepiaStep: ValuedStep {
         "sepia", "make it brown, as old photographs are (repeatable)", .sepia)
 }
 
-/// The negative. Upstream has it as a filter of Core Image.
+/// Inverts the colors. In SDWebImage this is a Core Image filter.
 package struct InvertStep: ValuedStep {
     package var key: String { "SDImageFilterTransformer(CIColorInvert)" }
 
@@ -56,7 +56,7 @@ package struct InvertStep: ValuedStep {
     package static let syntax = StepSyntax("invert", "make it a negative (repeatable)", .invert)
 }
 
-/// A colour all over.
+/// Blends the image with a color.
 package struct TintStep: ValuedStep {
     package var colour: Colour
     package var mode: BlendMode
@@ -81,7 +81,7 @@ package struct TintStep: ValuedStep {
         parse)
 }
 
-/// Lighter or darker.
+/// Changes the brightness.
 package struct BrightnessStep: NumberStep {
     package var number: Double
 
@@ -98,7 +98,7 @@ package struct BrightnessStep: NumberStep {
         expected: "hundredths from -100 to 100, such as 20", parse)
 }
 
-/// More or less between dark and light.
+/// Changes the contrast.
 package struct ContrastStep: NumberStep {
     package var number: Double
 
@@ -115,7 +115,7 @@ package struct ContrastStep: NumberStep {
         expected: "hundredths from -100 to 100, such as 20", parse)
 }
 
-/// Stronger or weaker colours.
+/// Changes the color saturation.
 package struct SaturationStep: NumberStep {
     package var number: Double
 
@@ -132,7 +132,7 @@ package struct SaturationStep: NumberStep {
         expected: "hundredths from -100 to 100, such as 20", parse)
 }
 
-/// Lighter or darker in the middle tones.
+/// Changes the brightness of the midtones.
 package struct GammaStep: NumberStep {
     package var number: Double
 
@@ -149,7 +149,8 @@ package struct GammaStep: NumberStep {
         expected: "a number from 0.1 to 10, such as 2.2", parse)
 }
 
-/// A Gaussian blur. A radius below 2 is 2, and 0 leaves the image, as upstream.
+/// Applies a Gaussian blur. As in SDWebImage, a radius below 2 is rounded up to 2, and 0 has no
+/// effect.
 package struct BlurStep: NumberStep {
     package var number: Double
 
@@ -168,7 +169,7 @@ package struct BlurStep: NumberStep {
         expected: "a radius from 0 to 100, such as 5", parse)
 }
 
-/// An unsharp mask.
+/// Applies an unsharp mask.
 package struct SharpenStep: NumberStep {
     package var number: Double
 
@@ -187,7 +188,7 @@ package struct SharpenStep: NumberStep {
         expected: "a radius from 0.1 to 10, such as 1", parse)
 }
 
-/// Squares of one colour each.
+/// Pixelates into uniform squares.
 package struct PixelateStep: NumberStep {
     package var number: Int
 
@@ -208,7 +209,7 @@ package struct PixelateStep: NumberStep {
         expected: "a side from 2 to 1000, such as 10", parse)
 }
 
-/// Darker edges.
+/// Darkens the edges.
 package struct VignetteStep: NumberStep {
     package var number: Double
 
@@ -225,7 +226,7 @@ package struct VignetteStep: NumberStep {
         expected: "hundredths from 0 to 100, such as 50", parse)
 }
 
-/// Round corners, and a line along the edge.
+/// Rounds the corners and optionally draws a border.
 package struct RoundStep: ValuedStep {
     package var radius: Double
     package var corners: Corners
@@ -239,7 +240,7 @@ package struct RoundStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
-    /// A border that meets itself in the middle leaves nothing of the image, as upstream.
+    /// Returns `nil` if the border leaves nothing of the image, as in SDWebImage.
     package func size(after source: PixelSize) -> PixelSize? {
         2 * border < Double(min(source.width, source.height)) ? source : nil
     }
@@ -268,23 +269,23 @@ package struct RoundStep: ValuedStep {
             + "as 20 or 20,tl+tr,2,#FF0000; CORNERS is \(Corners.expected)", parse)
 }
 
-/// Corners of an image. The raw values are SDWebImage's.
+/// The corners of an image. The raw values are SDWebImage's.
 public struct Corners: OptionSet, Hashable, Sendable {
-    /// A bit for each.
+    /// One bit per corner.
     public let rawValue: UInt8
 
-    /// Takes any bits; others than those of the four corners are refused with the request.
+    /// Accepts any bits; unknown ones are rejected with the request.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Left, above.
+    /// The top left corner.
     public static let topLeft = Corners(rawValue: 1)
-    /// Right, above.
+    /// The top right corner.
     public static let topRight = Corners(rawValue: 2)
-    /// Left, below.
+    /// The bottom left corner.
     public static let bottomLeft = Corners(rawValue: 4)
-    /// Right, below.
+    /// The bottom right corner.
     public static let bottomRight = Corners(rawValue: 8)
-    /// All four.
+    /// All four corners.
     public static let all: Corners = [.topLeft, .topRight, .bottomLeft, .bottomRight]
 
     private static let words: [(name: String, corner: Corners)] = [
@@ -293,7 +294,7 @@ public struct Corners: OptionSet, Hashable, Sendable {
 
     static let expected = "all, or some of tl, tr, bl and br, such as tl+tr"
 
-    /// `all`, or words with `+` between them; `nil` for anything else.
+    /// Parses `all`, or words joined by `+`; returns `nil` for anything else.
     public init?(_ text: String) {
         guard text != "all" else {
             self = .all
@@ -310,12 +311,12 @@ public struct Corners: OptionSet, Hashable, Sendable {
 
     var isPermitted: Bool { !isEmpty && Corners.all.isSuperset(of: self) }
 
-    /// All of them are all bits of a word, as upstream's constant.
+    /// All corners are all 64 bits, like SDWebImage's constant.
     var keyText: String { self == .all ? "\(UInt64.max)" : "\(rawValue)" }
 }
 
 extension Corners: CustomStringConvertible {
-    /// What `init` takes.
+    /// The text that `init` accepts.
     public var description: String {
         guard self != .all else { return "all" }
         return Self.words.filter { contains($0.corner) }.map(\.name).joined(separator: "+")

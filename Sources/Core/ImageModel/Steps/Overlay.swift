@@ -1,30 +1,29 @@
-/// An image that is laid over another one; where it reaches beyond that, it is cut off.
+/// An image composited over another one and clipped to it.
 public struct Overlay: Hashable, Sendable {
-    /// Where it is, percent-encoded as that of a request. Empty in jobs: who lays it over is given
-    /// its pixels.
+    /// The URL, percent-encoded like that of a request. Empty in jobs: the worker receives the
+    /// overlay's pixels.
     public let url: String
-    /// Columns from the left edge to its left edge; negative: from its right edge to the right one.
-    /// With a gravity: columns that it is moved, to the left where the gravity is right of the
-    /// middle.
+    /// The horizontal distance between the left edges or, if negative, between the right edges.
+    /// With a gravity it is an offset: to the right, or to the left if the gravity is right of the
+    /// center.
     public let x: Int
-    /// Rows from the top edge to its top edge; negative: from its bottom edge to the bottom one.
-    /// With a gravity: rows that it is moved, up where the gravity is below the middle.
+    /// The vertical distance between the top edges or, if negative, between the bottom edges. With
+    /// a gravity it is an offset: down, or up if the gravity is below the center.
     public let y: Int
-    /// How much of it is seen, 0 to 1, in thousandths: what it is multiplied with where it is
-    /// opaque.
+    /// The opacity, 0 to 1 in thousandths, by which the overlay's alpha is multiplied.
     public let opacity: Double
-    /// Where it is, if it is not where `x` and `y` alone say: a place of the image.
+    /// The point at which the overlay is placed; `nil` if only `x` and `y` determine it.
     public let gravity: Gravity?
-    /// A box in pixels or in hundredths of the image, which it fills as far as its ratio permits,
-    /// enlarged too; `nil`: it has its own size.
+    /// A box in pixels or percent of the image into which the overlay is fitted, enlarging it if
+    /// necessary; `nil` for its own size.
     public let size: RelativeSize?
-    /// Whether it is laid side by side in both directions, all over the image.
+    /// Whether the overlay is tiled over the whole image.
     public let repeats: Bool
-    /// How its pixels and those below are put together.
+    /// How overlay and image are blended.
     public let mode: BlendMode
 
-    /// At the top left corner, as it is, unless something else is said. What is no number is no
-    /// opacity: NaN, and what is too large for thousandths, stays as it is and is refused.
+    /// Creates an overlay; by default at the top left corner and in its own size. An invalid
+    /// opacity (NaN, or too large for thousandths) is kept and rejected later.
     public init(
         url: String, x: Int = 0, y: Int = 0, opacity: Double = 1, gravity: Gravity? = nil,
         size: RelativeSize? = nil, repeats: Bool = false, mode: BlendMode = .normal
@@ -37,14 +36,14 @@ public struct Overlay: Hashable, Sendable {
         (self.repeats, self.mode) = (repeats, mode)
     }
 
-    /// Where and how it is laid, without what it is.
+    /// The placement without the URL.
     public var placed: Overlay {
         Overlay(
             url: "", x: x, y: y, opacity: opacity, gravity: gravity, size: size, repeats: repeats,
             mode: mode)
     }
 
-    /// Where its top left corner is on an image.
+    /// Returns the position of the top left corner on an image.
     public func origin(of size: PixelSize, on base: PixelSize) -> (x: Int, y: Int) {
         if let gravity, let origin = gravity.origin(of: size, on: base) {
             return (
@@ -57,7 +56,7 @@ public struct Overlay: Hashable, Sendable {
         )
     }
 
-    /// The size in which it is laid over an image; `own` is its own.
+    /// Returns the size at which the overlay is placed on an image; `own` is its original size.
     public func laidSize(of own: PixelSize, on base: PixelSize) -> PixelSize {
         guard let size else { return own }
         return ResizeGeometry(
@@ -65,13 +64,13 @@ public struct Overlay: Hashable, Sendable {
         ).scaled
     }
 
-    /// The transformer key, in which the overlay has the name of its original.
+    /// Returns the transformer key, in which `name` identifies the original of the overlay.
     func key(named name: String) -> String {
         "ImagebusOverlayTransformer(\(Self.escaped(name)),{\(x).000000,\(y).000000},"
             + "\(decimalText(opacity))\(keyOfManner))"
     }
 
-    /// What is said besides, and nothing where nothing is.
+    /// The optional parts of the key; empty if all have their defaults.
     private var keyOfManner: String {
         let words = [
             gravity?.description, size.map { "{\($0)}" }, repeats ? Self.repeatWord : nil,
@@ -83,7 +82,7 @@ public struct Overlay: Hashable, Sendable {
     /// The word for `repeats`.
     static let repeatWord = "repeat"
 
-    /// So that nothing in a name can be taken for a part of the key around it.
+    /// Escapes a name so that no part of it can be mistaken for the surrounding key.
     private static func escaped(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = text.utf8.flatMap { byte -> [UInt8] in
@@ -99,13 +98,13 @@ public struct Overlay: Hashable, Sendable {
 }
 
 extension ImageRequest {
-    /// What is laid over the image, in the order of its steps.
+    /// The overlays, in step order.
     public var overlays: [Overlay] { steps.compactMap(\.overlay) }
 
-    /// The load of one of its overlays: the original of another URL, from and into the tiers of
-    /// originals, in the same class and on the same wishes. It has nothing that was said to the
-    /// origin of the image, is not kept as that is, since others lay it over theirs, and is not
-    /// refreshed by itself: a request that is, loads it anew.
+    /// Returns the load of an overlay: the original of another URL, using the tiers of originals,
+    /// with the same priority class and options. It omits everything meant for the origin of the
+    /// image, is not stored under that image because other images may share it, and is not
+    /// revalidated on its own; a refreshing request reloads it.
     public func loading(overlay: Overlay) -> ImageRequest {
         var image = self
         image.url = overlay.url
@@ -122,32 +121,33 @@ extension ImageRequest {
         return image
     }
 
-    /// The loads of its overlays, without a configuration.
+    /// The loads of the overlays, without a configuration.
     public var preparedOverlays: [Resolution] {
         overlays.map { Resolution(loading(overlay: $0)) }
     }
 }
 
 extension TransformStep {
-    /// What is laid over, if that is the step.
+    /// The overlay, if this is an overlay step.
     public var overlay: Overlay? {
         if case .overlay(let overlay) = self { return overlay }
         return nil
     }
 
-    /// The step for who does it, without the URL of what is laid over.
+    /// The step as sent to workers, without the URL of the overlay.
     public var forJobs: TransformStep { overlay.map { .overlay($0.placed) } ?? self }
 }
 
 extension Overlay {
-    /// `URL`, `URL,X,Y` or `URL,X,Y,OPACITY` with an http or https URL without user info, and
-    /// before it words for how it is laid, each at most once, in any order: a place, a size,
-    /// `repeat`, a mode and an opacity. `nil` for anything else, numbers out of range included.
+    /// Parses `URL`, `URL,X,Y` or `URL,X,Y,OPACITY` with an http or https URL without user info. It
+    /// may be preceded by words for the placement, each at most once, in any order: a gravity, a
+    /// size, `repeat`, a mode and an opacity. Returns `nil` for anything else, including numbers
+    /// out of range.
     ///
-    /// A URL may have commas. How many parts behind the last ones of it read as numbers decides:
-    /// with none the text is the URL, with two they are X and Y, with three or more the last three
-    /// are X, Y and OPACITY; with one nobody knows what is meant. So a URL that ends in a comma and
-    /// a number is given all three.
+    /// Because a URL may contain commas, the number of trailing numeric parts decides: with none,
+    /// the text is the URL; with two, they are X and Y; with three or more, the last three are X, Y
+    /// and OPACITY; one is ambiguous. So all three must be given for a URL that ends in a comma and
+    /// a number.
     public init?(_ text: String) {
         var parts = text.split(separator: ",", omittingEmptySubsequences: false)[...]
         var words = Words()
@@ -170,8 +170,8 @@ extension Overlay {
         guard hasPlace, size?.isPermitted ?? true else { return nil }
     }
 
-    /// What is wrong with the words before the URL of a text that is none; `nil` where they are
-    /// right.
+    /// Returns the error in the words before the URL of an invalid text; `nil` if the words are
+    /// valid.
     static func fault(_ text: String) -> String? {
         var words = Words()
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -189,7 +189,7 @@ extension Overlay {
     private static let known =
         Gravity.words.map(\.name) + BlendMode.allCases.map(\.name) + [repeatWord]
 
-    /// What stands before the URL.
+    /// The words before the URL.
     private struct Words {
         var gravity: Gravity?
         var size: RelativeSize?
@@ -197,7 +197,7 @@ extension Overlay {
         var mode: BlendMode?
         var opacity: Double?
 
-        /// False for what is no such word, or one that was there before.
+        /// Returns false for an unknown or repeated word.
         mutating func take(_ word: String) -> Bool {
             if let place = Gravity(word) { return Self.fill(&gravity, place) }
             if let box = RelativeSize(word) { return Self.fill(&size, box) }
@@ -215,8 +215,8 @@ extension Overlay {
         }
     }
 
-    /// Digits, points, signs and the letter of an exponent, which is not the first of them; whether
-    /// it is one is asked later.
+    /// Returns whether the part looks like a number: digits, points, signs and an exponent letter
+    /// that is not the first character. Its validity is checked later.
     private static func readsAsNumber(_ part: Substring) -> Bool {
         let letters = Set("eE".utf8)
         let others = Set("0123456789.-+".utf8)
@@ -231,7 +231,7 @@ extension Overlay {
     }
 }
 
-/// Another image laid over this one.
+/// Composites another image over this one.
 package struct OverlayStep: StepForm {
     package let overlay: Overlay
 
@@ -300,69 +300,69 @@ package struct OverlayStep: StepForm {
 }
 
 extension Overlay {
-    /// Whether its gravity, if it has one, is a place: nobody looks at the pixels for it.
+    /// Whether the gravity, if set, doesn't depend on the pixels.
     var hasPlace: Bool {
         guard let gravity else { return true }
         return gravity.isPlace && gravity.isPermitted
     }
 }
 
-/// How a colour or an image is laid over another image. The raw values are those of `CGBlendMode`,
-/// the formulas those of Core Graphics: of PDF for the first 16, of Porter and Duff for the others.
+/// The blend mode of a color or an image over another image. Raw values are those of `CGBlendMode`,
+/// formulas those of Core Graphics: PDF modes for the first 16, Porter-Duff for the others.
 public enum BlendMode: UInt8, Hashable, Sendable, CaseIterable {
-    /// Over the image.
+    /// The source over the image.
     case normal
-    /// The product: never lighter.
+    /// The product; never lighter.
     case multiply
-    /// The product of what is missing to white: never darker.
+    /// The product of the inverses, inverted; never darker.
     case screen
-    /// Multiplies where the image is dark, screens where it is light.
+    /// Multiply if the image is dark, screen if it is light.
     case overlay
     /// The darker sample.
     case darken
     /// The lighter sample.
     case lighten
-    /// Lightens the image.
+    /// Lightens the image depending on the source.
     case colorDodge
-    /// Darkens the image.
+    /// Darkens the image depending on the source.
     case colorBurn
-    /// A diffuse light on the image.
+    /// A diffuse light shining on the image.
     case softLight
-    /// Multiplies where the source is dark, screens where it is light.
+    /// Multiply if the source is dark, screen if it is light.
     case hardLight
-    /// The difference.
+    /// The absolute difference.
     case difference
-    /// A difference of less contrast.
+    /// A difference with lower contrast.
     case exclusion
-    /// The hue of the source, all else of the image.
+    /// The hue of the source with saturation and luminosity of the image.
     case hue
-    /// The saturation of the source, all else of the image.
+    /// The saturation of the source with hue and luminosity of the image.
     case saturation
-    /// Hue and saturation of the source, the light of the image.
+    /// Hue and saturation of the source with the luminosity of the image.
     case color
-    /// The light of the source, all else of the image.
+    /// The luminosity of the source with hue and saturation of the image.
     case luminosity
-    /// Nothing.
+    /// Transparent.
     case clear
-    /// The source in place of the image.
+    /// The source, replacing the image.
     case copy
-    /// The source where the image is.
+    /// The source inside the image's shape.
     case sourceIn
-    /// The source where the image is not.
+    /// The source outside the image's shape.
     case sourceOut
-    /// The source over the image, where that is.
+    /// The source over the image, inside the image's shape.
     case sourceAtop
-    /// The source below the image.
+    /// The image over the source.
     case destinationOver
-    /// The image where the source is.
+    /// The image inside the source's shape.
     case destinationIn
-    /// The image where the source is not.
+    /// The image outside the source's shape.
     case destinationOut
-    /// The image over the source, where that is.
+    /// The image over the source, inside the source's shape.
     case destinationAtop
-    /// Each where the other is not.
+    /// Source and image outside each other's shape.
     case xor
-    /// The sum, less white.
+    /// The sum minus white.
     case plusDarker
     /// The sum.
     case plusLighter
@@ -377,10 +377,10 @@ public enum BlendMode: UInt8, Hashable, Sendable, CaseIterable {
 
     static let expected = names.joined(separator: ", ")
 
-    /// The word on the command line, in configurations and on the wire.
+    /// The name on the command line, in configurations and on the wire.
     public var name: String { Self.names[Int(rawValue)] }
 
-    /// By its name; `nil` for other words.
+    /// Looks up a mode by name; returns `nil` for other words.
     public init?(name: String) {
         guard let mode = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = mode

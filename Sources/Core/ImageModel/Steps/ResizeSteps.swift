@@ -1,28 +1,28 @@
-/// How a resize fills its box (SEMANTICS §11.8). The raw values of the first three are
-/// SDWebImage's.
+/// How a resize uses its box (SEMANTICS §11.8). The raw values of the first three are SDWebImage's.
 public enum ResizeMode: UInt8, Hashable, Sendable, CaseIterable {
-    /// Exactly the box; the ratio changes. Upstream's Fill.
+    /// Exactly the box; the aspect ratio changes. SDWebImage's Fill.
     case stretch = 0
-    /// Exactly the box; the whole image centred in transparent margins. Upstream's AspectFit.
+    /// Exactly the box; the whole image centered in transparent margins. SDWebImage's AspectFit.
     case letterbox = 1
-    /// Exactly the box; what sticks out is cut off evenly. Upstream's AspectFill.
+    /// Exactly the box; the excess is cropped evenly. SDWebImage's AspectFill.
     case fill = 2
-    /// Inside the box, the ratio kept, no margins, never enlarged. Ours.
+    /// Inside the box, with the aspect ratio preserved, without margins, never enlarged. Specific
+    /// to Imagebus.
     case fit = 3
-    /// The smallest size of the image's ratio that covers the box; nothing is cut off.
+    /// The smallest size with the image's aspect ratio that covers the box; nothing is cropped.
     case cover = 4
-    /// `cover` where both the image and the box are at least as wide as high, or neither is, else
+    /// `cover` if image and box have the same orientation (a square counts as landscape), otherwise
     /// `fit`; never enlarged.
     case auto = 5
-    /// `fit` in the box, which is turned where it stands and the image lies, or the other way.
+    /// `fit` into the box, which is rotated to the orientation of the image.
     case fitTurned = 6
-    /// `cover` of the box, turned in the same way.
+    /// `cover` of the box, which is rotated in the same way.
     case coverTurned = 7
-    /// The ratio of the box, whatever that of the image is; where the image is smaller, the
-    /// largest size of that ratio that lies in it.
+    /// The aspect ratio of the box, whatever that of the image; if the image is smaller, the
+    /// largest size of that ratio inside it.
     case reshape = 8
 
-    /// Whether a smaller image becomes larger, unless a resize says something else.
+    /// Whether smaller images are enlarged, unless the resize overrides it.
     public var enlarges: Bool {
         switch self {
         case .stretch, .letterbox, .fill, .cover, .coverTurned: true
@@ -30,21 +30,23 @@ public enum ResizeMode: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the image keeps its ratio.
+    /// Whether the aspect ratio is preserved.
     var keepsRatio: Bool { self != .stretch && self != .reshape }
 }
 
-/// The sizes of one resize.
+/// The sizes involved in a resize.
 public struct ResizeGeometry: Hashable, Sendable {
-    /// What the whole image is scaled to.
+    /// The size to which the whole image is scaled.
     public let scaled: PixelSize
-    /// What comes out: `scaled`, or the box where the mode cuts (`fill`) or pads (`letterbox`).
+    /// The resulting size: `scaled`, or the box if the mode crops (`fill`) or pads (`letterbox`).
     public let output: PixelSize
 
-    /// Rounds half up and never below one pixel. `source` and `box` must be positive and at most
-    /// 2³¹ − 1 a side, but one side of the box may be 0: it is open.
+    /// Computes the sizes, rounding half up to at least one pixel. `source` and `box` must be
+    /// positive with sides of at most 2³¹ − 1, but one side of the box may be 0, which leaves it
+    /// open.
     ///
-    /// - Parameter enlarges: whether a smaller image becomes larger; as the mode does unless said.
+    /// - Parameter enlarges: whether smaller images are enlarged; `nil` for the default of the
+    ///   mode.
     public init(source: PixelSize, box: PixelSize, mode: ResizeMode, enlarges: Bool? = nil) {
         let box = mode.isTurned(source, box) ? box.transposed : box
         let wanted = Self.scaled(source, box, mode)
@@ -61,7 +63,7 @@ public struct ResizeGeometry: Hashable, Sendable {
         }
     }
 
-    /// Of what would be larger than the image.
+    /// Returns the size if the result would be larger than the image.
     private static func unenlarged(
         _ wanted: PixelSize, _ source: PixelSize, _ box: PixelSize, _ mode: ResizeMode
     ) -> PixelSize {
@@ -72,7 +74,7 @@ public struct ResizeGeometry: Hashable, Sendable {
         }
     }
 
-    /// Without a limit.
+    /// Returns the size without regard to enlargement.
     private static func scaled(
         _ source: PixelSize, _ box: PixelSize, _ mode: ResizeMode
     ) -> PixelSize {
@@ -86,21 +88,22 @@ public struct ResizeGeometry: Hashable, Sendable {
         }
     }
 
-    /// The largest size of the source's ratio that lies in the box: one side is the box's.
+    /// Returns the largest size of the source's aspect ratio inside the box: one side is that of
+    /// the box.
     private static func inside(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
         widthBinds(box, source)
             ? PixelSize(width: box.width, height: min(box.height, height(box, source)))
             : PixelSize(width: min(box.width, width(box, source)), height: box.height)
     }
 
-    /// The smallest size of the source's ratio that covers the box.
+    /// Returns the smallest size of the source's aspect ratio that covers the box.
     private static func around(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
         widthBinds(box, source)
             ? PixelSize(width: max(box.width, width(box, source)), height: box.height)
             : PixelSize(width: box.width, height: max(box.height, height(box, source)))
     }
 
-    /// Whether the source is wider than the box for its height.
+    /// Returns whether the source is relatively wider than the box.
     private static func widthBinds(_ box: PixelSize, _ source: PixelSize) -> Bool {
         source.width * box.height >= source.height * box.width
     }
@@ -113,14 +116,14 @@ public struct ResizeGeometry: Hashable, Sendable {
         rounded(source.height * box.width, over: source.width)
     }
 
-    /// In whole numbers, since a half is exactly a half then.
+    /// Uses integers, so that halves are exact.
     private static func rounded(_ product: Int, over divisor: Int) -> Int {
         max(1, (product + divisor / 2) / divisor)
     }
 }
 
 extension ResizeMode {
-    /// Whether it turns that box for that image. What is as wide as high is never turned.
+    /// Returns whether the mode rotates the box for that image. Squares are never rotated.
     fileprivate func isTurned(_ source: PixelSize, _ box: PixelSize) -> Bool {
         guard self == .fitTurned || self == .coverTurned, box.isPositive else { return false }
         return (source.width < source.height && box.width > box.height)
@@ -129,21 +132,20 @@ extension ResizeMode {
 }
 
 extension PixelSize {
-    /// Whether it is at least as wide as high.
+    /// Whether the width is at least the height.
     fileprivate var isWide: Bool { width >= height }
 }
 
-/// A resize: what a step and a thumbnail do.
+/// Resizes the image; also implements thumbnails.
 package struct ResizeStep: StepForm {
-    /// A side of 0 is open: it follows from the other one by the ratio of the image.
+    /// The box in pixels. A side of 0 is open: it follows from the other one and the aspect ratio.
     package let box: PixelSize
     package let mode: ResizeMode
     package let enlarges: Bool
 
     package var name: String { "resize" }
 
-    /// Modes from `fit` on are not upstream's, nor is one that enlarges where it does not, or the
-    /// other way.
+    /// Modes from `fit` on are not SDWebImage's, nor is a mode with a non-default `enlarges`.
     package var key: String {
         let size = "{\(sixDecimals(box.width)),\(sixDecimals(box.height))}"
         guard enlarges == mode.enlarges, mode.rawValue <= ResizeMode.fit.rawValue else {
@@ -154,8 +156,9 @@ package struct ResizeStep: StepForm {
             : "SDImageResizingTransformer(\(size),\(mode.rawValue))"
     }
 
-    /// A fit that enlarges and a letterbox that does not use as many pixels as the other of the two
-    /// usually does, a reshape that enlarges as many as a stretch.
+    /// The pixels needed correspond to another mode if `enlarges` is not its default: an enlarging
+    /// fit and a non-enlarging letterbox swap roles, and an enlarging reshape needs as many as a
+    /// stretch.
     package var demand: StepDemand {
         switch mode {
         case .fit where enlarges: .box(box, .letterbox)
@@ -187,7 +190,7 @@ package struct ResizeStep: StepForm {
         .resize(box.scaled(by: ratio), mode, enlarges: enlarges)
     }
 
-    /// What it makes of every source; `nil` where that depends on the source.
+    /// The size for any source; `nil` if it depends on the source.
     package var certainSize: PixelSize? {
         guard box.isPositive else { return nil }
         switch mode {
@@ -207,17 +210,17 @@ package struct ResizeStep: StepForm {
     }
 }
 
-/// A resize whose box is a part of the image, that has a least size, or that keeps another part of
-/// what it fills than the middle.
+/// Resizes to a box relative to the image, to a minimum size, or with a gravity other than the
+/// center for the part that a fill retains.
 package struct ResizeToStep: ValuedStep {
     /// The box; a side of 0 pixels is open.
     package var box: RelativeSize
     package var mode: ResizeMode
-    /// `nil`: as the mode does.
+    /// Whether smaller images are enlarged; `nil` for the default of the mode.
     package var enlarges: Bool?
-    /// The result is made so large, whatever the box says; a side of 0 says nothing.
+    /// The minimum size of the result, regardless of the box; a side of 0 is ignored.
     package var least: PixelSize
-    /// What `fill` keeps, in the image before the step.
+    /// The part that `fill` retains, in pixels of the image before the step.
     package var gravity: Gravity
 
     package var key: String {
@@ -228,7 +231,7 @@ package struct ResizeToStep: ValuedStep {
 
     package var demand: StepDemand { .everything }
 
-    /// What is striking is looked for in 8 bits.
+    /// Saliency is computed on 8-bit samples.
     package var takesDepth: Bool { gravity.isPlace }
 
     package func size(after source: PixelSize) -> PixelSize? { geometry(of: source)?.output }
@@ -246,8 +249,8 @@ package struct ResizeToStep: ValuedStep {
 
     // MARK: - Geometry
 
-    /// What the image is scaled to, and what of that is kept; `nil` where the box has no pixels or
-    /// more than there are.
+    /// Returns the size to which the image is scaled, and the retained part; `nil` if the box is
+    /// empty or too large.
     package func geometry(
         of source: PixelSize
     ) -> (scaled: PixelSize, output: PixelSize)? {
@@ -257,7 +260,7 @@ package struct ResizeToStep: ValuedStep {
         else { return nil }
         var scaled = ResizeGeometry(source: source, box: box, mode: mode, enlarges: enlarges).scaled
         if least.width > scaled.width || least.height > scaled.height {
-            // A size that was rounded has another ratio.
+            // Rounding changes the aspect ratio, so use that of the source.
             let shape = mode.keepsRatio ? source : scaled
             scaled = ResizeGeometry(source: shape, box: least, mode: .cover, enlarges: true).scaled
         }
@@ -266,7 +269,7 @@ package struct ResizeToStep: ValuedStep {
         return (scaled, isCut ? scaled.part(of: box) : scaled)
     }
 
-    /// The part of the scaled image that is kept; `nil` where the pixels say which it is.
+    /// Returns the part of the scaled image that is retained; `nil` if it depends on the pixels.
     package func part(_ output: PixelSize, of scaled: PixelSize, source: PixelSize) -> PixelRect? {
         guard case .pixel(let x, let y) = gravity else { return gravity.part(output, of: scaled) }
         let place = Gravity.point(
@@ -316,13 +319,14 @@ package struct ResizeToStep: ValuedStep {
 }
 
 extension RelativeSize {
-    /// A box of an image; a side of 0 pixels stays open, and `nil` is where both are.
+    /// Returns the box in pixels of an image; a side of 0 pixels remains open. Returns `nil` if
+    /// both sides are open.
     fileprivate func box(in image: PixelSize) -> PixelSize? {
         guard isPermittedBox else { return nil }
         return PixelSize(width: width.box(in: image.width), height: height.box(in: image.height))
     }
 
-    /// Whether it is that of a resize.
+    /// Whether the size is valid as the box of a resize.
     var isPermittedBox: Bool {
         let isOpen = width == .pixels(0) && height == .pixels(0)
         return width.isPermittedBox && height.isPermittedBox && !isOpen
@@ -345,8 +349,8 @@ extension RelativeSize.Side {
     }
 }
 
-/// At most so many bytes of pixels, four for each, and never more than the image has: upstream's
-/// limit of bytes (SEMANTICS §11.18).
+/// Limits the size of the pixels in bytes, four per pixel, without enlarging: SDWebImage's byte
+/// limit (SEMANTICS §11.18).
 package struct ScaleDownStep: NumberStep {
     package var number: Int
 
@@ -359,7 +363,7 @@ package struct ScaleDownStep: NumberStep {
 
     package var demand: StepDemand { .area(max(1, pixels)) }
 
-    /// What is left of the limit once it was divided; 0 for less than four bytes.
+    /// The limit in pixels; 0 for fewer than four bytes.
     private var pixels: Int { number / 4 }
 
     package var takesDepth: Bool { true }
@@ -368,8 +372,8 @@ package struct ScaleDownStep: NumberStep {
         resize(of: source).size(after: source)
     }
 
-    /// What it is for an image of that size: the box is the largest of the image's ratio that has
-    /// no more pixels, each side rounded down.
+    /// Returns the equivalent resize for an image of that size: the box is the largest with the
+    /// image's aspect ratio and no more pixels, each side rounded down.
     package func resize(of source: PixelSize) -> ResizeStep {
         ResizeStep(box: source.box(ofPixels: pixels), mode: .fit, enlarges: false)
     }
@@ -381,8 +385,8 @@ package struct ScaleDownStep: NumberStep {
 }
 
 extension PixelSize {
-    /// The largest box of the ratio of `self`, whose sides are positive, that has no more pixels,
-    /// each side rounded down and at least 1; sides up to 2³¹ − 1.
+    /// Returns the largest box with the aspect ratio of this size (whose sides are positive) and at
+    /// most `pixels` pixels. Each side is rounded down, at least 1 and at most 2³¹ − 1.
     func box(ofPixels pixels: Int) -> PixelSize {
         let ratio = Double(height) / Double(width)
         let columns = (Double(pixels) / ratio).squareRoot()

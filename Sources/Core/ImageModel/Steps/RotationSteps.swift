@@ -1,25 +1,25 @@
-/// What has to be done to stored pixels to display them, as a transposition followed by mirroring:
-/// the eight values of EXIF's tag 0x0112 (TIFF 6.0), and all that flips and quarter turns make of
-/// them.
+/// The operation that brings stored pixels into display orientation, as a transposition followed by
+/// mirroring: the eight values of EXIF tag 0x0112 (TIFF 6.0), and all combinations of flips and
+/// quarter turns.
 public struct Orientation: Hashable, Sendable {
-    /// Columns become rows first.
+    /// Whether columns and rows are swapped first.
     public var transposes: Bool
-    /// Left and right are exchanged, after transposing.
+    /// Whether left and right are swapped, after transposing.
     public var mirrorsHorizontally: Bool
-    /// Top and bottom are exchanged, after transposing.
+    /// Whether top and bottom are swapped, after transposing.
     public var mirrorsVertically: Bool
 
-    /// Nothing is to be done.
+    /// The identity.
     public static let upright = Orientation(exif: 1)
 
-    /// - Parameter exif: the tag, 1 to 8; other numbers mean 1.
+    /// - Parameter exif: the tag, 1 to 8; other numbers are treated as 1.
     public init(exif: Int) {
         transposes = (5...8).contains(exif)
         mirrorsHorizontally = [2, 3, 6, 7].contains(exif)
         mirrorsVertically = [3, 4, 7, 8].contains(exif)
     }
 
-    /// The tag that says the same, 1 to 8.
+    /// The equivalent tag, 1 to 8.
     public var exif: Int {
         switch (transposes, mirrorsHorizontally, mirrorsVertically) {
         case (false, false, false): 1
@@ -33,20 +33,20 @@ public struct Orientation: Hashable, Sendable {
         }
     }
 
-    /// Nothing is to be done.
+    /// Whether this is the identity.
     public var isUpright: Bool { self == .upright }
 
-    /// The size of what is displayed.
+    /// Returns the displayed size of a stored size.
     public func displayed(_ stored: PixelSize) -> PixelSize {
         transposes ? stored.transposed : stored
     }
 
-    /// The size of what is stored.
+    /// Returns the stored size of a displayed size.
     public func stored(_ displayed: PixelSize) -> PixelSize {
         transposes ? displayed.transposed : displayed
     }
 
-    /// What has to be done when the displayed image is mirrored besides.
+    /// Returns this operation followed by mirroring the displayed image.
     public func flipped(horizontally: Bool, vertically: Bool) -> Orientation {
         var other = self
         other.mirrorsHorizontally = mirrorsHorizontally != horizontally
@@ -54,13 +54,13 @@ public struct Orientation: Hashable, Sendable {
         return other
     }
 
-    /// What has to be done when the displayed image is turned clockwise besides, by 0 to 3
-    /// quarters.
+    /// Returns this operation followed by a clockwise rotation of the displayed image by 0 to 3
+    /// quarter turns.
     public func turned(quarters: Int) -> Orientation {
         var other = self
         for _ in 0..<quarters {
-            // A quarter turn is a transposition, then left and right exchanged; transposing
-            // exchanges the axes of what was mirrored before.
+            // A quarter turn is a transposition, then a horizontal mirroring; transposing swaps the
+            // axes of earlier mirroring.
             other.transposes.toggle()
             (other.mirrorsHorizontally, other.mirrorsVertically) = (
                 !other.mirrorsVertically, other.mirrorsHorizontally
@@ -70,26 +70,26 @@ public struct Orientation: Hashable, Sendable {
     }
 }
 
-/// A rotation about the centre.
+/// A rotation about the center.
 public struct Rotation: Hashable, Sendable {
     /// Radians, positive is counter-clockwise (SEMANTICS §11.10).
     public var radians: Double
-    /// Whether the canvas grows to hold the whole turned image.
+    /// Whether the canvas grows to fit the whole rotated image.
     public var fitsSize: Bool
 
-    /// A rotation in upstream's sense.
+    /// Creates a rotation with SDWebImage's sign convention.
     public init(radians: Double, fitsSize: Bool) {
         self.radians = radians
         self.fitsSize = fitsSize
     }
 
-    /// A rotation in degrees clockwise, as the command line has it; the canvas grows.
+    /// Creates a rotation in degrees clockwise, as on the command line; the canvas grows.
     public init(degreesClockwise degrees: Double) {
         self.init(radians: -degrees * .pi / 180, fitsSize: true)
     }
 
-    /// 0 to 3 turns of 90° clockwise where the angle is one (within a thousandth of a degree);
-    /// `nil` for every other angle.
+    /// The number of clockwise quarter turns, 0 to 3, if the angle is a multiple of 90° (within a
+    /// thousandth of a degree); otherwise `nil`.
     public var quarterTurnsClockwise: Int? {
         let turns = -radians * 2 / .pi
         let nearest = turns.rounded()
@@ -97,10 +97,10 @@ public struct Rotation: Hashable, Sendable {
         return ((Int(nearest) % 4) + 4) % 4
     }
 
-    /// Radians at most, in both directions: a thousand turns.
+    /// The maximum angle in radians in both directions: a thousand turns.
     package static let radiansMax = 6_284.0
 
-    /// The size of the canvas after it; `nil` for an angle beyond the limit.
+    /// Returns the size of the rotated canvas; `nil` if the angle is out of range.
     package func size(of source: PixelSize) -> PixelSize? {
         guard abs(radians) <= Self.radiansMax else { return nil }
         if let turns = quarterTurnsClockwise {
@@ -110,17 +110,17 @@ public struct Rotation: Hashable, Sendable {
         let (sine, cosine) = UnitCircle.sineAndCosine(radians)
         let (across, down) = (abs(cosine), abs(sine))
         let (width, height) = (Double(source.width), Double(source.height))
-        // A side that is whole but for the rounding of the sum is no pixel longer.
+        // A length that is an integer except for rounding errors is not rounded up.
         return PixelSize(
             width: Int((width * across + height * down - 1e-6).rounded(.up)),
             height: Int((width * down + height * across - 1e-6).rounded(.up)))
     }
 }
 
-/// Sine and cosine, for rooms without C: Taylor's series within an eighth of a turn, where sixteen
+/// Sine and cosine for modules without C: a Taylor series within an eighth of a turn, where sixteen
 /// terms are exact to the last bits.
 enum UnitCircle {
-    /// Of any angle in radians of moderate size.
+    /// Returns sine and cosine of an angle in radians of moderate size.
     static func sineAndCosine(_ radians: Double) -> (sine: Double, cosine: Double) {
         let quarters = (radians * 2 / .pi).rounded()
         let rest = radians - quarters * .pi / 2
@@ -134,8 +134,8 @@ enum UnitCircle {
         }
     }
 
-    /// The sum of every second power over its factorial, signs in turn, from `first` of that
-    /// exponent on.
+    /// Returns the sum of every second power divided by its factorial, with alternating signs,
+    /// beginning with `first` of the given exponent.
     private static func series(_ x: Double, from first: Double, _ exponent: Int) -> Double {
         var (term, sum) = (first, first)
         for step in stride(from: exponent + 1, to: exponent + 31, by: 2) {
@@ -146,7 +146,7 @@ enum UnitCircle {
     }
 }
 
-/// A rotation about the centre.
+/// Rotates the image about its center.
 package struct RotateStep: StepForm {
     package let rotation: Rotation
 
@@ -157,13 +157,13 @@ package struct RotateStep: StepForm {
             + "\(rotation.fitsSize ? 1 : 0))"
     }
 
-    /// Quarters of a turn keep every pixel.
+    /// Quarter turns keep every pixel.
     package var demand: StepDemand {
         guard let turns = rotation.quarterTurnsClockwise else { return .everything }
         return turns % 2 == 1 ? .transposition : .nothing
     }
 
-    /// Other angles mix pixels in 8 bits.
+    /// Other angles interpolate 8-bit samples.
     package var takesDepth: Bool { rotation.quarterTurnsClockwise != nil }
 
     package func size(after source: PixelSize) -> PixelSize? { rotation.size(of: source) }
@@ -190,7 +190,7 @@ package struct RotateStep: StepForm {
     }
 }
 
-/// A mirroring.
+/// Mirrors the image.
 package struct FlipStep: StepForm {
     package let horizontal: Bool
     package let vertical: Bool

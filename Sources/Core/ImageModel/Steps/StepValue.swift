@@ -1,13 +1,14 @@
-/// One value of a step: what it is called on the wire and in errors, and which it may be.
+/// A value of a step: its name on the wire and in errors, its syntax and its valid range.
 package struct StepValue<Step: ValuedStep>: Sendable {
     let name: String
-    /// What an error says of it.
+    /// The description of valid values in errors.
     let expected: String
-    /// A step without it has the one of `blank`.
+    /// Whether the value may be omitted, with the default from `blank`.
     let isOptional: Bool
-    /// Takes the value of a text; false, and the step as it was, for a text of something else.
+    /// Parses a value into the step; returns false and leaves the step unchanged if the text is of
+    /// the wrong type.
     let read: @Sendable (inout Step, String) -> Bool
-    /// `nil` for a value that is not there.
+    /// The text of the value; `nil` if it is omitted.
     let text: @Sendable (Step) -> String?
     let isPermitted: @Sendable (Step) -> Bool
 
@@ -52,14 +53,14 @@ extension StepValue {
             isPermitted: range.contains)
     }
 
-    /// Two sides, in pixels; the step checks them.
+    /// A size in pixels; the step validates it.
     static func size(_ path: any WritableKeyPath<Step, PixelSize> & Sendable) -> StepValue {
         StepValue(
             "size", path, expected: "WIDTHxHEIGHT in pixels", isOptional: false,
             { PixelSize($0) }, \.description, isPermitted: { _ in true })
     }
 
-    /// Two sides, in pixels or hundredths of the image.
+    /// A size in pixels or percent of the image.
     static func extent(_ path: any WritableKeyPath<Step, RelativeSize> & Sendable) -> StepValue {
         StepValue(
             "size", path,
@@ -88,7 +89,7 @@ extension StepValue {
             isPermitted: { !isOpaque || $0.alpha == UInt8.max })
     }
 
-    /// A colour that need not be there.
+    /// An optional color.
     static func maybeColour(_ path: any WritableKeyPath<Step, Colour?> & Sendable) -> StepValue {
         StepValue(
             "colour", path, expected: "#RRGGBB or #AARRGGBB", isOptional: true,
@@ -121,14 +122,14 @@ extension StepValue {
     }
 }
 
-/// A step of a few values, in the order in which people write them.
+/// A step with a few values, in the order of its textual syntax.
 package protocol ValuedStep: NamedStep {
     static var values: [StepValue<Self>] { get }
     static var syntax: StepSyntax { get }
-    /// What a step has of which nothing was read.
+    /// A step with default values.
     static var blank: Self { get }
     var step: TransformStep { get }
-    /// What is checked besides the values one by one.
+    /// Performs checks beyond those of the individual values.
     func checkMore(pixelsMax: Int) throws(ImageError)
 }
 
@@ -153,8 +154,8 @@ extension ValuedStep {
         try checkMore(pixelsMax: pixelsMax)
     }
 
-    /// The step of parameters as they are on the wire, whatever their values; `nil` where one is
-    /// missing, has the text of something else, or is none of its own.
+    /// Creates the step from parameters on the wire, without checking ranges; returns `nil` if one
+    /// is missing, of the wrong type, or unknown.
     static func read(_ parameters: [String: String]) -> TransformStep? {
         var step = blank
         var left = parameters
@@ -168,8 +169,8 @@ extension ValuedStep {
         return left.isEmpty ? step.step : nil
     }
 
-    /// The step of values as people write them, with commas between them; `nil` for other texts
-    /// and for values beyond the limits. A value that may be left out may be so in the middle.
+    /// Parses the step from values separated by commas; returns `nil` for other texts and values
+    /// out of range. Optional values may be omitted at any position.
     @Sendable static func parse(_ text: String) -> TransformStep? {
         var step = blank
         var left = values[...]
@@ -187,14 +188,14 @@ extension ValuedStep {
     }
 }
 
-/// A number without a fraction that says nothing.
+/// Formats a number; integers have no decimal point.
 private func plainText(_ value: Double) -> String {
     Int(exactly: value).map { "\($0)" } ?? "\(value)"
 }
 
-/// What a resize by name says.
+/// The values of `resize-to`.
 extension StepValue {
-    /// A box in pixels or hundredths of the image, larger ones too; 0 is open.
+    /// A box in pixels or percent of the image, possibly above 100 %; 0 is open.
     static func relativeBox(
         _ path: any WritableKeyPath<Step, RelativeSize> & Sendable
     ) -> StepValue {
@@ -212,7 +213,7 @@ extension StepValue {
             isOptional: true, { ResizeMode(name: $0) }, \.name, isPermitted: { _ in true })
     }
 
-    /// Whether smaller images become larger; nothing where the mode says it.
+    /// Whether smaller images are enlarged; omitted for the default of the mode.
     static func enlarge(_ path: any WritableKeyPath<Step, Bool?> & Sendable) -> StepValue {
         StepValue(
             "enlarge", path, expected: "enlarge or no-enlarge", isOptional: true,
@@ -225,7 +226,7 @@ extension StepValue {
             }, { $0.map { $0 ? "enlarge" : "no-enlarge" } }, isPermitted: { _ in true })
     }
 
-    /// A size that may be 0 in each direction, and is not said where it is so in both.
+    /// A size whose sides may be 0; omitted if both are.
     static func least(_ path: any WritableKeyPath<Step, PixelSize> & Sendable) -> StepValue {
         let sides = 0...RequestLimits.sideMax
         return StepValue(
@@ -240,7 +241,7 @@ extension StepValue {
     }
 }
 
-/// A step that does to every pixel what one number says.
+/// A step controlled by a single number.
 package protocol NumberStep: ValuedStep {
     associatedtype Number: StepNumber
     static var traits: NumberTraits<Number> { get }
@@ -248,11 +249,11 @@ package protocol NumberStep: ValuedStep {
     init(_ number: Number)
 }
 
-/// What a number of a step is.
+/// The description of the number of a step.
 package struct NumberTraits<Number: StepNumber>: Sendable {
-    /// The transformer key before its parenthesis.
+    /// The transformer key up to its parenthesis.
     let key: String
-    /// The word on the wire and in errors.
+    /// The name on the wire and in errors.
     let name: String
     package let range: ClosedRange<Number>
 
@@ -261,9 +262,9 @@ package struct NumberTraits<Number: StepNumber>: Sendable {
     }
 }
 
-/// What a step can count in.
+/// A number type that a step may use.
 package protocol StepNumber: Comparable, Sendable {
-    /// As it is in a transformer key.
+    /// The spelling in a transformer key.
     var keyText: String { get }
     static func value<Step: NumberStep>(of traits: NumberTraits<Self>) -> StepValue<Step>
     where Step.Number == Self

@@ -1,77 +1,78 @@
-/// One step of a transformation; the steps of a request run in the order given.
+/// A step of a transformation; the steps of a request run in the given order.
 public enum TransformStep: Hashable, Sendable {
-    /// Scale to a box in pixels, of which one side may be 0: it follows from the other one by the
-    /// ratio of the image, whatever the mode. `enlarges` says whether a smaller image becomes
-    /// larger.
+    /// Scale to a box in pixels. One side may be 0, in which case it follows from the other one and
+    /// the aspect ratio, whatever the mode. `enlarges` determines whether smaller images are
+    /// enlarged.
     case resize(PixelSize, ResizeMode, enlarges: Bool)
-    /// Scale to a box that may be a part of the image, of 10,000 % at most; a side of 0 pixels is
-    /// open. `enlarges` is as the mode does where it is not said. The result is at least as large
-    /// as `least`, whose sides of 0 say nothing. Of what it fills `fill` keeps what counts most, in
-    /// pixels of the image before the step where the gravity has such. `letterbox` is refused.
+    /// Scale to a box that may be relative to the image, up to 10,000 %; a side of 0 pixels is
+    /// open. `enlarges` defaults to that of the mode. The result is at least as large as `least`,
+    /// whose sides of 0 are ignored. The gravity selects the part that `fill` retains, in pixels of
+    /// the image before the step. `letterbox` is rejected.
     case resizeTo(
         RelativeSize, ResizeMode, enlarges: Bool? = nil,
         least: PixelSize = PixelSize(width: 0, height: 0), Gravity = .center)
-    /// Scale down, the ratio kept, until the pixels take so many bytes at most, four each.
+    /// Scale down with the aspect ratio preserved until the pixels fit into this number of bytes,
+    /// four per pixel.
     case scaleDown(bytes: Int)
-    /// Cut a rectangle out; it is intersected with the image first.
+    /// Crop to a rectangle, which is intersected with the image first.
     case crop(PixelRect)
-    /// Turn about the centre.
+    /// Rotate about the center.
     case rotate(Rotation)
-    /// Mirror left to right, top to bottom, or both.
+    /// Mirror horizontally, vertically, or both.
     case flip(horizontal: Bool, vertical: Bool)
-    /// Lay another image over it.
+    /// Composite another image over this one.
     case overlay(Overlay)
-    /// Take a part of that size, the one that counts most.
+    /// Crop to that size around the gravity.
     case cropTo(RelativeSize, Gravity)
-    /// Take the largest part of that ratio, the one that counts most.
+    /// Crop to the largest part of that aspect ratio around the gravity.
     case cropRatio(AspectRatio, Gravity)
-    /// Cut off an edge of one colour, from which no sample of it differs by more than `tolerance`
-    /// (0 to 255); no colour: that of the top left corner.
+    /// Trim edges of uniform color, whose samples differ from it by at most `tolerance` (0 to 255).
+    /// Without a color that of the top left corner is used.
     case trim(tolerance: Double, Colour? = nil)
-    /// Put the image on a canvas of at least that size.
+    /// Pad to a canvas of at least that size.
     case pad(PixelSize, Gravity, Colour)
-    /// Put the image on the smallest canvas of that ratio.
+    /// Pad to the smallest canvas of that aspect ratio.
     case padRatio(AspectRatio, Gravity, Colour)
     /// Add margins.
     case extend(Margins, MarginFill)
-    /// Lay the image over an opaque colour, which shows where the image is transparent.
+    /// Composite over an opaque color, which is visible where the image is transparent.
     case flatten(Colour)
-    /// Take the colours out.
+    /// Convert to grayscale.
     case grayscale
-    /// Make it brown, as old photographs are.
+    /// Apply a sepia tone.
     case sepia
-    /// Turn dark into light and each colour into its complement.
+    /// Invert brightness and colors.
     case invert
-    /// Add so many hundredths of white, -100 to 100.
+    /// Add a percentage of white, -100 to 100.
     case brightness(Double)
-    /// Spread the tones from the middle, -100 (all grey) to 100.
+    /// Change the contrast around the midtones, -100 (uniform gray) to 100.
     case contrast(Double)
-    /// Make colours stronger by so many hundredths, -100 (none) to 100.
+    /// Change the saturation by a percentage, -100 (gray) to 100.
     case saturation(Double)
-    /// Raise tones to the power of 1 by this: above 1 is lighter.
+    /// Apply a gamma correction with the exponent 1/x; above 1 is lighter.
     case gamma(Double)
-    /// Blur by a Gaussian of that radius.
+    /// Apply a Gaussian blur of that radius.
     case blur(radius: Double)
-    /// Make the edges stand out by what a blur of that radius takes away.
+    /// Sharpen by an unsharp mask of that radius.
     case sharpen(radius: Double)
-    /// Show squares of that side in one colour each.
+    /// Pixelate into uniform squares of that side.
     case pixelate(Int)
-    /// Darken the edges by so many hundredths in the corners.
+    /// Darken the corners by a percentage.
     case vignette(Double)
-    /// Cut corners off in quarters of a circle, of half the shorter side at most, and draw a line
-    /// of so many pixels along the edge where there is a colour for it.
+    /// Round the corners with a radius of at most half the shorter side, and draw a border of that
+    /// width in pixels if a color is given.
     case round(radius: Double, Corners = .all, border: Double = 0, Colour? = nil)
-    /// Lay a colour over it, or under it, as the mode says; one that is not seen at all leaves it.
+    /// Blend with a color in that mode; a fully transparent color has no effect.
     case tint(Colour, BlendMode = .sourceIn)
-    /// Let a worker do what none of ours does.
+    /// Apply a step implemented by a plug-in.
     case custom(CustomStep)
 
-    /// Scale to a box in pixels; a smaller image becomes larger in all modes but `fit`.
+    /// Scale to a box in pixels, enlarging smaller images according to the mode.
     public static func resize(_ box: PixelSize, _ mode: ResizeMode) -> TransformStep {
         .resize(box, mode, enlarges: mode.enlarges)
     }
 
-    /// Whether it scales to a box.
+    /// Whether the step scales to a box.
     package var isResize: Bool {
         switch self {
         case .resize, .resizeTo: true
@@ -79,12 +80,12 @@ public enum TransformStep: Hashable, Sendable {
         }
     }
 
-    /// Whether a worker of somebody else does it.
+    /// Whether the step is performed by a plug-in.
     package var isCustom: Bool {
         if case .custom = self { true } else { false }
     }
 
-    /// All that is known of it, apart from its pixels.
+    /// The properties of the step apart from its pixels.
     package var form: any StepForm {
         switch self {
         case .resize(let box, let mode, let enlarges):
@@ -125,13 +126,13 @@ public enum TransformStep: Hashable, Sendable {
         }
     }
 
-    /// How people write steps, in the order of the help. A resize has a mode beside it, which is an
-    /// option of its own.
+    /// The syntax of all steps, in the order of the help. A resize takes its mode from a separate
+    /// option.
     package static let syntaxes =
         [CropStep.syntax, RotateStep.syntax, FlipStep.syntax] + valued.map { $0.syntax }
         + [OverlayStep.syntax, CustomStep.syntax]
 
-    /// The steps that have a name on the wire and no message.
+    /// The steps that are identified by name on the wire and have no message of their own.
     private static let valued: [any ValuedStep.Type] = [
         ResizeToStep.self, ScaleDownStep.self, CropToStep.self, CropRatioStep.self, TrimStep.self,
         PadStep.self, PadRatioStep.self, ExtendStep.self, FlattenStep.self, GrayscaleStep.self,
@@ -141,21 +142,21 @@ public enum TransformStep: Hashable, Sendable {
         TintStep.self,
     ]
 
-    /// The steps that workers of the own program do, by name.
+    /// The names of the steps performed by built-in workers.
     package static let ownNames =
         ["resize"] + syntaxes.map(\.name).filter { $0 != CustomStep.syntax.name }
 }
 
 extension TransformStep {
-    /// SDWebImage's transformer key (SEMANTICS §4.5); what upstream does not have has a name of its
-    /// own. Keys know an overlay by the name of its original (`CacheKey`).
+    /// SDWebImage's transformer key (SEMANTICS §4.5), or a key of our own for steps that SDWebImage
+    /// lacks. In cache keys an overlay is represented by the key of its original (`CacheKey`).
     public var key: String { form.key }
 
-    /// The word for this step in errors and on the command line.
+    /// The name in errors and on the command line.
     public var name: String { form.name }
 
-    /// A step by its name on the wire; `nil` for a name without a point, which is one of ours, that
-    /// this version does not know, and for parameters that the step does not have.
+    /// Creates a step from its name on the wire; returns `nil` for an unknown name without a point,
+    /// which would be a built-in step, and for parameters that the step doesn't have.
     package init?(named name: String, parameters: [String: String]) {
         if CustomStep.isName(name) {
             self = .custom(CustomStep(name, parameters: parameters))
@@ -166,8 +167,8 @@ extension TransformStep {
         }
     }
 
-    /// The size of what the step makes of an image of that size; `nil` where it makes nothing of
-    /// it, or where the numbers are beyond all limits.
+    /// Returns the size after the step for an image of that size; `nil` if the step fails for it,
+    /// or if the numbers exceed all limits.
     public func size(after source: PixelSize) -> PixelSize? {
         guard source.isPositive, max(source.width, source.height) <= Int(Int32.max) else {
             return nil
@@ -176,41 +177,42 @@ extension TransformStep {
     }
 }
 
-/// One kind of step without its pixels: all that keys, limits, sizes and decoders need to know
-/// about it. `Transforming` computes its pixels.
+/// A kind of step apart from its pixels: its key, limits, sizes, and what decoders must know of it.
+/// The pixel operation is implemented in `Transforming`.
 package protocol StepForm: Hashable, Sendable {
-    /// The word for it in errors.
+    /// The name in errors.
     var name: String { get }
 
     /// The transformer key (SEMANTICS §4.5).
     var key: String { get }
 
-    /// What it asks of the pixels of the source, as the first step of those that ask for something.
+    /// The demand on the pixels of the source if no earlier step has one.
     var demand: StepDemand { get }
 
-    /// The size of what it makes of an image of that size, whose sides are from 1 to 2³¹ − 1; `nil`
-    /// where it makes nothing of it.
+    /// Returns the size after the step for an image of that size, with sides from 1 to 2³¹ − 1;
+    /// `nil` if the step fails for it.
     func size(after source: PixelSize) -> PixelSize?
 
-    /// Whether the size depends on what the pixels show: it is that of `size(after:)` at most.
+    /// Whether the size depends on the pixel values; `size(after:)` is then the maximum.
     var looksForItsSize: Bool { get }
 
-    /// The same as far as it is known: `source` is `nil` where the size is not known so far.
+    /// Returns the size as far as it is known in advance; `source` is `nil` if the size before the
+    /// step is unknown.
     func nominalSize(after source: PixelSize?) -> PixelSize?
 
-    /// The same with so many pixels for each of its pixels; `nil` where it counts none.
+    /// Returns the step scaled by a pixel ratio; `nil` if it has no pixel values.
     func scaled(by ratio: Double) -> TransformStep?
 
-    /// Whether it takes samples of more than 8 bits, whatever their colours are.
+    /// Whether the step supports samples of more than 8 bits in any color space.
     var takesDepth: Bool { get }
 
-    /// Throws what it is refused for before anything is loaded; `pixelsMax` is the limit of an
+    /// Throws if the step is invalid, before anything is loaded; `pixelsMax` is the limit of an
     /// image.
     func check(pixelsMax: Int) throws(ImageError)
 }
 
 extension StepForm {
-    /// Most steps change pixels and leave the size.
+    /// Most steps change pixels and not the size.
     package func size(after source: PixelSize) -> PixelSize? { source }
 
     package func nominalSize(after source: PixelSize?) -> PixelSize? { source }
@@ -221,30 +223,30 @@ extension StepForm {
 
     package func scaled(by ratio: Double) -> TransformStep? { nil }
 
-    /// Most steps need to know of each pixel only what it shows.
+    /// Most steps work with any number of pixels.
     package var demand: StepDemand { .nothing }
 
     package func check(pixelsMax: Int) throws(ImageError) {}
 }
 
-/// What a step asks of the pixels of the source.
+/// The demand of a step on the pixels of the source.
 package enum StepDemand: Hashable, Sendable {
-    /// Nothing: it does the same to fewer of them.
+    /// No particular number: the step has the same effect on a downscaled image.
     case nothing
-    /// Nothing, and it exchanges columns and rows.
+    /// No particular number; swaps columns and rows.
     case transposition
-    /// As many as a resize uses.
+    /// As many pixels as a resize uses.
     case box(PixelSize, ResizeMode)
-    /// So many of them, at least 1, as far as there are more.
+    /// At least this number of pixels, if the source has as many; at least 1.
     case area(Int)
-    /// All of them.
+    /// Every pixel.
     case everything
 }
 
-/// A step that is on the wire under its name, with its parameters as texts, and needs no message of
-/// its own there. `TransformStep(named:parameters:)` reads it.
+/// A step encoded on the wire as its name and text parameters, without a message of its own.
+/// Decoded by `TransformStep(named:parameters:)`.
 package protocol NamedStep: StepForm {
-    /// What it is given, by name.
+    /// The parameters by name.
     var parameters: [String: String] { get }
 }
 
@@ -252,20 +254,20 @@ extension NamedStep {
     package var parameters: [String: String] { [:] }
 }
 
-/// How people write a step: the option of the command line and the key of a preset, which have the
-/// same name and the same text.
+/// The textual syntax of a step, shared by the command line option and the preset key of the same
+/// name.
 package struct StepSyntax: Sendable {
-    /// The word.
+    /// The name.
     package let name: String
-    /// What stands for the value in the help; `nil`: the step has none.
+    /// The placeholder of the value in the help; `nil` if the step has none.
     package let value: String?
-    /// What the help says.
+    /// The help text.
     package let help: String
-    /// What an error says of the value.
+    /// The description of a valid value in errors.
     package let expected: String
-    /// The step of a value, which is empty where it has none; `nil` for other texts.
+    /// Parses a value, which is empty for a step without one; returns `nil` for invalid texts.
     package let parse: @Sendable (String) -> TransformStep?
-    /// Which part of a text that is none is wrong; `nil` where that is not known.
+    /// Returns which part of an invalid text is wrong; `nil` if that is unknown.
     package var fault: @Sendable (String) -> String? = { _ in nil }
 
     /// A step with a value.
@@ -277,7 +279,7 @@ package struct StepSyntax: Sendable {
         (self.expected, self.parse) = (expected, parse)
     }
 
-    /// A step without one.
+    /// A step without a value.
     init(_ name: String, _ help: String, _ step: TransformStep) {
         (self.name, value, self.help, expected) = (name, nil, help, "")
         parse = { $0.isEmpty ? step : nil }
@@ -285,7 +287,7 @@ package struct StepSyntax: Sendable {
 }
 
 extension PixelSize {
-    /// Throws where a step may not have it as its box.
+    /// Throws if the size is invalid as the box of a step.
     func checkAsBox(of step: String) throws(ImageError) {
         guard isPositive else {
             throw ImageError(.invalidRequest, "\(step): width and height must be positive")
@@ -304,24 +306,24 @@ extension ImageError {
     }
 }
 
-/// A whole number in a transformer key.
+/// Formats an integer for a transformer key.
 func sixDecimals(_ value: Int) -> String { "\(value).000000" }
 
-/// A step that no worker of this project does: its name says whose it is, and a worker that is
-/// granted it knows what it means. It leaves the size of the image.
+/// A step that no built-in worker performs: its name identifies the vendor, and it is performed by
+/// a plug-in that is granted it. It preserves the size of the image.
 public struct CustomStep: Hashable, Sendable {
-    /// `vendor.step`: words of small letters, digits, `_` and `-` with points between them, at
-    /// least one of those, so that no step of this project is ever called so.
+    /// `vendor.step`: words of lower-case letters, digits, `_` and `-`, separated by at least one
+    /// point, so that it never collides with a built-in step.
     public let name: String
-    /// Values by name; their order says nothing.
+    /// The parameters by name; their order is not significant.
     public let parameters: [String: String]
 
-    /// Takes any texts; those that may not be are refused with the request.
+    /// Accepts any texts; invalid ones are rejected with the request.
     public init(_ name: String, parameters: [String: String] = [:]) {
         (self.name, self.parameters) = (name, parameters)
     }
 
-    /// `vendor.step` or `vendor.step:KEY=VALUE,…`; `nil` for anything else.
+    /// Parses `vendor.step` or `vendor.step:KEY=VALUE,…`; returns `nil` for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         var parameters: [String: String] = [:]
@@ -340,13 +342,13 @@ public struct CustomStep: Hashable, Sendable {
 }
 
 extension CustomStep: NamedStep {
-    /// Values have no character that a key could be taken apart at.
+    /// Values contain no characters that delimit parts of a key.
     package var key: String {
         let texts = parameters.sorted { $0.key < $1.key }.map { ",\($0.key)=\($0.value)" }
         return "ImagebusCustomTransformer(\(name)\(texts.joined()))"
     }
 
-    /// Nobody here knows what it does.
+    /// The effect is unknown, so every pixel is kept.
     package var demand: StepDemand { .everything }
 
     package func check(pixelsMax: Int) throws(ImageError) {
@@ -359,7 +361,7 @@ extension CustomStep: NamedStep {
         }
     }
 
-    /// Why it is not done.
+    /// The error if no worker is granted the step.
     package var notGranted: ImageError {
         ImageError(
             .stepFailed,
@@ -376,14 +378,14 @@ extension CustomStep: NamedStep {
 }
 
 extension CustomStep {
-    /// Whether a step of somebody else may be called so.
+    /// Returns whether the text is a valid name of a custom step.
     package static func isName(_ text: String) -> Bool {
         let words = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return text.utf8.count <= RequestLimits.nameBytesMax && words.count > 1
             && words.allSatisfy { !$0.isEmpty && $0.allSatisfy(Self.nameBytes.contains) }
     }
 
-    /// Whether name and parameters are within their limits.
+    /// Whether name and parameters are valid.
     package var isValid: Bool {
         Self.isName(name) && parameters.count <= RequestLimits.parametersMax
             && parameters.allSatisfy { Self.isKey($0.key) && Self.isValue($0.value) }

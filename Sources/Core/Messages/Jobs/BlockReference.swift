@@ -1,37 +1,38 @@
-/// Which shared-memory directory a segment lies in (PROTOCOL §10).
+/// The shared memory directory that contains a segment (PROTOCOL §10).
 public enum ArenaName: UInt8, Hashable, Sendable, CaseIterable {
-    /// `arena/<pool of the producer>/`: opened by the stages that read it.
+    /// `arena/<pool of the producer>/`, opened by the stages that read it.
     case stage = 0
-    /// `results/`: written by the cache, read by clients.
+    /// `results/`, written by the cache and read by clients.
     case results = 1
 }
 
-/// Bytes in shared memory: where they are, not what they are. The producer is added by the
-/// coordinator from the connection; what a worker claims of it is not read.
+/// The location of bytes in shared memory, without their meaning. The coordinator sets the producer
+/// from the connection; any claim by the worker is ignored.
 public struct BlockReference: Hashable, Sendable {
-    /// Whose segments: pool and life of the process that wrote it. `nil` on the way from a worker.
+    /// The pool and incarnation of the process that wrote the segment. `nil` in messages from a
+    /// worker.
     public var producer: Producer?
     /// The directory.
     public var arena: ArenaName
-    /// Number of the segment among those of the producer.
+    /// The number of the segment among those of the producer.
     public var segment: UInt32
-    /// Bytes from the start of the segment to the first byte of the payload.
+    /// The offset of the payload within the segment, in bytes.
     public var offset: UInt64
-    /// Bytes of the payload.
+    /// The length of the payload in bytes.
     public var length: UInt64
-    /// The block that holds it.
+    /// The block that contains the payload.
     public var block: BlockID
 
-    /// A process that wrote segments.
+    /// A process that writes segments.
     public struct Producer: Hashable, Sendable {
-        /// Its kind, from the directory in which it connected.
+        /// The kind of process, from the directory in which it connected.
         public var kind: WorkerKind
-        /// Its life, from its `Hello`.
+        /// The incarnation, from its `Hello`.
         public var incarnation: Incarnation
-        /// Its pool, from the same directory; names that of its segments.
+        /// The pool, from the same directory; part of the names of its segments.
         public var pool: PoolName
 
-        /// Names a producer; of the pool that every stack has of its kind, where none is named.
+        /// Creates a producer; by default in the built-in pool of its kind.
         public init(kind: WorkerKind, incarnation: Incarnation, pool: PoolName? = nil) {
             self.kind = kind
             self.incarnation = incarnation
@@ -39,7 +40,7 @@ public struct BlockReference: Hashable, Sendable {
         }
     }
 
-    /// Names bytes of a segment.
+    /// Creates a reference.
     public init(
         producer: Producer? = nil, arena: ArenaName = .stage, segment: UInt32, offset: UInt64,
         length: UInt64, block: BlockID
@@ -53,16 +54,16 @@ public struct BlockReference: Hashable, Sendable {
     }
 }
 
-/// A segment that a producer made; only announced segments may be referred to.
+/// A segment created by a producer; references to unannounced segments are rejected.
 public struct SegmentAnnouncement: Hashable, Sendable {
     /// The directory.
     public var arena: ArenaName
-    /// Its number, never reused by the producer.
+    /// The number, never reused by the producer.
     public var number: UInt32
-    /// Its size in bytes, fixed for its life.
+    /// The size in bytes, which never changes.
     public var size: UInt64
 
-    /// Announces a segment.
+    /// Creates an announcement.
     public init(arena: ArenaName, number: UInt32, size: UInt64) {
         self.arena = arena
         self.number = number
@@ -70,21 +71,21 @@ public struct SegmentAnnouncement: Hashable, Sendable {
     }
 }
 
-/// Elements in order where one is the rule: the first lies in place, so that a list of one takes no
-/// memory of its own.
+/// An ordered list optimized for one element: the first is stored inline, so that a list of one
+/// allocates no memory.
 public struct ShortList<Element> {
     @usableFromInline var head: Element?
     @usableFromInline var tail: [Element] = []
 
-    /// A list of one, or of none.
+    /// Creates a list of one element or none.
     @inlinable public init(_ element: Element? = nil) { head = element }
 
-    /// A list of all of them.
+    /// Creates a list of all elements.
     @inlinable public init(contentsOf elements: some Sequence<Element>) {
         for element in elements { append(element) }
     }
 
-    /// Puts one behind all others.
+    /// Appends an element.
     @inlinable public mutating func append(_ element: Element) {
         if head == nil { head = element } else { tail.append(element) }
     }
@@ -93,13 +94,13 @@ public struct ShortList<Element> {
 extension ShortList: Sendable where Element: Sendable {}
 
 extension ShortList: RandomAccessCollection {
-    /// The place of the first one.
+    /// The index of the first element.
     @inlinable public var startIndex: Int { 0 }
 
-    /// The place behind the last one.
+    /// The index after the last element.
     @inlinable public var endIndex: Int { head == nil ? 0 : 1 + tail.count }
 
-    /// The element at a place that there is.
+    /// The element at a valid index.
     @inlinable public subscript(index: Int) -> Element {
         guard index == 0 else { return tail[index - 1] }
         guard let head else { preconditionFailure("an empty list has no first element") }

@@ -1,20 +1,20 @@
 public import ImageModel
 
-/// Limits of an image (SEMANTICS §9.8).
+/// The limits of an image (SEMANTICS §9.8).
 public struct ImageLimits: Hashable, Sendable {
-    /// Columns or rows of what is decoded at most.
+    /// The maximum number of columns or rows of the decoded image.
     public var sideMax: Int
-    /// Columns × rows of an image, or of each frame, as it is decoded, at most.
+    /// The maximum number of pixels (columns × rows) of an image, or of each frame, as decoded.
     public var pixelsMax: Int
-    /// Bytes of pixels at most, after reduction; those of all frames that are decoded together.
+    /// The maximum number of bytes of pixels after downscaling, of all frames decoded together.
     public var pixelBytesMax: Int
-    /// Pages at most.
+    /// The maximum number of pages.
     public var pagesMax: Int
-    /// Bytes of profile, EXIF, XMP and other texts at most.
+    /// The maximum number of bytes of profile, EXIF, XMP and other texts.
     public var metadataBytesMax: Int
 
-    /// Generous for photographs, small enough for a machine: 32,767 a side, 100 megapixels,
-    /// 512 MiB of pixels, 10,000 pages, 16 MiB of metadata.
+    /// Creates limits. The defaults are generous for photographs and small enough for one machine:
+    /// 32,767 per side, 100 megapixels, 512 MiB of pixels, 10,000 pages, 16 MiB of metadata.
     public init(
         sideMax: Int = 32_767, pixelsMax: Int = 100_000_000, pixelBytesMax: Int = 512 << 20,
         pagesMax: Int = 10_000, metadataBytesMax: Int = 16 << 20
@@ -26,7 +26,7 @@ public struct ImageLimits: Hashable, Sendable {
         self.metadataBytesMax = metadataBytesMax
     }
 
-    /// What a decoder never goes beyond, whatever its job says.
+    /// The limits that every decoder enforces, whatever its job permits.
     public static let ofWorkers = ImageLimits(
         sideMax: LimitSetting.side.range.upperBound,
         pixelsMax: LimitSetting.pixels.range.upperBound,
@@ -34,8 +34,8 @@ public struct ImageLimits: Hashable, Sendable {
         pagesMax: LimitSetting.pages.range.upperBound,
         metadataBytesMax: LimitSetting.metadata.range.upperBound)
 
-    /// The same of those that draw: what a drawing does with its pixels may take several times
-    /// their memory.
+    /// The same for decoders of vector drawings, where rendering may need several times the memory
+    /// of the pixels.
     public static let ofDrawings: ImageLimits = {
         var limits = ofWorkers
         limits.sideMax = min(limits.sideMax, 16_384)
@@ -44,12 +44,13 @@ public struct ImageLimits: Hashable, Sendable {
         return limits
     }()
 
-    /// Private memory of a decode process in all, which it sets as its data limit (RLIMIT_DATA).
-    /// The limits that `systemd/` and `docker/compose.yaml` give to decode and transform processes
-    /// have room for it and for what they write to shared memory.
+    /// The total private memory of a decode process, which it sets as its data limit (RLIMIT_DATA).
+    /// The limits for decode and transform processes in `systemd/` and `docker/compose.yaml`
+    /// accommodate it together with what they write to shared memory.
     public static let processBytesMax: UInt64 = 1_280 << 20
-    /// Bytes that the control group of such a process needs: besides its private memory what it
-    /// writes to shared memory, as much as `docker/compose.yaml` gives to the arena of its kind.
+    /// Returns the memory limit in bytes for the control group of such a process: its private
+    /// memory plus the shared memory that it writes, which is the arena size of its kind in
+    /// `docker/compose.yaml`.
     public static func groupBytes(_ kind: WorkerKind) -> UInt64? {
         switch kind {
         case .decode: processBytesMax + 768 << 20
@@ -58,10 +59,10 @@ public struct ImageLimits: Hashable, Sendable {
         }
     }
 
-    /// Of it, what decoding one image may take: the rest is what a process has before that.
+    /// The part of it available for decoding an image; the rest is the baseline of the process.
     public static let decoderBytesMax = 1 << 30
 
-    /// What the decoders of a family never go beyond.
+    /// Returns the limits that the decoders of a family enforce.
     public static func of(_ family: FormatFamily) -> ImageLimits {
         switch family {
         case .raster: ofWorkers
@@ -69,7 +70,7 @@ public struct ImageLimits: Hashable, Sendable {
         }
     }
 
-    /// Each limit as it is, or that of `others` where that is less.
+    /// Returns the stricter of each pair of limits.
     public func held(to others: ImageLimits) -> ImageLimits {
         ImageLimits(
             sideMax: min(sideMax, others.sideMax), pixelsMax: min(pixelsMax, others.pixelsMax),
@@ -78,7 +79,7 @@ public struct ImageLimits: Hashable, Sendable {
             metadataBytesMax: min(metadataBytesMax, others.metadataBytesMax))
     }
 
-    /// The same, narrower where a configuration says so.
+    /// Returns the limits, tightened by a configuration.
     public func narrowed(by settings: LimitSettings) -> ImageLimits {
         var limits = self
         limits.sideMax = settings.narrowed(sideMax, by: .side)
@@ -90,8 +91,9 @@ public struct ImageLimits: Hashable, Sendable {
 }
 
 extension ImageLimits {
-    /// Whether an image may be what a decoder says that it is: what is decoded of it for a need is
-    /// within the limits, or all of it if no pixels are needed. Frames count one by one.
+    /// Returns whether the properties reported by a decoder are within the limits: those of the
+    /// image decoded for a need, or of the whole image if no pixels are needed. Each frame counts
+    /// separately.
     package func permit(_ info: ImageInfo, for need: DecodeNeed) -> Bool {
         guard info.size.isPositive, max(info.size.width, info.size.height) <= Int(Int32.max),
             info.pages > 0, info.pages <= pagesMax

@@ -1,28 +1,28 @@
 public import ImageModel
 
-/// One attempt at one piece of work, given to one worker.
+/// One attempt at a unit of work, assigned to a worker.
 public struct Job: Hashable, Sendable {
-    /// Which job.
+    /// The ID of the job.
     public var id: JobID
-    /// Counts from 1; an outcome of an older attempt is not accepted.
+    /// The attempt, counted from 1; outcomes of earlier attempts are rejected.
     public var attempt: UInt32
-    /// What to do.
+    /// The work to perform.
     public var work: JobWork
-    /// Milliseconds left; a worker gives up by itself when they are over.
+    /// Milliseconds left; the worker aborts when they have passed.
     public var millisecondsLeft: UInt32
-    /// The class.
+    /// The priority class.
     public var priority: Priority
-    /// What logs say of the request that wanted it first.
+    /// The logging context of the first request that needed it.
     public var logContext: LogContext
-    /// Whether anybody listens to how far it is. A worker says nothing of that where nobody does.
+    /// Whether progress has subscribers. If not, the worker reports none.
     public var wantsProgress: Bool
-    /// Whether what has arrived is to be handed out while the rest comes (`JobProgress.arrived`).
+    /// Whether partial data is to be published while the rest arrives (`JobProgress.arrived`).
     public var wantsArrived: Bool
-    /// Blocks of the worker that are free, as in `WorkerCommand.release`: told with a job, where
-    /// the worker reads that there.
+    /// Blocks of the worker that are free, as in `WorkerCommand.release`; sent with a job if the
+    /// worker supports it.
     public var released: [BlockID] = []
 
-    /// Describes an attempt.
+    /// Creates an attempt.
     public init(
         id: JobID, attempt: UInt32, work: JobWork, millisecondsLeft: UInt32, priority: Priority,
         logContext: LogContext = LogContext(), wantsProgress: Bool = false,
@@ -39,20 +39,20 @@ public struct Job: Hashable, Sendable {
     }
 }
 
-/// New facts about a job that a worker holds.
+/// Changed parameters of a job that a worker holds.
 public struct JobAdjustment: Hashable, Sendable {
-    /// Which job.
+    /// The ID of the job.
     public var id: JobID
     /// Milliseconds left from now.
     public var millisecondsLeft: UInt32
-    /// The class.
+    /// The priority class.
     public var priority: Priority
-    /// Whether anybody listens to how far it is. Where that is new, the worker reports at once.
+    /// Whether progress has subscribers. If that is new, the worker reports immediately.
     public var wantsProgress: Bool
-    /// Whether what has arrived is to be handed out. Where that is new, it is at once.
+    /// Whether partial data is to be published. If that is new, it is published immediately.
     public var wantsArrived: Bool
 
-    /// Describes the change.
+    /// Creates a change.
     public init(
         id: JobID, millisecondsLeft: UInt32, priority: Priority, wantsProgress: Bool = false,
         wantsArrived: Bool = false
@@ -67,18 +67,18 @@ public struct JobAdjustment: Hashable, Sendable {
 
 /// The stage that a job belongs to.
 public enum JobStage: UInt8, Hashable, Sendable, CaseIterable {
-    /// Copy bytes into the cache, for storing, for delivery, or for both.
+    /// Copy bytes into the cache, for storage, delivery, or both.
     case store = 0
-    /// Ask the cache for a key.
+    /// Look up a key in the cache.
     case query = 1
     /// Fetch a URL.
     case fetch = 2
-    /// Bytes to pixels.
+    /// Decode bytes to pixels.
     case decode = 3
-    /// Pixels, or one colour, to encoded bytes.
+    /// Transform and encode pixels or a single color.
     case transform = 4
 
-    /// Who does it.
+    /// The kind of worker that performs the stage.
     public var kind: WorkerKind {
         switch self {
         case .store, .query: .cache
@@ -88,7 +88,7 @@ public enum JobStage: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The word in status and logs.
+    /// The name in status and logs.
     public var name: String {
         switch self {
         case .store: "store"
@@ -101,7 +101,7 @@ public enum JobStage: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 extension JobWork {
-    /// The stage that it belongs to.
+    /// The stage of the work.
     public var stage: JobStage {
         switch self {
         case .store: .store
@@ -113,18 +113,18 @@ extension JobWork {
     }
 }
 
-/// The one answer of a worker to one job.
+/// The single answer of a worker to a job.
 public struct JobOutcome: Hashable, Sendable {
-    /// Which job.
+    /// The ID of the job.
     public var id: JobID
-    /// Which attempt.
+    /// The attempt.
     public var attempt: UInt32
-    /// How it ended.
+    /// The result.
     public var result: JobResult
-    /// Microseconds of work, without waiting in the worker's queue.
+    /// The processing time in microseconds, without waiting in the worker's queue.
     public var workMicroseconds: UInt64
 
-    /// Describes an end.
+    /// Creates an outcome.
     public init(id: JobID, attempt: UInt32, result: JobResult, workMicroseconds: UInt64) {
         self.id = id
         self.attempt = attempt
@@ -133,31 +133,30 @@ public struct JobOutcome: Hashable, Sendable {
     }
 }
 
-/// How a job ended.
+/// The result of a job.
 public indirect enum JobResult: Hashable, Sendable {
-    /// A body came.
+    /// A body was fetched.
     case fetched(FetchedBody)
-    /// The cache has it.
+    /// A cache hit.
     case hit(CacheHit)
-    /// The cache has it not. A miss reports no tier (SEMANTICS §2.5).
+    /// A cache miss. A miss reports no tier (SEMANTICS §2.5).
     case miss
-    /// The cache took it.
+    /// The bytes were stored.
     case stored(StoreReport)
-    /// What was asked about an entry: the tiers that have it, or from which it is gone.
+    /// The tiers that contain an entry, or from which it was removed.
     case entry(CacheTypes)
-    /// Entries that are listed, or how many there were or are gone.
+    /// A list of entries, or the number of those counted or removed.
     case entries(EntryPage)
-    /// What an external cache knows of the freshness of an entry that it holds.
+    /// The freshness of an entry as known by the external cache that holds it.
     case validity(Validity)
-    /// Pixels, or header facts.
+    /// Pixels, or header properties.
     case decoded(DecodedImage)
     /// An encoded image.
     case transformed(EncodedImage)
-    /// It failed; `cancelled` is an error code too.
+    /// The job failed; `cancelled` is an error code too.
     case failed(ImageError)
 
-    /// What the bytes that it hands over are said to be; `nil` where nothing is said, and for
-    /// pixels.
+    /// The declared format of the bytes in this result; `nil` if there is none, and for pixels.
     public var format: ImageFormat? {
         switch self {
         case .fetched(let body): body.format
@@ -168,35 +167,35 @@ public indirect enum JobResult: Hashable, Sendable {
     }
 }
 
-/// A body as it came.
+/// A body as received.
 public struct FetchedBody: Hashable, Sendable {
     /// The bytes.
     public var reference: BlockReference
-    /// Status of the last response.
+    /// The status of the last response.
     public var httpStatus: UInt16
-    /// Header of the last response, parameters included.
+    /// The content type of the last response, including parameters.
     public var contentType: String?
-    /// Validator.
+    /// The `ETag` validator.
     public var etag: String?
-    /// Validator.
+    /// The `Last-Modified` validator.
     public var lastModified: String?
-    /// Caching rules of the origin.
+    /// The `Cache-Control` field of the origin.
     public var cacheControl: String?
-    /// Names of request headers on which the answer depends.
+    /// The names of request headers on which the response depends.
     public var vary: String?
-    /// URL of the last response.
+    /// The URL of the last response.
     public var effectiveURL: String
-    /// What the first bytes look like: decides which decoders may be given them, and is not
-    /// believed by these. `nil` where the worker does not say.
+    /// The format detected from the first bytes. It selects the decoders that may receive them,
+    /// which don't trust it. `nil` if the worker doesn't report it.
     public var format: ImageFormat?
-    /// How it came; `nil` where the worker does not say.
+    /// The details of the transfer; `nil` if the worker doesn't report them.
     public var account: FetchAccount?
-    /// How old it was when it came; `nil` where the worker does not say.
+    /// The age on arrival; `nil` if the worker doesn't report it.
     public var age: ResponseAge?
-    /// What its origin calls it (`Cache-Tag`, `Surrogate-Key`), `CacheTag.countMax` at most.
+    /// The tags sent by the origin (`Cache-Tag`, `Surrogate-Key`), at most `CacheTag.countMax`.
     public var tags: [String] = []
 
-    /// Describes a body.
+    /// Creates a body.
     public init(
         reference: BlockReference, httpStatus: UInt16, contentType: String? = nil,
         etag: String? = nil, lastModified: String? = nil, cacheControl: String? = nil,
@@ -214,16 +213,16 @@ public struct FetchedBody: Hashable, Sendable {
     }
 }
 
-/// Bytes that the cache has.
+/// Bytes found in the cache.
 public struct CacheHit: Hashable, Sendable {
-    /// The bytes, in `results/` or in the staging arena as the query asked.
+    /// The bytes, in `results/` or in the staging arena as requested by the query.
     public var reference: BlockReference
-    /// Which tier had them: memory or disk.
+    /// The tier of the hit: memory or disk.
     public var tier: CacheTypes
-    /// What was stored with them.
+    /// The metadata stored with the bytes.
     public var metadata: StoredMetadata
 
-    /// Describes a hit.
+    /// Creates a hit.
     public init(reference: BlockReference, tier: CacheTypes, metadata: StoredMetadata) {
         self.reference = reference
         self.tier = tier
@@ -231,20 +230,20 @@ public struct CacheHit: Hashable, Sendable {
     }
 }
 
-/// What became of a store.
+/// The result of a store.
 public struct StoreReport: Hashable, Sendable {
-    /// The copy in `results/`, where delivery was asked for.
+    /// The copy in `results/` if delivery was requested.
     public var delivered: BlockReference?
-    /// Tiers that have it now, or will have it once the write-behind is through.
+    /// The tiers that contain the entry now, or will when the write-behind has finished.
     public var tiers: CacheTypes
-    /// Why a tier that was asked for does not have it.
+    /// Why a requested tier doesn't contain the entry.
     public var skipped: String?
-    /// Whether the source has the same bytes as those that it was to be compared with.
+    /// Whether the source has the same bytes as those it was compared with.
     public var isSame: Bool
-    /// Of the copy that is kept or delivered; `nil` where none is.
+    /// The digest of the stored or delivered copy; `nil` if there is none.
     public var digest: ContentDigest?
 
-    /// Describes a store.
+    /// Creates a report.
     public init(
         delivered: BlockReference?, tiers: CacheTypes, skipped: String? = nil,
         isSame: Bool = false
@@ -256,34 +255,34 @@ public struct StoreReport: Hashable, Sendable {
     }
 }
 
-/// What a decoder found.
+/// The result of a decode.
 public struct DecodedImage: Hashable, Sendable {
-    /// Of the source: displayed size before any reduction.
+    /// The properties of the source, with its displayed size before any downscaling.
     public var info: ImageInfo
-    /// Frames in their order, each in a block of its own; none where only the header was wanted.
+    /// The frames in order, each in its own block; empty if only the header was requested.
     public var frames: [Frame]
-    /// Facts that were asked for.
+    /// The requested properties.
     public var facts: ImageFacts?
-    /// A file that is the result, in the place of frames.
+    /// A file that is the result, instead of frames.
     public var file: BlockReference?
-    /// Whether pixels are missing that the source should have.
+    /// Whether pixels are missing that the source should contain.
     public var isDamaged = false
 
     /// The pixels of one frame.
     public struct Frame: Hashable, Sendable {
-        /// Where they are.
+        /// The location.
         public var reference: BlockReference
-        /// How they lie.
+        /// The memory layout.
         public var layout: PixelLayout
 
-        /// Names pixels.
+        /// Creates a frame.
         public init(reference: BlockReference, layout: PixelLayout) {
             self.reference = reference
             self.layout = layout
         }
     }
 
-    /// Describes a decode.
+    /// Creates a decode result.
     public init(info: ImageInfo, frames: [Frame], facts: ImageFacts? = nil) {
         self.info = info
         self.frames = frames
@@ -291,16 +290,16 @@ public struct DecodedImage: Hashable, Sendable {
     }
 }
 
-/// What a transformer made.
+/// The result of a transformation.
 public struct EncodedImage: Hashable, Sendable {
     /// The bytes.
     public var reference: BlockReference
-    /// What they are.
+    /// The properties of the image.
     public var info: ImageInfo
-    /// How they were made.
+    /// How the image was produced.
     public var account: TransformAccount
 
-    /// Names an image.
+    /// Creates a result.
     public init(
         reference: BlockReference, info: ImageInfo, account: TransformAccount = TransformAccount()
     ) {
@@ -311,7 +310,7 @@ public struct EncodedImage: Hashable, Sendable {
 }
 
 extension JobResult {
-    /// The blocks that this result hands over, in order.
+    /// The blocks that this result transfers, in order.
     public var references: ShortList<BlockReference> {
         switch self {
         case .fetched(let body): ShortList(body.reference)
@@ -325,7 +324,7 @@ extension JobResult {
         }
     }
 
-    /// The same result with these references in place of its own, as many as it has.
+    /// Returns the result with its references replaced by the same number of others.
     public func with(_ references: ShortList<BlockReference>) -> JobResult {
         guard let first = references.first else { return self }
         switch self {
@@ -353,11 +352,11 @@ extension JobResult {
 }
 
 extension ImageError {
-    /// What `busy` tells a client: at least and at most so many seconds.
+    /// The range of the retry delay of `busy`, in seconds.
     public static let retryAfterSeconds = 0.1...30.0
 
-    /// Something is full; `details` say in seconds when it may not be, within
-    /// `retryAfterSeconds`.
+    /// The error for an exhausted resource; `details` contain the retry delay in seconds, clamped
+    /// to `retryAfterSeconds`.
     public static func busy(
         _ what: String, seconds: Double = retryAfterSeconds.lowerBound
     ) -> ImageError {
@@ -370,10 +369,10 @@ extension ImageError {
     }
 }
 
-// A worker tells of an origin that has nothing new by a failure, whose details have what else the
-// origin said.
+// A worker reports an unchanged resource as a failure, whose details contain the caching
+// information of the response.
 extension ImageError {
-    /// The origin says that nothing changed, and who may keep that for how long.
+    /// The error for a 304 response, with its caching information.
     public static func notModified(_ caching: OriginCaching) -> ImageError {
         var details: [String: String] = [:]
         details["cacheControl"] = caching.cacheControl.field
@@ -383,11 +382,11 @@ extension ImageError {
             .cacheNotModified, "the origin says that nothing changed", details: details)
     }
 
-    /// What it says of keeping its answer.
+    /// The `Cache-Control` directives of the response.
     public var confirmedControl: CacheControl { CacheControl(details["cacheControl"]) }
 
-    /// What that answer says of caching; `nil` where the worker did not say how old it is, or
-    /// nothing that can be.
+    /// The caching information of the response; `nil` if the worker reported no age or an invalid
+    /// one.
     public var confirmedCaching: OriginCaching? {
         guard let born = number("born"), HTTPExpiry.bornRange.contains(born) else { return nil }
         let age = ResponseAge(

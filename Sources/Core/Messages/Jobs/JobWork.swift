@@ -1,23 +1,23 @@
 public import ImageModel
 
-/// The work of one stage: what is to be done, without who asked.
+/// The work of a stage, independent of the requests that need it.
 public indirect enum JobWork: Hashable, Sendable {
-    /// Download: URL to bytes.
+    /// Download: fetch a URL.
     case fetch(FetchWork)
-    /// Cache: key to bytes.
+    /// Cache: look up a key.
     case query(QueryWork)
-    /// Cache: take a copy of bytes under a key, or only for delivery.
+    /// Cache: copy bytes under a key, or only for delivery.
     case store(StoreWork)
-    /// Cache: look for an entry, or remove it.
+    /// Cache: query or remove entries.
     case entry(EntryWork)
-    /// Decode: bytes to pixels, or to header facts.
+    /// Decode: bytes to pixels, or to header properties.
     case decode(DecodeWork)
     /// Transform: pixels to encoded bytes.
     case transform(TransformWork)
-    /// Transform: a colour to encoded bytes.
+    /// Transform: a single color to encoded bytes.
     case paint(PaintWork)
 
-    /// Who does it.
+    /// The kind of worker that performs the work.
     public var kind: WorkerKind {
         switch self {
         case .fetch: .download
@@ -27,7 +27,7 @@ public indirect enum JobWork: Hashable, Sendable {
         }
     }
 
-    /// The word of its stage in logs.
+    /// The name of its stage in logs.
     public var name: String {
         switch self {
         case .fetch: "fetch"
@@ -38,7 +38,7 @@ public indirect enum JobWork: Hashable, Sendable {
         }
     }
 
-    /// The block that it reads, the first one of several; `nil` where it reads none.
+    /// The block that the work reads, the first of several; `nil` if it reads none.
     public var input: BlockReference? {
         switch self {
         case .fetch, .query, .entry, .paint: nil
@@ -48,7 +48,7 @@ public indirect enum JobWork: Hashable, Sendable {
         }
     }
 
-    /// All blocks that it reads.
+    /// All blocks that the work reads.
     public var inputs: [BlockReference] {
         let first = input.map { [$0] } ?? []
         guard case .transform(let work) = self else { return first }
@@ -56,26 +56,26 @@ public indirect enum JobWork: Hashable, Sendable {
     }
 }
 
-/// Fetch a URL.
+/// A transfer of a URL.
 public struct FetchWork: Hashable, Sendable {
-    /// Absolute URL with user info, if it had any.
+    /// The absolute URL including user info.
     public var url: String
-    /// Headers of the request.
+    /// The headers of the request.
     public var headers: [HTTPHeader]
-    /// Bytes of a body at most.
+    /// The maximum number of bytes of a body.
     public var bodyBytesMax: UInt64
-    /// What the cached body was said to be: the origin answers `cacheNotModified` where it still
-    /// is (RFC 9110 §13.1).
+    /// The validators of the cached body; if it is unchanged, the job fails with `cacheNotModified`
+    /// (RFC 9110 §13.1).
     public var validators: Validators?
-    /// Patterns, one of which the URL of every redirect has to match; empty: it need not.
+    /// URL patterns, one of which every redirect must match; empty for no restriction.
     public var sources: [String]
-    /// Who obtains the bytes.
+    /// The loader of the bytes.
     public var loader: FetchLoader
-    /// What rules say of it, but for the URL, which is said above; the cookie jar is named after
-    /// the identity as well.
+    /// The operator's settings for the transfer, except for the URL above; the cookie jar name
+    /// includes the identity.
     public var terms: TransferTerms
 
-    /// Describes a transfer.
+    /// Creates a transfer.
     public init(
         url: String, headers: [HTTPHeader], bodyBytesMax: UInt64, validators: Validators? = nil,
         sources: [String] = [], loader: FetchLoader = .http,
@@ -91,14 +91,14 @@ public struct FetchWork: Hashable, Sendable {
     }
 }
 
-/// By what an origin knows a body again; at least one of them.
+/// The validators of a body; at least one of them.
 public struct Validators: Hashable, Sendable {
     /// For `If-None-Match`.
     public var etag: String?
-    /// For `If-Modified-Since`, where there is no entity tag.
+    /// For `If-Modified-Since`, if there is no entity tag.
     public var lastModified: String?
 
-    /// `nil` where the origin gave neither.
+    /// Returns `nil` if the origin sent neither.
     public init?(etag: String?, lastModified: String?) {
         guard etag != nil || lastModified != nil else { return nil }
         self.etag = etag
@@ -106,33 +106,33 @@ public struct Validators: Hashable, Sendable {
     }
 }
 
-/// Look a key up.
+/// A lookup of a key.
 public struct QueryWork: Hashable, Sendable {
-    /// Where the bytes of a hit are put.
+    /// Where the bytes of a hit are placed.
     public enum Destination: UInt8, Hashable, Sendable {
-        /// `results/`, for a client, kept in the memory tier where `promotes` says so.
+        /// `results/`, for a client; also kept in the memory tier if `promotes` is set.
         case results = 0
         /// The cache's own arena, for a decoder; freed when the coordinator releases it.
         case staging = 1
     }
 
-    /// The text of the cache key.
+    /// The stored text of the cache key.
     public var key: String
-    /// Tiers to ask.
+    /// The tiers to query.
     public var tiers: CacheTypes
-    /// Where a hit goes.
+    /// Where a hit is placed.
     public var destination: Destination
     /// Whether a disk hit enters the memory tier (SEMANTICS §5.3).
     public var promotes: Bool
-    /// Caches that are asked for the same key, one after the other, where the one of the key does
-    /// not have it; as stored texts call them.
+    /// Further caches to query for the same key, in order, if the cache of the key misses; named as
+    /// in stored texts.
     public var caches: [String] = []
-    /// Whether what any of them has in memory comes before what another has on the disk.
+    /// Whether a memory hit in any of them takes precedence over a disk hit in another.
     public var memoryFirst = false
-    /// Bytes of a hit at most; 0: as many as there are.
+    /// The maximum size of a hit in bytes; 0 for no limit.
     public var bytesMax: UInt64 = 0
 
-    /// Describes a query.
+    /// Creates a query.
     public init(key: String, tiers: CacheTypes, destination: Destination, promotes: Bool) {
         self.key = key
         self.tiers = tiers
@@ -141,37 +141,36 @@ public struct QueryWork: Hashable, Sendable {
     }
 }
 
-/// Something about one entry, or about some of them, without their bytes (SEMANTICS §5.7).
+/// An operation on one or several entries, without their bytes (SEMANTICS §5.7).
 public struct EntryWork: Hashable, Sendable {
-    /// What is done.
+    /// The action.
     public var action: EntryAction
-    /// The text of the cache key; empty where several entries are meant.
+    /// The stored text of the cache key; empty for a selection of entries.
     public var key: String
-    /// The tiers concerned.
+    /// The tiers to act on.
     public var tiers: CacheTypes
-    /// Further caches whose entry of the same key is meant, as stored texts call them; the first
-    /// one that has it is the answer to `contains`.
+    /// Further caches with the same key, named as in stored texts; for `contains` the first one
+    /// that has the entry determines the answer.
     public var caches: [String] = []
-    /// Whether one of them that has it in memory comes before one that has it on the disk.
+    /// Whether an entry in memory in any of them takes precedence over one on disk.
     public var memoryFirst = false
-    /// Which entries are meant, where no key is named.
+    /// The selected entries, if there is no key.
     public var selection: EntrySelection
-    /// Where a list goes on: `EntryPage.next` of the page before; 0 is the beginning.
+    /// Where to continue a list: `EntryPage.next` of the previous page; 0 for the beginning.
     public var after: UInt64
-    /// Entries of one page of a list, from 1 to `EntryPage.entriesMax`.
+    /// The maximum number of entries per page of a list, from 1 to `EntryPage.entriesMax`.
     public var limit: UInt32
-    /// Of `renew`: until when the entry may be used, and by what its bytes are known.
+    /// For `renew`: the new expiry, and what identifies the bytes.
     public var renewal: Validity?
-    /// Of `renew`: whether only our own caches are told, since an external one already knows.
+    /// For `renew`: whether only our own caches are updated because an external one already knows.
     package var staysOwn = false
-    /// Of `contains`: whether an external cache that has the entry answers with what it knows of
-    /// its freshness.
+    /// For `contains`: whether an external cache that has the entry answers with its freshness.
     public var wantsValidity = false
-    /// Of `removeSelected`: whether the answer may be that of a first step, with `EntryPage.next`
-    /// as the `after` of the next one. Only external caches remove in steps.
+    /// For `removeSelected`: whether the answer may be that of a first step, whose `EntryPage.next`
+    /// is the `after` of the next one. Only external caches remove in steps.
     public var inSteps = false
 
-    /// Describes it.
+    /// Creates an operation.
     public init(
         action: EntryAction, key: String, tiers: CacheTypes,
         selection: EntrySelection = EntrySelection(), after: UInt64 = 0, limit: UInt32 = 0
@@ -185,27 +184,27 @@ public struct EntryWork: Hashable, Sendable {
     }
 }
 
-/// What is done with an entry.
+/// An action on cache entries.
 public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
-    /// Which of the tiers have it; does not count as use.
+    /// Report which tiers contain the entry; doesn't count as use.
     case contains = 0
-    /// It goes from the tiers; what is on its way to them for that key is not kept.
+    /// Remove the entry from the tiers; pending stores for that key are discarded.
     case remove = 1
-    /// Every entry of every cache goes from the tiers, in the same way; there is no key.
+    /// Remove every entry of every cache in the same way; there is no key.
     case clear = 2
-    /// The entries of a selection go from the tiers, in the same way.
+    /// Remove the entries of a selection in the same way.
     case removeSelected = 3
-    /// The entries of a selection are listed, page after page.
+    /// List the entries of a selection page by page.
     case list = 4
-    /// The entries of a selection are counted, with their bytes.
+    /// Count the entries of a selection and their bytes.
     case count = 5
-    /// The tiers go down to their low-water mark, and the disk lets go of what is over age.
+    /// Evict down to the low-water mark of each tier, and remove expired entries from disk.
     case trim = 6
-    /// The origin has confirmed the entry: what it says of caching holds from now on, where the
-    /// entry is still of the same bytes. Coordinators alone want this.
+    /// Update the caching information of an entry that the origin has confirmed, if the entry still
+    /// has the same bytes. Sent only by coordinators.
     case renew = 7
 
-    /// Whether it is about several entries, so that its answer is a page.
+    /// Whether the action affects several entries, so that the answer is a page.
     public var isOfSeveral: Bool {
         switch self {
         case .contains, .remove, .clear, .renew: false
@@ -213,7 +212,7 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether entries leave that were not to be let go of by themselves.
+    /// Whether the action removes entries that would not be evicted by themselves.
     public var removes: Bool {
         switch self {
         case .remove, .clear, .removeSelected: true
@@ -222,33 +221,34 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Take a copy of bytes.
+/// A copy of bytes into the cache.
 public struct StoreWork: Hashable, Sendable {
-    /// The text of the cache key; `nil` where policy forbids storing and only delivery is wanted.
+    /// The stored text of the cache key; `nil` if policy forbids storing and only delivery is
+    /// requested.
     public var key: String?
-    /// The bytes, in another process' segment: read with `pread`.
+    /// The bytes in the segment of another process, read with `pread`.
     public var source: BlockReference
-    /// Tiers that keep it.
+    /// The tiers to store in.
     public var tiers: CacheTypes
-    /// Further caches that keep it under the same key, as stored texts call them.
+    /// Further caches that store the bytes under the same key, named as in stored texts.
     public var caches: [String] = []
-    /// Whether the copy is put into `results/` and named in the outcome.
+    /// Whether the copy is placed in `results/` and referenced by the outcome.
     public var delivers: Bool
     /// Whether the outcome waits for the disk.
     public var waitsForDisk: Bool
-    /// Whether the bytes were found in an external cache (SEMANTICS §5.26): they are kept only if
-    /// nothing newer is known under the key, and the outcome does not wait for the disk.
+    /// Whether the bytes are a hit of an external cache (SEMANTICS §5.26): they are stored only if
+    /// nothing newer is known under the key, and the outcome doesn't wait for the disk.
     public var isPromotion = false
-    /// Facts stored with the bytes.
+    /// The metadata stored with the bytes.
     public var metadata: StoredMetadata
-    /// Until when an external cache may keep it, in milliseconds since 1970: the origin has to be
-    /// asked from then on. `nil` if the origin does not say.
+    /// The expiry for an external cache in milliseconds since 1970, from which the origin must be
+    /// asked. `nil` if the origin states none.
     public var expires: Int64?
-    /// Bytes in the cache's own arena; where the store keeps and delivers nothing, the outcome says
-    /// whether the source has the same.
+    /// A block in the cache's own arena. If the store neither stores nor delivers, the outcome
+    /// reports whether the source has the same bytes.
     public var comparedWith: BlockID?
 
-    /// Describes a store.
+    /// Creates a store.
     public init(
         key: String?, source: BlockReference, tiers: CacheTypes, delivers: Bool,
         waitsForDisk: Bool, metadata: StoredMetadata, comparedWith: BlockID? = nil
@@ -264,33 +264,32 @@ public struct StoreWork: Hashable, Sendable {
     }
 }
 
-/// Facts that the cache keeps beside the bytes.
+/// Metadata stored with the bytes of a cache entry.
 public struct StoredMetadata: Hashable, Sendable {
-    /// Of the bytes.
+    /// The properties of the bytes.
     public var info: ImageInfo
-    /// As the origin said, for originals.
+    /// The content type sent by the origin, for originals.
     public var contentType: String?
-    /// Validator of the origin, or a mark in its place that is none; of a result, that of the
-    /// original of which it was made.
+    /// The origin's entity tag, or a placeholder that is not a validator; for a result, that of its
+    /// original.
     public var etag: String?
-    /// Validator of the origin; of a result, that of the original of which it was made.
+    /// The origin's `Last-Modified`; for a result, that of its original.
     public var lastModified: String?
-    /// Names of request headers on which the origin's answer depends, for originals.
+    /// The names of request headers on which the origin's response depends, for originals.
     public var vary: String?
-    /// What the origin says of caching; of a result, that of its original. `nil` where no origin
-    /// was asked, or that is not known.
+    /// The caching information of the origin; for a result, that of its original. `nil` if no
+    /// origin was asked or it is unknown.
     public var caching: OriginCaching?
-    /// Words by which it is found, `CacheTag.entryMax` at most; of a result, those of its original
-    /// as well.
+    /// The tags, at most `CacheTag.entryMax`; for a result, including those of its original.
     public var tags: [String] = []
-    /// Bytes of who put it.
+    /// Extended data supplied by the client.
     public var extendedData: ExtendedData?
-    /// Of the bytes that are kept; the cache computes it as it stores them.
+    /// The digest of the stored bytes, computed by the cache.
     public var digest: ContentDigest?
-    /// Of the pipeline by which they came to be; 0: of one before these were counted.
+    /// The pipeline revision that produced the bytes; 0 for versions before revisions.
     public var revision = PipelineRevision.current
 
-    /// Facts; a result has no more of the origin's words than its validators and `caching`.
+    /// Creates metadata; for a result only the validators and `caching` come from the origin.
     public init(
         info: ImageInfo, contentType: String? = nil, etag: String? = nil,
         lastModified: String? = nil, vary: String? = nil, caching: OriginCaching? = nil
@@ -303,39 +302,40 @@ public struct StoredMetadata: Hashable, Sendable {
         self.lastModified = lastModified
     }
 
-    /// Whether bytes under that text are a result of another revision, which is regenerated.
+    /// Returns whether bytes under that text are a result of another revision, which is
+    /// regenerated.
     package func isOutdated(under text: String) -> Bool {
         revision != PipelineRevision.current && CacheKey.mayBeDerived(text)
     }
 }
 
-/// Decode bytes.
+/// A decode of encoded bytes.
 public struct DecodeWork: Hashable, Sendable {
     /// The encoded bytes.
     public var source: BlockReference
-    /// Which frame of an animation is wanted, from 0 on; `nil`: as a still image.
+    /// The frame of an animation, counted from 0; `nil` for a still image.
     public var frame: Int?
-    /// Whether all frames of an animation are wanted, in one block (`PixelLayout.animation`).
+    /// Whether all frames of an animation are decoded into one block (`PixelLayout.animation`).
     public var wantsAllFrames = false
-    /// What is needed of them.
+    /// The need of the result.
     public var need: DecodeNeed
-    /// What is wanted beside the pixels, where there is such.
+    /// The metadata to return along with the pixels if present.
     public var keeps: KeptParts
-    /// Facts that are wanted as well.
+    /// The additional properties to determine.
     public var facts: WantedFacts
-    /// Which files are handed over instead of pixels, since they are the result; `nil`: none.
+    /// The files that are returned instead of pixels because they are the result; `nil` for none.
     public var passing: Passing?
-    /// Limits, checked on the header before any pixel.
+    /// The limits, checked on the header before any pixel is decoded.
     public var limits: ImageLimits
-    /// Frames that the outcome may have, of a source with several of them.
+    /// The maximum number of frames in the outcome for a source with several.
     public var framesMax: Int
-    /// Whether the bytes are the first ones of a file that still arrives: its header is wanted, and
-    /// what can be shown of it. Not with all frames, nor with facts.
+    /// Whether the bytes are the beginning of a file that is still arriving: its header and the
+    /// displayable part are decoded. Not combined with all frames or additional properties.
     public var isPartial: Bool
-    /// Whether what there is of damaged pixels is decoded.
+    /// Whether damaged pixels are decoded as far as possible.
     public var showsDamaged = false
 
-    /// Describes a decode.
+    /// Creates a decode.
     public init(
         source: BlockReference, frame: Int? = nil, need: DecodeNeed, keeps: KeptParts = [],
         facts: WantedFacts = WantedFacts(), limits: ImageLimits, framesMax: Int = 1,
@@ -351,47 +351,47 @@ public struct DecodeWork: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// Whether all that it asks for can be had together.
+    /// Whether the combination of options is valid.
     package var isPossible: Bool { !isPartial || (!wantsAllFrames && facts.kinds.isEmpty) }
 
-    /// Whether an SVG is answered without drawing it: as a file, or by what its first element
-    /// says. Any decoder of ours can do so.
+    /// Whether an SVG is handled without rendering: as a file, or from its root element alone. Any
+    /// of the built-in decoders can do that.
     package var takesDrawingsUndrawn: Bool {
         guard !isPartial else { return false }
         return passing?.passesDrawings(for: need) ?? (need == .header && facts.kinds.isEmpty)
     }
 
-    /// Bytes of a file at most that is handed over: that of the source, with what was kept of its
-    /// metadata rewritten, or inflated.
+    /// The maximum size in bytes of a file that is returned: the source with rewritten metadata, or
+    /// decompressed.
     package var passedBytesMax: UInt64 {
         max(source.length + Self.keptBytesMax, Self.inflatedBytesMax)
     }
 
-    /// Bytes at most that a file grows by its rewritten metadata.
+    /// The maximum number of bytes that rewritten metadata adds to a file.
     package static let keptBytesMax: UInt64 = 256 << 10
-    /// Bytes at most of an SVG that came compressed.
+    /// The maximum size in bytes of a decompressed SVG.
     package static let inflatedBytesMax: UInt64 = 16 << 20
 }
 
-/// Transform pixels and encode them.
+/// A transformation of pixels, followed by encoding.
 public struct TransformWork: Hashable, Sendable {
     /// The pixels.
     public var source: BlockReference
-    /// How they lie.
+    /// The memory layout of the pixels.
     public var layout: PixelLayout
-    /// What the source was: its format is the default of the output, its size (displayed, before
-    /// any reduction) is what geometry counts in.
+    /// The properties of the source: its format is the default of the output, its size (displayed,
+    /// before downscaling) is the reference of all geometry.
     public var sourceInfo: ImageInfo
-    /// Steps in order.
+    /// The steps, in order.
     public var steps: [TransformStep]
-    /// How the result is encoded.
+    /// The encoding of the result.
     public var output: OutputOptions
-    /// Limits of every step's image.
+    /// The limits of the image at every step.
     public var limits: ImageLimits
-    /// What is laid over it, in the order of the steps that do so; those have no URL.
+    /// The overlays in step order; the steps themselves have no URL.
     public var overlays: [OverlayInput]
 
-    /// Describes a transformation.
+    /// Creates a transformation.
     public init(
         source: BlockReference, layout: PixelLayout, sourceInfo: ImageInfo,
         steps: [TransformStep], output: OutputOptions, limits: ImageLimits,
@@ -407,16 +407,16 @@ public struct TransformWork: Hashable, Sendable {
     }
 }
 
-/// The pixels of an image that is laid over another one.
+/// The pixels of an overlay.
 public struct OverlayInput: Hashable, Sendable {
     /// The pixels.
     public var source: BlockReference
-    /// How they lie.
+    /// The memory layout of the pixels.
     public var layout: PixelLayout
-    /// What they were made of; the size is the displayed one.
+    /// The properties of the source of the overlay, with its displayed size.
     public var info: ImageInfo
 
-    /// Describes them.
+    /// Creates an overlay input.
     public init(source: BlockReference, layout: PixelLayout, info: ImageInfo) {
         self.source = source
         self.layout = layout
@@ -424,18 +424,18 @@ public struct OverlayInput: Hashable, Sendable {
     }
 }
 
-/// Encode an image of one colour.
+/// An encoding of an image of one color.
 public struct PaintWork: Hashable, Sendable {
-    /// Of every pixel.
+    /// The color of every pixel.
     public var colour: Colour
-    /// Of the image.
+    /// The size of the image.
     public var size: PixelSize
-    /// How it is encoded; PNG where no format is named.
+    /// The encoding; PNG by default.
     public var output: OutputOptions
-    /// Limits of the image.
+    /// The limits of the image.
     public var limits: ImageLimits
 
-    /// Describes an image.
+    /// Creates a painted image.
     public init(colour: Colour, size: PixelSize, output: OutputOptions, limits: ImageLimits) {
         self.colour = colour
         self.size = size
@@ -444,9 +444,9 @@ public struct PaintWork: Hashable, Sendable {
     }
 }
 
-// What a transformation makes is known before it is made: a result that is anything else is none.
+// The properties of a result are known before the transformation: any deviation is an error.
 extension TransformWork {
-    /// The size of the result; `nil` where a step makes nothing of what the steps before it made.
+    /// The size of the result; `nil` if a step fails for the size before it.
     public var resultSize: PixelSize? {
         var size = sourceInfo.size
         for step in steps {
@@ -456,13 +456,14 @@ extension TransformWork {
         return size
     }
 
-    /// Frames that the result has at most: all, where its format holds them, else the first one.
+    /// Returns the maximum number of frames of the result: all if its format can hold them,
+    /// otherwise one.
     package func framesMax(in format: ImageFormat) -> Int {
         format.holdsFrames ? layout.frames : 1
     }
 
-    /// Whether a result may have that size: `resultSize`, or, where a step looks for it in the
-    /// pixels, any within the limits.
+    /// Returns whether a result may have that size: `resultSize`, or, if a step determines the size
+    /// from the pixels, any size within the limits.
     package func mayBecome(_ size: PixelSize) -> Bool {
         guard let known = resultSize else { return false }
         guard steps.contains(where: \.form.looksForItsSize) else { return size == known }
@@ -470,12 +471,13 @@ extension TransformWork {
         return max(size.width, size.height) <= limits.sideMax && area <= limits.pixelsMax
     }
 
-    /// The format asked for, else the first of those accepted that has room for the result, else
-    /// the source's where images stay in it, else PNG with alpha and JPEG without.
+    /// Returns the requested format, otherwise the first accepted one that supports the size of the
+    /// result, otherwise the source's if images remain in it, otherwise PNG with alpha and JPEG
+    /// without.
     ///
-    /// An animation is of the first accepted one that holds frames, else of the source's, else
-    /// WebP. A still of an animation stays in the source's format, whatever is accepted: who gets
-    /// it sees that it is one of many.
+    /// An animation uses the first accepted format that can hold frames, otherwise the source's,
+    /// otherwise WebP. A still of an animation remains in the source's format, whatever is
+    /// accepted, so that the client can tell that it is one of several.
     public func resultFormat(hasAlpha: Bool) -> ImageFormat {
         if let format = output.format { return format }
         if layout.animation != nil {
@@ -490,7 +492,7 @@ extension TransformWork {
 }
 
 extension PaintWork {
-    /// PNG, which keeps the colour as it is, where no format is asked for or accepted.
+    /// The requested or accepted format; PNG by default, because it preserves the color exactly.
     public var resultFormat: ImageFormat {
         output.format ?? output.acceptedFormat(for: size) ?? .png
     }

@@ -1,29 +1,30 @@
 public import ImageModel
 
-/// How decoded pixels lie in their block (PROTOCOL §7.1): in one plane, their samples interleaved;
-/// or in three planes of one sample each, as a JPEG has them: Y, Cb and Cr of BT.601 in full
-/// range (JFIF 1.02), the colours with as many samples as the image has or with fewer, sited in
-/// the middle of those that they stand for.
+/// The memory layout of decoded pixels in their block (PROTOCOL §7.1): one plane of interleaved
+/// samples, or three planes of one sample each as in a JPEG: Y, Cb and Cr of BT.601 in full range
+/// (JFIF 1.02), with chroma at full or reduced resolution, sited at the center of the pixels it
+/// covers.
 public struct PixelLayout: Hashable, Sendable {
-    /// One, or three with one band each.
+    /// One plane, or three with one band each.
     public var planes: [PixelPlane]
-    /// What is still to be done to display them.
+    /// The orientation still to be applied.
     public var orientation: Orientation
-    /// What the samples are; in three planes as usual.
+    /// The sample format; the default in three planes.
     public var samples = SampleForm.usual
-    /// Of frames that lie one behind the other, all like the first one, which is what the plane
-    /// says: how long each is shown, and how often all.
+    /// For consecutive frames with the same layout, which is that of the plane: the frame durations
+    /// and the loop count.
     public var animation: AnimationFacts?
-    /// What lies in the block beside the pixels; each kind once.
+    /// Metadata in the block in addition to the pixels; each kind at most once.
     public var enclosures: [Enclosure] = []
 
-    /// Planes as a decoder made them.
+    /// Creates a layout of planes as decoded.
     public init(planes: [PixelPlane], orientation: Orientation) {
         self.planes = planes
         self.orientation = orientation
     }
 
-    /// Interleaved pixels as they are displayed, the whole block unless said otherwise.
+    /// Creates a layout of interleaved pixels in display orientation; by default all of them are
+    /// image content.
     public init(
         bands: PixelPlane.Bands, size: PixelSize, stride: Int, samples: SampleForm = .usual,
         activeWidth: Double? = nil, activeHeight: Double? = nil
@@ -35,14 +36,14 @@ public struct PixelLayout: Hashable, Sendable {
         self.samples = samples
     }
 
-    /// Brightness and colours lie apart.
+    /// Whether luma and chroma are in separate planes.
     public var isPlanar: Bool { planes.count == Self.planesMax }
 
-    /// Planes at most.
+    /// The maximum number of planes.
     public static let planesMax = 3
 
-    /// Bytes of the block that the pixels and what lies beside them take; `nil` where that
-    /// overflows or makes no sense.
+    /// The number of bytes of the block that pixels and metadata occupy; `nil` if the layout is
+    /// invalid or overflows.
     public var byteCount: Int? {
         guard var count = pixelByteCount, Set(enclosures.map(\.kind)).count == enclosures.count
         else { return nil }
@@ -53,7 +54,8 @@ public struct PixelLayout: Hashable, Sendable {
         return count
     }
 
-    /// Bytes of the block that the pixels take; `nil` where that overflows or makes no sense.
+    /// The number of bytes of the block that the pixels occupy; `nil` if the layout is invalid or
+    /// overflows.
     public var pixelByteCount: Int? {
         guard planes.count == 1 || isPlanar && planes.allSatisfy({ $0.bands == .grey }),
             mayHaveSamples, mayHaveFrames
@@ -67,24 +69,24 @@ public struct PixelLayout: Hashable, Sendable {
         return overflow ? nil : all
     }
 
-    /// Frames that lie in the block, at least one.
+    /// The number of frames in the block, at least one.
     public var frames: Int { animation.map { max(1, $0.durations.count) } ?? 1 }
 
-    /// The bytes of one frame in those of all.
+    /// Returns the byte range of one frame.
     public func bytes(ofFrame index: Int) -> Range<Int>? {
         guard let pixelByteCount, (0..<frames).contains(index) else { return nil }
         let count = pixelByteCount / frames
         return index * count..<(index + 1) * count
     }
 
-    /// The same of one frame, which lies at the start.
+    /// The layout of one frame, which is at the start.
     public var still: PixelLayout {
         var layout = self
         layout.animation = nil
         return layout
     }
 
-    /// Frames are at least two, of four bands of 8 bits, and whole.
+    /// At least two complete frames of 8-bit RGBA.
     private var mayHaveFrames: Bool {
         guard let animation else { return true }
         return (2...AnimationFacts.framesMax).contains(animation.durations.count)
@@ -92,25 +94,26 @@ public struct PixelLayout: Hashable, Sendable {
             && planes[0].isWhole && samples == .usual
     }
 
-    /// Planes that lie apart have 8 bits, and only red, green and blue have a high dynamic range.
+    /// Separate planes have 8 bits, and only RGB can have a high dynamic range.
     private var mayHaveSamples: Bool {
         guard samples != .usual else { return true }
         let hasColours = planes.allSatisfy { $0.bands == .rgb || $0.bands == .rgba }
         return samples.isPossible && planes.count == 1 && (samples.hdr == nil || hasColours)
     }
 
-    /// Whether of every plane all is image but for a fraction of the last column and row.
+    /// Whether every plane consists entirely of image content except for a fraction of its last
+    /// column and row.
     public var isActive: Bool { planes.allSatisfy(\.isActive) }
 }
 
-/// Samples in rows, of one colour or of several next to each other: a part of a block. Rows are top
-/// to bottom.
+/// Rows of samples from top to bottom in a part of a block, with one or several interleaved
+/// channels.
 public struct PixelPlane: Hashable, Sendable {
-    /// Samples of a pixel, next to each other.
+    /// The channels of a pixel, interleaved.
     public enum Bands: UInt8, Hashable, Sendable, CaseIterable {
-        /// One sample: grey, or the one colour of this plane.
+        /// One sample: gray, or the single channel of this plane.
         case grey = 1
-        /// Grey and straight alpha.
+        /// Gray and straight alpha.
         case greyAlpha = 2
         /// Red, green, blue.
         case rgb = 3
@@ -118,21 +121,21 @@ public struct PixelPlane: Hashable, Sendable {
         case rgba = 4
     }
 
-    /// The samples of a pixel.
+    /// The channels of a pixel.
     public var bands: Bands
-    /// Bytes from the start of the block to the first sample.
+    /// The offset of the first sample in the block, in bytes.
     public var offset: Int
     /// Columns and rows in the block.
     public var size: PixelSize
-    /// Bytes from one row to the next, at least columns × bands × bytes of a sample.
+    /// The row stride in bytes, at least columns × bands × bytes per sample.
     public var stride: Int
-    /// Columns that are image, a fraction where a reduced source does not fill the last one
-    /// (2725 / 4 = 681.25 of 682). Greater than `size.width` − 1, at most `size.width`.
+    /// The number of columns with image content, fractional if a downscaled source doesn't fill the
+    /// last one (2725 / 4 = 681.25 of 682). Greater than `size.width` − 1, at most `size.width`.
     public var activeWidth: Double
-    /// Rows that are image, likewise.
+    /// The number of rows with image content, likewise.
     public var activeHeight: Double
 
-    /// Describes samples; the whole is active unless said otherwise.
+    /// Creates a plane; by default all of it is image content.
     public init(
         bands: Bands, offset: Int = 0, size: PixelSize, stride: Int, activeWidth: Double? = nil,
         activeHeight: Double? = nil
@@ -145,8 +148,8 @@ public struct PixelPlane: Hashable, Sendable {
         self.activeHeight = activeHeight ?? Double(size.height)
     }
 
-    /// Bytes from its first sample to the end of its last row: stride × rows; `nil` where that
-    /// overflows or makes no sense, or where samples of two bytes do not begin at even ones.
+    /// Returns the number of bytes from the first sample to the end of the last row: stride × rows;
+    /// `nil` if the layout is invalid or overflows, or if two-byte samples are misaligned.
     public func byteCount(_ samples: SampleForm = .usual) -> Int? {
         let bytes = samples.bytes
         guard size.isPositive, offset.isMultiple(of: bytes), stride.isMultiple(of: bytes),
@@ -155,19 +158,19 @@ public struct PixelPlane: Hashable, Sendable {
         return Self.product(stride, size.height)
     }
 
-    /// Bytes from the start of the block to the end of its last row.
+    /// Returns the offset of the end of the last row in the block.
     func end(_ samples: SampleForm) -> Int? {
         guard offset >= 0, let byteCount = byteCount(samples) else { return nil }
         let (end, overflow) = offset.addingReportingOverflow(byteCount)
         return overflow ? nil : end
     }
 
-    /// Whether the active part is the image but for a fraction of the last column and row.
+    /// Whether everything is image content except for a fraction of the last column and row.
     public var isActive: Bool {
         Self.reaches(size.width, activeWidth) && Self.reaches(size.height, activeHeight)
     }
 
-    /// Whether all of it is image.
+    /// Whether everything is image content.
     var isWhole: Bool {
         activeWidth == Double(size.width) && activeHeight == Double(size.height)
     }
@@ -183,9 +186,9 @@ public struct PixelPlane: Hashable, Sendable {
 }
 
 extension EncodedImage {
-    /// How the pixels of a PAM lie behind its header, which has as many bytes in each
-    /// (`PixelMapHeader`): so the number of all bytes says how many samples a pixel has. `nil` for
-    /// other formats, and where it is none that the size and the alpha channel leave.
+    /// The layout of the pixels of a PAM. Its header has a fixed size (`PixelMapHeader`), so the
+    /// total number of bytes determines the samples per pixel. `nil` for other formats, and if the
+    /// number doesn't match the size and the alpha channel.
     package var pixelMap: PixelLayout? {
         guard info.format == .pam, let area = info.size.area, area > 0,
             let length = Int(exactly: reference.length), length > PixelMapHeader.byteCount
@@ -206,44 +209,45 @@ extension PixelPlane.Bands {
     fileprivate var hasAlpha: Bool { self == .greyAlpha || self == .rgba }
 }
 
-/// Bytes of a source that go into results beside its pixels, and where they lie in the block of
-/// these (PROTOCOL §7.1). Who reads them trusts them no more than the source.
+/// Metadata of a source that goes into results in addition to its pixels, and its location in their
+/// block (PROTOCOL §7.1). It is as untrusted as the source.
 public struct Enclosure: Hashable, Sendable {
-    /// What they are; the number on the wire.
+    /// The kind of metadata; the number on the wire.
     public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
-        /// An ICC profile of red, green and blue, or of grey.
+        /// An ICC profile for RGB or gray.
         case profile = 1
-        /// EXIF, from the header of its TIFF on.
+        /// EXIF, starting at its TIFF header.
         case exif = 2
         /// An XMP packet.
         case xmp = 3
-        /// Records of IPTC-IIM.
+        /// IPTC-IIM records.
         case iptc = 4
 
-        /// Bytes at most: 4 MiB of a profile, of others what one segment of a JPEG holds.
+        /// The maximum size in bytes: 4 MiB for a profile, otherwise the capacity of one JPEG
+        /// segment.
         public var bytesMax: Int { self == .profile ? 4 << 20 : 65_500 }
     }
 
-    /// What they are.
+    /// The kind of metadata.
     public var kind: Kind
-    /// From the first byte of the block's reference.
+    /// The offset from the first byte of the block's reference.
     public var offset: Int
-    /// At least 1.
+    /// The length in bytes, at least 1.
     public var length: Int
 
-    /// Names bytes.
+    /// Creates a location.
     public init(kind: Kind, offset: Int, length: Int) {
         (self.kind, self.offset, self.length) = (kind, offset, length)
     }
 
-    /// Where the bytes end; `nil` where the numbers make no sense.
+    /// The end offset; `nil` if the numbers are invalid.
     public var end: Int? {
         guard offset >= 0, (1...kind.bytesMax).contains(length) else { return nil }
         let (end, overflows) = offset.addingReportingOverflow(length)
         return overflows ? nil : end
     }
 
-    /// Which wishes may bring it.
+    /// The kept parts that may include it.
     package var wishes: KeptParts {
         kind == .profile ? [.profile, .greyProfile] : [.rights, .metadata]
     }

@@ -1,5 +1,5 @@
-// The variables of imagor 1.9, by its documentation ("Configuration"). PORT, BIND, DEBUG and
-// AWS_… are not looked at: other programs have them, too.
+// The variables of imagor 1.9, according to its documentation ("Configuration"). PORT, BIND, DEBUG
+// and AWS_… are ignored because other programs use them, too.
 extension PeerSetting {
     static let imagor: [PeerSetting] = imagorCore + imagorLoader + imagorAbsent
 
@@ -99,6 +99,6 @@ extension PeerSetting {
             "UPLOAD_LOADER_*", off: PeerValue.no,
             advice: "--gateway-post-tokens answers an image that is sent with its result")
 
-    /// What a table of the migration page says, for its test.
+    /// The variables in a table of the migration page, for its test.
     package static var imagorNames: [String] { imagor.map(\.name) }
 }

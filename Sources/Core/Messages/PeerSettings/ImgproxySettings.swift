@@ -1,4 +1,4 @@
-// The variables of imgproxy 4, by its documentation ("Configuration options").
+// The variables of imgproxy 4, according to its documentation ("Configuration options").
 extension PeerSetting {
     static let imgproxy: [PeerSetting] =
         imgproxyServer + imgproxySecurity + imgproxyOutput + imgproxySources + imgproxyAbsent
@@ -208,7 +208,8 @@ extension PeerSetting {
             "IMGPROXY_BASE64_URL_INCLUDES_FILENAME", off: PeerValue.no,
             advice: "leave the file name out of URLs, and say it with fn:")
 
-    /// With commas between; one that holds commas has a line of its own in a file.
+    /// Presets separated by commas; a preset that contains commas needs a line of its own in a
+    /// file.
     private static let presets = PeerSetting(
         "IMGPROXY_PRESETS",
         .options(expected: "NAME=OPTIONS with commas between") { text in
@@ -265,7 +266,7 @@ extension PeerSetting {
             "IMGPROXY_BUFFER_POOL_CALIBRATION_THRESHOLD",
             advice: "workers give memory back by themselves, within their cgroup")
 
-    /// What a table of the migration page says, for its test.
+    /// The variables in a table of the migration page, for its test.
     package static var imgproxyNames: [String] { imgproxy.map(\.name) }
 }
 

@@ -1,9 +1,10 @@
-/// The settings of another image server that are read from the environment, so that a deployment
-/// can be tried before it is rewritten (`Proto/Migration`). Pure: a table, and no environment.
+/// Translates the environment variables of other image servers, so that Imagebus can be tried in a
+/// deployment before it is migrated (`Proto/Migration`). Pure: a table that doesn't access the
+/// environment.
 public enum PeerSettings {
-    /// What variables become.
+    /// The result of translating variables.
     public struct Translation: Hashable, Sendable {
-        /// Options of `imagebus serve`, and the variables that give them.
+        /// An option of `imagebus serve`, and the variable it comes from.
         public struct Entry: Hashable, Sendable {
             /// The option.
             public var option: PeerOption
@@ -11,29 +12,29 @@ public enum PeerSettings {
             public var variable: String
         }
 
-        /// In the order of the variables' names.
+        /// The options in the order of the variable names.
         public var entries: [Entry] = []
-        /// Lines of a key file.
+        /// The lines of a key file.
         public var keyLines: [String] = []
-        /// The variables that have keys.
+        /// The variables that contain keys.
         public var keyVariables: [String] = []
     }
 
-    /// A variable that cannot be taken.
+    /// A variable that is not supported or has an invalid value.
     public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// The variable.
         public let variable: String
-        /// What to do.
+        /// How to fix it.
         public let advice: String
 
-        /// `IMGPROXY_SECRET is not supported: …`
+        /// The message: `IMGPROXY_SECRET is not supported: …`
         public var description: String { "\(variable): \(advice)" }
     }
 
-    /// What the variables of an environment become where URLs of a grammar are read. Variables
-    /// that belong to none of its servers are not looked at.
+    /// Translates the variables of an environment for a URL grammar. Variables of other programs
+    /// are ignored.
     ///
-    /// Throws for a variable that this server does not support, and for a value that is none.
+    /// Throws for a variable that Imagebus does not support, and for an invalid value.
     public static func translate(
         _ environment: [String: String], grammar: String
     ) throws(Fault) -> Translation {
@@ -53,7 +54,7 @@ public enum PeerSettings {
         return translation
     }
 
-    /// Whether a variable's name is one that only another image server has.
+    /// Returns whether a variable name is specific to another image server.
     public static func isOfServer(_ variable: String) -> Bool {
         PeerServer.allCases.contains { variable.hasPrefix($0.prefix) }
     }
@@ -86,7 +87,7 @@ public enum PeerSettings {
 
     // MARK: - Keys
 
-    /// imgproxy has lists of keys and salts in hexadecimal digits; others have one key.
+    /// imgproxy has lists of keys and salts in hexadecimal digits; the others have one key.
     private static func keyLines(
         of variables: [String], _ environment: [String: String]
     ) throws(Fault) -> [String] {
@@ -117,7 +118,7 @@ public enum PeerSettings {
 }
 
 extension PeerSettings.Translation {
-    /// Makes one value of the parts that several variables give.
+    /// Joins the parts that several variables contribute to one option.
     fileprivate mutating func join() {
         var joined: [Entry] = []
         for entry in entries {
@@ -131,7 +132,7 @@ extension PeerSettings.Translation {
             joined[place].option = PeerOption(
                 entry.option.name, parts.joined(separator: ","), isPart: true)
         }
-        // Where all say no, nothing is offered.
+        // If all of them are off, offer nothing.
         entries = joined.map { entry in
             guard entry.option.isPart, entry.option.value.isEmpty else { return entry }
             return Entry(option: PeerOption(entry.option.name, "none"), variable: entry.variable)
@@ -139,11 +140,11 @@ extension PeerSettings.Translation {
     }
 }
 
-/// A server whose variables are understood.
+/// A server whose variables are supported.
 enum PeerServer: CaseIterable {
     case imgproxy, thumbor, imagor
 
-    /// Those whose URLs are of a grammar.
+    /// Returns the servers that use a URL grammar.
     static func all(of grammar: String) -> [PeerServer] {
         switch grammar {
         case "imgproxy": [.imgproxy]
@@ -152,7 +153,7 @@ enum PeerServer: CaseIterable {
         }
     }
 
-    /// The variables that are its own whatever they are called behind it.
+    /// The prefix of variables that are specific to the server.
     var prefix: String {
         switch self {
         case .imgproxy: "IMGPROXY_"
@@ -169,11 +170,11 @@ enum PeerServer: CaseIterable {
         }
     }
 
-    /// The row of a variable, `.some(nil)` of one of its own that has none; `nil`: the variable is
-    /// not one of its own.
+    /// Returns the row of a variable, `.some(nil)` if the variable belongs to the server but has no
+    /// row, and `nil` if it doesn't belong to the server.
     ///
-    /// thumbor's names have no prefix: they count with `THUMBOR_` before them, and without it where
-    /// no other program is likely to have them.
+    /// thumbor's names have no prefix: they are accepted with the prefix `THUMBOR_`, and without it
+    /// unless other programs are likely to use them.
     func row(of variable: String) -> PeerSetting?? {
         if self == .thumbor, variable.hasPrefix(prefix) {
             let name = String(variable.dropFirst(prefix.count))
@@ -185,7 +186,7 @@ enum PeerServer: CaseIterable {
         return variable.hasPrefix(prefix) ? .some(nil) : nil
     }
 
-    /// Names of thumbor's that many programs have.
+    /// Returns whether a thumbor variable has a name that many programs use.
     private static func isShared(_ variable: String) -> Bool {
         !variable.contains("_")
             || [
@@ -196,54 +197,54 @@ enum PeerServer: CaseIterable {
     }
 }
 
-/// A setting of another image server, by the name of its variable, and what it becomes here.
+/// A setting of another image server, by the name of its variable, and its translation.
 public struct PeerSetting: Sendable {
-    /// The variable; one that ends in `*` stands for all that begin so.
+    /// The variable; a trailing `*` matches any suffix.
     public let name: String
-    /// What it becomes.
+    /// The translation.
     public let outcome: Outcome
 
-    /// What a setting becomes.
+    /// The translation of a setting.
     public enum Outcome: Sendable {
-        /// Options of `imagebus serve`; the function answers `nil` for a value that is none.
+        /// Options of `imagebus serve`; the function returns `nil` for an invalid value.
         case options(expected: String, @Sendable (String) -> [PeerOption]?)
-        /// Keys by which paths are signed, which are on no command line.
+        /// Keys for signed paths, which must not appear on a command line.
         case keys
-        /// What happens here anyway where the value is one of these; else it ends the start with
-        /// the sentence.
+        /// Fixed behavior of Imagebus that corresponds to these values; any other value is an error
+        /// with this advice.
         case fixed(Set<String>, advice: String)
     }
 
     init(_ name: String, _ outcome: Outcome) { (self.name, self.outcome) = (name, outcome) }
 
-    /// Whether a variable is this one.
+    /// Returns whether a variable matches this setting.
     func matches(_ variable: String) -> Bool {
         name.last == "*" ? variable.hasPrefix(name.dropLast()) : variable == name
     }
 }
 
-/// An option of `imagebus serve`, with the value that a setting of another server gives it.
+/// An option of `imagebus serve` with the value translated from another server.
 public struct PeerOption: Hashable, Sendable {
-    /// Without dashes.
+    /// The name without dashes.
     public let name: String
-    /// Empty for a flag.
+    /// The value; empty for a flag.
     public let value: String
-    /// Whether several settings are parts of one value, with commas between them.
+    /// Whether several settings contribute to one value, separated by commas.
     let isPart: Bool
 
     init(_ name: String, _ value: String = "", isPart: Bool = false) {
         (self.name, self.value, self.isPart) = (name, value, isPart)
     }
 
-    /// One of the gateway.
+    /// An option of the gateway.
     init(_ setting: GatewaySetting, _ value: String = "", isPart: Bool = false) {
         self.init("gateway-\(setting.rawValue)", value, isPart: isPart)
     }
 }
 
-// Rows of the tables.
+// Constructors for rows of the tables.
 extension PeerSetting {
-    /// A value that is passed on as it is.
+    /// A value that is passed on unchanged.
     static func text(_ name: String, _ option: String) -> PeerSetting {
         PeerSetting(
             name, .options(expected: "a text") { $0.isEmpty ? [] : [PeerOption(option, $0)] })
@@ -253,7 +254,7 @@ extension PeerSetting {
         text(name, "gateway-\(setting.rawValue)")
     }
 
-    /// A whole number; one that is `none` says nothing.
+    /// An integer; `none` is the value that means unset.
     static func count(_ name: String, _ options: [String], none: Int? = nil) -> PeerSetting {
         PeerSetting(
             name,
@@ -285,7 +286,7 @@ extension PeerSetting {
         seconds(name, "gateway-\(setting.rawValue)", none: none)
     }
 
-    /// Options where it is true, and others where it is not.
+    /// Options for true, and other options for false.
     static func flag(
         _ name: String, _ options: [PeerOption], else others: [PeerOption] = []
     ) -> PeerSetting {
@@ -296,14 +297,14 @@ extension PeerSetting {
             })
     }
 
-    /// A format that is offered where it is true.
+    /// A format that is offered if the value is true.
     static func offer(_ name: String, _ format: String) -> PeerSetting {
         flag(
             name, [PeerOption(.offer, format, isPart: true)],
             else: [PeerOption(.offer, "", isPart: true)])
     }
 
-    /// A format that is written progressively where it is true.
+    /// A format that is encoded progressively if the value is true.
     static func progressive(_ name: String, _ format: String) -> PeerSetting {
         flag(name, [PeerOption(.progressive, format, isPart: true)])
     }
@@ -321,7 +322,7 @@ extension PeerSetting {
             })
     }
 
-    /// A number that becomes an effort of a format.
+    /// A number that is converted to the effort of a format.
     static func effort(
         _ name: String, of format: String, in range: ClosedRange<Int>,
         _ effort: @escaping @Sendable (Int) -> Int
@@ -339,17 +340,17 @@ extension PeerSetting {
             })
     }
 
-    /// libavif's speed, 0 (slow) to 10: speeds 3 to 9 are the efforts 6 to 0.
+    /// libavif's speed, 0 (slow) to 10: speeds 3 to 9 correspond to efforts 6 to 0.
     static func avifSpeed(_ name: String) -> PeerSetting {
         effort(name, of: "avif", in: 0...10) { min(6, max(0, 9 - $0)) }
     }
 
-    /// What happens here anyway.
+    /// Behavior that Imagebus always has.
     static func always(_ name: String, _ values: Set<String>, _ advice: String) -> PeerSetting {
         PeerSetting(name, .fixed(values.union([""]), advice: advice))
     }
 
-    /// What is not there, but where it is off anyway.
+    /// A feature that Imagebus lacks, so that only values that turn it off are accepted.
     static func absent(
         _ names: String..., off values: Set<String> = [], advice: String
     ) -> [PeerSetting] {
@@ -357,7 +358,7 @@ extension PeerSetting {
     }
 }
 
-/// Values as other servers write them.
+/// Parses values in the syntax of other servers.
 enum PeerValue {
     static let yes: Set<String> = ["1", "t", "T", "true", "True", "TRUE", "yes", "on"]
     static let no: Set<String> = ["0", "f", "F", "false", "False", "FALSE", "no", "off", "None"]
@@ -366,7 +367,7 @@ enum PeerValue {
         yes.contains(text) ? true : no.contains(text) ? false : nil
     }
 
-    /// Digits; thumbor has numbers such as `75e6`, too.
+    /// Parses an integer, including thumbor's notation `75e6`.
     static func count(_ text: String) -> Int? {
         if let number = Int(text) { return number }
         guard let number = Double(text), number.rounded() == number, abs(number) < 1e15 else {
@@ -375,7 +376,7 @@ enum PeerValue {
         return Int(number)
     }
 
-    /// A number of seconds, or one of Go's durations in whole seconds.
+    /// Parses a number of seconds, or a Go duration in whole seconds.
     static func seconds(_ text: String) -> Int? {
         if let number = Int(text) { return number >= 0 ? number : nil }
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]

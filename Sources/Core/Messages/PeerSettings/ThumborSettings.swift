@@ -1,4 +1,4 @@
-// The settings of thumbor 7 (`thumbor/config.py`), which its containers take from the environment.
+// The settings of thumbor 7 (`thumbor/config.py`), which its containers read from the environment.
 extension PeerSetting {
     static let thumbor: [PeerSetting] = thumborOutput + thumborLoader + thumborAbsent
 
@@ -135,7 +135,7 @@ extension PeerSetting {
             "MAX_WAIT_SECONDS_*", "NON_BLOCKING_SOCKETS", off: PeerValue.no,
             advice: "SIGTERM always answers those who wait")
 
-    /// Hosts with commas between, or as a list in Python; no regular expressions.
+    /// Hosts separated by commas or as a Python list; no regular expressions.
     static func hosts(_ name: String) -> PeerSetting {
         PeerSetting(
             name,
@@ -156,11 +156,11 @@ extension PeerSetting {
             })
     }
 
-    /// What a table of the migration page says, for its test.
+    /// The variables in a table of the migration page, for its test.
     package static var thumborNames: [String] { thumbor.map(\.name) }
 }
 
-/// Lists as Python writes them, or with commas alone.
+/// Parses lists in Python syntax or separated by commas.
 enum PeerList {
     static func names(_ text: String) -> [String] {
         text.split { "[](), ".contains($0) }

@@ -1,54 +1,55 @@
 internal import ImageModel
 
-/// What an operator sets of the caches: by an option of `serve`, its variable, or under `caches` in
-/// the configuration. One word names it in all these places, in the help and in errors.
+/// A setting of the caches, given by an option of `serve`, its variable, or under `caches` in the
+/// configuration. The same name is used in all these contexts, in the help and in errors.
 public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
-    /// Bytes of the memory tier.
+    /// The maximum number of bytes of the memory tier.
     case memoryLimit = "memory-limit"
-    /// Entries of the memory tier; 0 is no limit.
+    /// The maximum number of entries of the memory tier; 0 for no limit.
     case memoryEntries = "memory-entries"
-    /// Bytes of the disk tier; 0 is no limit.
+    /// The maximum number of bytes of the disk tier; 0 for no limit.
     case diskLimit = "disk-limit"
-    /// Entries of the disk tier; 0 is no limit.
+    /// The maximum number of entries of the disk tier; 0 for no limit.
     case diskEntries = "disk-entries"
-    /// Seconds after which an entry of the disk is not answered any more; -1 is never.
+    /// The age in seconds after which a disk entry is no longer served; -1 for no limit.
     case maxAge = "max-age"
-    /// From which date the age counts, and which entries go first: `ExpireType`'s numbers.
+    /// The date from which the age is counted and which orders evictions, with the numbers of
+    /// SDWebImage's `ExpireType`.
     case expireType = "expire-type"
-    /// To how many percent of its limits a tier goes down when it makes room.
+    /// The percentage of its limits down to which a tier evicts.
     case lowWater = "low-water"
-    /// Whether entries are kept in memory.
+    /// Whether entries are stored in memory.
     case memoryCache = "memory-cache"
-    /// Whether entries are kept on the disk.
+    /// Whether entries are stored on disk.
     case diskCache = "disk-cache"
-    /// Whether what is asked for the first time is written to the disk.
+    /// Whether entries are written to disk when they are first requested.
     case diskFirstUse = "disk-first-use"
-    /// Whether replies go out before the disk has what they say is stored.
+    /// Whether replies precede the disk writes that they report.
     case writeBehind = "write-behind"
 
-    /// What its values are.
+    /// The type and range of a value.
     enum Values {
-        /// Bytes, at least so many.
+        /// A number of bytes with a minimum.
         case bytes(atLeast: Int64)
         /// The same, or `none`, which is 0.
         case bytesOrNone(atLeast: Int64)
         case number(ClosedRange<Int64>)
         /// A duration in whole seconds, or `never`, which is -1.
         case age
-        /// The place of the word.
+        /// The index of a word.
         case word([String])
         /// 0 is no, 1 is yes.
         case yesOrNo
     }
 
-    /// The words of `expire-type`, by upstream's numbers.
+    /// The words of `expire-type`, in the order of SDWebImage's numbers.
     public static let expireTypes = ["access", "modification", "creation", "change"]
 
-    /// The smallest limit of bytes: any image fits into so many.
+    /// The smallest byte limit: enough for any image.
     public static let bytesMin: Int64 = 1 << 20
 
-    /// The limit of a disk tier where nobody says one: a tenth of its file system, and 10 GiB at
-    /// most. A file system of 0 bytes is one whose size is not known.
+    /// Returns the default limit of a disk tier: a tenth of its file system, at most 10 GiB. A file
+    /// system of 0 bytes has an unknown size.
     public static func usualDiskLimit(ofFileSystem totalBytes: UInt64) -> Int64 {
         guard totalBytes > 0 else { return 10 << 30 }
         return min(max(Int64(clamping: totalBytes / 10), bytesMin), 10 << 30)
@@ -66,7 +67,7 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is a number of bytes.
+    /// Whether the setting is a number of bytes.
     public var countsBytes: Bool {
         switch values {
         case .bytes, .bytesOrNone: true
@@ -74,14 +75,14 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is yes or no: 1 or 0.
+    /// Whether the setting is a boolean: 1 or 0.
     public var isYesOrNo: Bool { if case .yesOrNo = values { true } else { false } }
 
-    /// Whether a change in the configuration takes effect with the next process of the cache only
-    /// where it is larger than before: the segments of the memory tier are measured at the start.
+    /// Whether an increase in the configuration takes effect only when the cache process restarts,
+    /// because the segments of the memory tier are sized at startup.
     public var isMeasuredAtStart: Bool { self == .memoryLimit }
 
-    /// What stands for its value in the help.
+    /// The placeholder of the value in the help.
     public var placeholder: String {
         switch values {
         case .bytes, .bytesOrNone: "BYTES"
@@ -92,7 +93,7 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What the help says of it.
+    /// The help text.
     public var help: String {
         switch self {
         case .memoryLimit:
@@ -124,7 +125,7 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The value of a text; `nil` for anything else.
+    /// Parses a value; returns `nil` if it is invalid.
     public func value(of text: String) -> Int64? {
         switch values {
         case .bytesOrNone where text == Self.none: 0
@@ -140,7 +141,7 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
 
     private static let none = "none"
 
-    /// The text of a value.
+    /// Returns the text of a value.
     public func text(of value: Int64) -> String {
         switch values {
         case .bytesOrNone where value == 0: Self.none
@@ -152,10 +153,10 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a value is one of it.
+    /// Returns whether a value is valid.
     public func permits(_ value: Int64) -> Bool { self.value(of: text(of: value)) == value }
 
-    /// What a text of it is, for errors.
+    /// The description of a valid text, for errors.
     public var expected: String {
         switch values {
         case .bytes(let least): Self.expectedBytes(atLeast: least)
@@ -173,33 +174,32 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What the configuration sets of one cache.
+/// The configuration of one cache.
 public struct NamedCacheSettings: Hashable, Sendable {
-    /// The name of the cache; empty: the default one.
+    /// The name of the cache; empty for the default one.
     public var name: String
-    /// What is set.
+    /// The configured settings.
     public var settings: CacheSettings
-    /// Directories in which it looks for what it does not have itself, the first one first; at most
-    /// `ReadOnlyDirectory.countMax`.
+    /// Read-only fallback directories for misses, in order; at most `ReadOnlyDirectory.countMax`.
     public var readOnly: [String]
 
-    /// Names settings.
+    /// Creates a configuration.
     public init(name: String, settings: CacheSettings, readOnly: [String] = []) {
         (self.name, self.settings, self.readOnly) = (name, settings, readOnly)
     }
 
-    /// Caches of one configuration at most.
+    /// The maximum number of caches in a configuration.
     public static let countMax = 64
 }
 
-/// What is set of the caches; what is not set is as usual.
+/// Settings of the caches; unset ones have their defaults.
 public struct CacheSettings: Hashable, Sendable {
     private var values: [CacheSetting: Int64] = [:]
 
-    /// Sets nothing.
+    /// Creates empty settings.
     public init() {}
 
-    /// What it is set to; `nil` where it is not.
+    /// The value of a setting; `nil` if unset.
     public subscript(setting: CacheSetting) -> Int64? {
         get { values[setting] }
         set { values[setting] = newValue }
@@ -208,12 +208,12 @@ public struct CacheSettings: Hashable, Sendable {
     /// Whether nothing is set.
     public var isEmpty: Bool { values.isEmpty }
 
-    /// What is set, in the order of the settings.
+    /// The values that are set, in the order of the settings.
     public var said: [(setting: CacheSetting, value: Int64)] {
         CacheSetting.allCases.compactMap { setting in values[setting].map { (setting, $0) } }
     }
 
-    /// What others set takes the place of what is set here.
+    /// Applies other settings, which take precedence.
     public mutating func take(_ others: CacheSettings) {
         values.merge(others.values) { $1 }
     }

@@ -1,38 +1,38 @@
 internal import ImageModel
 
-/// What an operator sets of downloads: by an option of `serve` and of a private stack, and by its
-/// variable. One word names it there, in the help and in errors.
+/// A setting of downloads, given by an option of `serve` or of a private stack, or by its variable.
+/// The same name is used there, in the help and in errors.
 public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
-    /// Seconds for resolving a name and connecting, TLS included.
+    /// The timeout in seconds for name resolution and connecting, including TLS.
     case connectTimeout = "connect-timeout"
-    /// Seconds for a whole download: redirects, and what broke off.
+    /// The timeout in seconds for a whole download, including redirects and resumed transfers.
     case transferTimeout = "transfer-timeout"
-    /// Bytes a second below which a transfer is too slow; 0: none is.
+    /// The speed in bytes per second below which a transfer is too slow; 0 for none.
     case lowSpeed = "low-speed"
-    /// Seconds for which it may be that slow.
+    /// Seconds for which a transfer may be that slow.
     case lowSpeedTime = "low-speed-time"
-    /// Redirects followed at most.
+    /// The maximum number of redirects.
     case redirectLimit = "redirect-limit"
-    /// How often a body that broke off goes on where it was, at most (SEMANTICS §10.7).
+    /// The maximum number of times an interrupted transfer is resumed (SEMANTICS §10.7).
     case continuationLimit = "continuation-limit"
-    /// What an origin is told of who asks, unless a request says something else.
+    /// The `User-Agent` sent to origins, unless the request sets one.
     case userAgent = "user-agent"
-    /// Statuses whose bodies are images.
+    /// The statuses whose bodies are accepted as images.
     case acceptStatus = "accept-status"
-    /// Content types that are images; a body without any is one.
+    /// The content types accepted as images; a missing type is accepted.
     case acceptType = "accept-type"
-    /// Through which proxy all goes.
+    /// The proxy for all transfers.
     case proxy
 
     /// A value.
     public enum Value: Hashable, Sendable {
-        /// Of a count, of bytes, of seconds.
+        /// A count, a number of bytes, or seconds.
         case number(Int)
-        /// As it is.
+        /// A text.
         case text(String)
-        /// Statuses.
+        /// Ranges of statuses.
         case statuses([ClosedRange<Int>])
-        /// Content types in lower case, `image/*` for all that begin so.
+        /// Content types in lower case, with `image/*` for all subtypes.
         case types([String])
     }
 
@@ -61,7 +61,7 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What stands for its value in the help.
+    /// The placeholder of the value in the help.
     public var placeholder: String {
         switch values {
         case .seconds: "TIME"
@@ -73,7 +73,7 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What the help says of it.
+    /// The help text.
     public var help: String {
         switch self {
         case .connectTimeout: "for resolving a name and connecting (10s)"
@@ -94,7 +94,7 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The value of a text; `nil` for anything else.
+    /// Parses a value; returns `nil` if it is invalid.
     public func value(of text: String) -> Value? {
         switch values {
         case .seconds(let range): DurationText.seconds(of: text).flatMap { number(Int($0), range) }
@@ -109,7 +109,7 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What a text of it is, for errors.
+    /// The description of a valid text, for errors.
     public var expected: String {
         switch values {
         case .seconds(let range):
@@ -147,7 +147,7 @@ extension DownloadSetting {
         return numbers[0]...numbers[numbers.count - 1]
     }
 
-    /// `image/png`, or `image/*`.
+    /// Parses `image/png` or `image/*`.
     private static func type(of text: Substring) -> String? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2,
@@ -170,20 +170,21 @@ extension DownloadSetting {
     }
 }
 
-/// What the configuration sets of downloads; what it does not set is as the options of `serve` say.
+/// The configuration of downloads; unset values are those of the options of `serve`.
 public struct DownloadSettings: Hashable, Sendable {
-    /// Texts of settings of download workers, each a value of its setting.
+    /// The settings of download workers as validated texts.
     public private(set) var texts: [DownloadSetting: String] = [:]
-    /// Transfers at a time, all download workers together; `nil`: as many as they take.
+    /// The maximum number of concurrent transfers of all download workers; `nil` for their
+    /// capacity.
     public var transfersMax: Int?
 
-    /// What `transfersMax` may be.
+    /// The valid range of `transfersMax`.
     public static let transfersRange = 1...65_536
 
-    /// Sets nothing.
+    /// Creates empty settings.
     public init() {}
 
-    /// Settings by name; `nil` where one is unknown, or has a value that it cannot have.
+    /// Creates settings by name; returns `nil` if a name is unknown or a value is invalid.
     public init?(texts: [String: String]) {
         for (name, text) in texts {
             guard let setting = DownloadSetting(rawValue: name), set(setting, to: text) else {
@@ -192,14 +193,14 @@ public struct DownloadSettings: Hashable, Sendable {
         }
     }
 
-    /// Sets one of them. Returns false, and changes nothing, where the text is no value of it.
+    /// Sets a value. Returns false and changes nothing if the text is invalid.
     public mutating func set(_ setting: DownloadSetting, to text: String) -> Bool {
         guard setting.value(of: text) != nil else { return false }
         texts[setting] = text
         return true
     }
 
-    /// What workers are told of it.
+    /// The settings as sent to workers.
     public var named: [String: String] {
         Dictionary(uniqueKeysWithValues: texts.map { ($0.key.rawValue, $0.value) })
     }

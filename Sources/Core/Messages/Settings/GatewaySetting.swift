@@ -1,144 +1,144 @@
 internal import ImageModel
 
-/// What an operator sets of a gateway: an option of `imagebus-gateway`, and with `gateway-` in
-/// front one of `serve`. One word names it there, in the help and in errors.
+/// A setting of a gateway: an option of `imagebus-gateway`, and with the prefix `gateway-` of
+/// `serve`. The same name is used there, in the help and in errors.
 public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
-    /// Whose URLs are read.
+    /// The URL grammar.
     case grammar
-    /// A file of keys by which paths are signed.
+    /// The file of keys for signed paths.
     case keys
-    /// Whether paths without a signature are answered.
+    /// Whether unsigned paths are accepted.
     case unsigned
-    /// A file of presets.
+    /// The file of presets.
     case presets
-    /// Whether nothing but presets is read.
+    /// Whether only presets are accepted.
     case onlyPresets = "only-presets"
-    /// Fields of requests that go along to origins.
+    /// Request headers that are forwarded to origins.
     case passHeaders = "pass-headers"
-    /// The sources that get them.
+    /// The sources that receive them.
     case passHeadersTo = "pass-headers-to"
-    /// What is added to the heads of answers.
+    /// Headers that are added to responses.
     case responseHeaders = "response-headers"
-    /// Where the images of IIIF are.
+    /// The location of IIIF images.
     case iiifSource = "iiif-source"
-    /// Formats where a client may choose.
+    /// Formats offered in content negotiation.
     case offer
-    /// Frames of an animation that are kept.
+    /// The maximum number of frames of an animation.
     case maxAnimationFrames = "max-animation-frames"
-    /// What of EXIF, XMP and IPTC answers have.
+    /// The EXIF, XMP and IPTC metadata retained in responses.
     case metadata
-    /// What becomes of damaged images.
+    /// How damaged images are handled.
     case damaged
-    /// Formats whose sources are answered as they are.
+    /// Formats whose sources are returned unchanged.
     case skipProcessingFormats = "skip-processing-formats"
-    /// Proxies that are believed.
+    /// Trusted proxies.
     case trustedProxy = "trusted-proxy"
-    /// Where a trusted proxy names its client.
+    /// The header in which a trusted proxy identifies the HTTP client.
     case visitorField = "visitor-field"
-    /// Another name of `assumeFresh`.
+    /// An alias of `assumeFresh`.
     case maxAge = "max-age"
-    /// Whether images never change.
+    /// Whether images are marked as immutable.
     case immutable
-    /// Which pages may read what is answered.
+    /// The `Access-Control-Allow-Origin` header.
     case allowOrigin = "allow-origin"
-    /// How long a request may take.
+    /// The timeout of a request.
     case timeout
-    /// How long a source that failed for good is not asked again.
+    /// How long a permanently failed source is not retried.
     case rememberFailures = "remember-failures"
-    /// Seconds at most for which others may keep an image.
+    /// The maximum number of seconds for which downstream caches may store an image.
     case maxAgeMost = "max-age-most"
-    /// Seconds for which a browser may keep an image, where others may for longer.
+    /// Seconds for which a browser may store an image, if shared caches may for longer.
     case browserMaxAge = "browser-max-age"
-    /// Seconds for which an image is fresh whose origin says nothing.
+    /// Seconds for which an image is fresh if its origin states no lifetime.
     case assumeFresh = "assume-fresh"
-    /// Seconds for which it may be shown after that while the origin is asked.
+    /// Seconds for which it may be served stale while it is revalidated.
     case assumeStaleWhileRevalidate = "assume-stale-while-revalidate"
-    /// Seconds for which it may be shown where the origin fails.
+    /// Seconds for which it may be served stale if the origin fails.
     case assumeStaleIfError = "assume-stale-if-error"
-    /// Where clients see the gateway.
+    /// The public URL of the listener.
     case publicURL = "public-url"
-    /// What is shown in the place of an image that failed.
+    /// The image served instead of one that failed.
     case fallback
-    /// For which failures.
+    /// The failures for which it is served.
     case fallbackFor = "fallback-for"
-    /// With which status.
+    /// The status with which it is served.
     case fallbackStatus = "fallback-status"
-    /// Seconds for which it may be kept.
+    /// Seconds for which it may be stored.
     case fallbackMaxAge = "fallback-max-age"
-    /// A file of tokens by which images may be sent.
+    /// The file of bearer tokens for uploads.
     case postTokens = "post-tokens"
-    /// Bytes of an image that is sent.
+    /// The maximum size of an uploaded image in bytes.
     case postMaxBytes = "post-max-bytes"
-    /// A file of tokens of operators.
+    /// The file of operator tokens.
     case operatorTokens = "operator-tokens"
-    /// Where operators have entries removed.
+    /// The listener for purges by operators.
     case operatorListen = "operator-listen"
-    /// Whether clients are asked for their sizes.
+    /// Whether clients are asked for client hints.
     case clientHints = "client-hints"
-    /// Widths that are made for them.
+    /// The image widths produced for client hints.
     case hintWidths = "hint-widths"
-    /// The quality for those who save data.
+    /// The quality for clients that send `Save-Data`.
     case saveDataQuality = "save-data-quality"
-    /// The preset for those who save data.
+    /// The preset for clients that send `Save-Data`.
     case saveDataPreset = "save-data-preset"
-    /// Whether the web component is not served.
+    /// Whether the web component is disabled.
     case noComponent = "no-component"
-    /// Where figures are read.
+    /// The listener for metrics.
     case metricsListen = "metrics-listen"
-    /// Whether each request has a line in the log.
+    /// Whether each request is logged.
     case accessLog = "access-log"
-    /// Whether answers do not say where an image came from.
+    /// Whether the `X-Cache` header is omitted.
     case noXCache = "no-x-cache"
-    /// Bytes of a URL.
+    /// The maximum number of bytes of a URL.
     case urlLimit = "url-limit"
-    /// Bytes of the head of a request.
+    /// The maximum number of bytes of a request line and its headers.
     case headLimit = "head-limit"
-    /// How long a head, or a body, may take to come.
+    /// The timeout for receiving a header section or a body.
     case headTime = "head-time"
-    /// How long a connection may do nothing.
+    /// The idle timeout of a connection.
     case idleTime = "idle-time"
-    /// Connections at a time.
+    /// The maximum number of connections.
     case connections
-    /// Connections of one address.
+    /// The maximum number of connections per address.
     case connectionsPerAddress = "connections-per-address"
 
-    // What the grammars leave to the operator.
+    // Settings of individual grammars.
 
-    /// Presets as text.
+    /// Presets as inline text.
     case presetLines = "preset-lines"
-    /// Bytes of a signature.
+    /// The size of a signature in bytes.
     case signatureSize = "signature-size"
-    /// What stands between the arguments of an option.
+    /// The separator of the arguments of an option.
     case argumentsSeparator = "arguments-separator"
-    /// What stands before sources.
+    /// The prefix added to source URLs that lack it.
     case baseURL = "base-url"
-    /// What takes the place of the beginnings of sources.
+    /// Replacements of source URL prefixes.
     case urlReplacements = "url-replacements"
-    /// Sources that may be loaded.
+    /// The permitted sources.
     case allowedSources = "allowed-sources"
-    /// The scheme of sources that name none.
+    /// The scheme of sources without one.
     case defaultScheme = "default-scheme"
-    /// Schemes of the operator's own loaders.
+    /// The schemes of custom loaders.
     case schemes
-    /// The image that is laid over others.
+    /// The watermark image.
     case watermark
-    /// How much of it is seen.
+    /// The opacity of the watermark.
     case watermarkOpacity = "watermark-opacity"
-    /// What stands before identifiers of IIIF.
+    /// The prefix of IIIF identifiers.
     case iiifPrefix = "iiif-prefix"
 
-    /// The host that clients name.
+    /// The host names that are served.
     case host
-    /// What stands before all paths.
+    /// The prefix of all paths.
     case pathPrefix = "path-prefix"
 
-    // How images are written where URLs do not say it.
+    // Encoding defaults for URLs that don't specify it.
 
     /// The quality.
     case quality
     /// The quality by format.
     case formatQuality = "format-quality"
-    /// Formats of which a rough image comes first.
+    /// Formats that are encoded progressively.
     case progressive
     /// The effort by format.
     case effort
@@ -203,7 +203,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The grammars that it says something of; `nil`: all of them.
+    /// The grammars that the setting applies to; `nil` for all.
     public var grammars: [String]? {
         switch self {
         case .presets, .presetLines, .onlyPresets, .saveDataPreset, .signatureSize,
@@ -215,10 +215,10 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it says something of a grammar.
+    /// Returns whether the setting applies to a grammar.
     public func applies(to grammar: String) -> Bool { grammars?.contains(grammar) ?? true }
 
-    /// What stands for its value in the help; nil: it is a flag.
+    /// The placeholder of the value in the help; nil for a flag.
     public var placeholder: String? {
         switch values {
         case .flag: nil
@@ -232,7 +232,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What the help says of it.
+    /// The help text.
     public var help: String {
         switch self {
         case .grammar: "whose URLs are read: imgproxy, thumbor or iiif (imgproxy)"
@@ -341,7 +341,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// A text in which options of `imagebus-gateway` have the names that they have in `serve`.
+    /// Returns a text with the options of `imagebus-gateway` renamed to those of `serve`.
     public static func served(_ text: String) -> String {
         let parts = text.split(separator: "--", omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(String(parts[0])) { text, part in
@@ -351,7 +351,8 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a text is a value of it. What files and words mean is seen where they are used.
+    /// Returns whether a text is syntactically valid. Files and words are checked where they are
+    /// used.
     public func accepts(_ text: String) -> Bool {
         switch values {
         case .flag: false
@@ -363,7 +364,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The number of a text: a count, seconds or bytes; nil for anything else.
+    /// Parses a count, seconds or bytes; returns nil for anything else.
     public func number(of text: String) -> Int? {
         switch values {
         case .count(let range): PlainNumber.integer(text).flatMap { within(range, $0) }
@@ -375,7 +376,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What a text of it is, for errors.
+    /// The description of a valid text, for errors.
     public var expected: String {
         switch values {
         case .flag: "a flag without a value"
@@ -397,25 +398,25 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// One listener of the HTTP gateway, as the configuration says it: a process of its own.
+/// A configured listener of the HTTP gateway, which is a separate process.
 public struct GatewayListenerSettings: Hashable, Sendable {
-    /// Where it listens.
+    /// The listening address.
     public var place: ListenPlace
-    /// What is set of it; flags that are there have an empty text.
+    /// The settings; flags that are set have an empty text.
     public var values: [GatewaySetting: String]
 
-    /// Listeners of one stack.
+    /// The maximum number of listeners in a stack.
     public static let countMax = 16
 
-    /// A listener that is told nothing else.
+    /// Creates a listener; by default without settings.
     public init(_ place: ListenPlace, values: [GatewaySetting: String] = [:]) {
         (self.place, self.values) = (place, values)
     }
 
-    /// The arguments of `imagebus-gateway`, without its place.
+    /// The arguments of `imagebus-gateway` without the address.
     public var arguments: [String] { Self.arguments(values) }
 
-    /// Settings as `imagebus-gateway` reads them.
+    /// Returns settings as arguments of `imagebus-gateway`.
     public static func arguments(_ values: [GatewaySetting: String]) -> [String] {
         GatewaySetting.allCases.flatMap { setting -> [String] in
             guard let value = values[setting] else { return [] }
@@ -424,33 +425,33 @@ public struct GatewayListenerSettings: Hashable, Sendable {
         }
     }
 
-    /// The same as the bytes of a file: each argument, and a zero byte behind it.
+    /// Returns the arguments as the bytes of a file, each terminated by a null byte.
     public static func fileBytes(of arguments: [String]) -> [UInt8] {
         arguments.flatMap { Array($0.utf8) + [0] }
     }
 
-    /// The arguments in such a file.
+    /// Returns the arguments in such a file.
     public static func arguments(inFile bytes: [UInt8]) -> [String] {
         bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast()
             .map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
-/// Where HTTP is listened for, as people write it.
+/// A listening address for HTTP in its textual syntax.
 public enum ListenPlace: Hashable, Sendable {
-    /// An address in numbers, and a port of TCP; 0: one that the system chooses.
+    /// A numeric address and a TCP port; 0 for a port chosen by the system.
     case tcp(address: String, port: UInt16)
     /// A Unix socket at an absolute path.
     case unix(path: String)
 
-    /// Bytes of the path of a socket.
+    /// The maximum number of bytes of a socket path.
     public static let pathBytesMax = 107
-    /// The mode of a socket: its owner and its group may connect.
+    /// The mode of a socket: owner and group may connect.
     public static let socketMode: UInt32 = 0o660
     private static let unixPrefix = "unix:"
 
-    /// `ADDRESS:PORT`, `:PORT` for every address of IPv4, `[IPv6]:PORT`, `unix:PATH`; nil for
-    /// anything else.
+    /// Parses `ADDRESS:PORT`, `:PORT` for all IPv4 addresses, `[IPv6]:PORT` or `unix:PATH`; returns
+    /// nil for anything else.
     public init?(_ text: String) {
         if text.hasPrefix(Self.unixPrefix) {
             let path = text.dropFirst(Self.unixPrefix.count)
@@ -470,7 +471,7 @@ public enum ListenPlace: Hashable, Sendable {
         self = .tcp(address: address.isEmpty ? "0.0.0.0" : String(address), port: port)
     }
 
-    /// As it is written.
+    /// The text that `init` accepts.
     public var text: String {
         switch self {
         case .tcp(let address, let port): Self.bracketed(address) + ":\(port)"
@@ -478,16 +479,16 @@ public enum ListenPlace: Hashable, Sendable {
         }
     }
 
-    /// Whether each that listens there has a place of its own: a port that the system chooses.
+    /// Whether the system chooses the port, so that several listeners don't conflict.
     public var isAnyPort: Bool {
         if case .tcp(_, 0) = self { true } else { false }
     }
 
-    /// What is wanted of a text.
+    /// The syntax, for errors.
     public static let expected = "ADDRESS:PORT, :PORT, [IPv6]:PORT or unix:/PATH"
 
-    /// What a browser on this machine opens, once the port is known; a Unix socket as it is
-    /// written.
+    /// Returns the URL to open in a local browser once the port is known; for a Unix socket the
+    /// address itself.
     public func url(port: UInt16) -> String {
         guard case .tcp(let address, _) = self else { return text }
         let open =
