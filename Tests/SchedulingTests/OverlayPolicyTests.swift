@@ -92,4 +92,58 @@ struct OverlayPolicyTests {
         #expect(stack.image(plain) != nil)
         #expect(stack.isAtRest, "\(stack)")
     }
+
+    // MARK: - Rules that block
+
+    /// A rule under which this failure of an overlay enters its URL in the blacklist.
+    private func blocking(_ code: ErrorCode, over image: ImageRequest) -> LoadTerms {
+        var terms = LoadTerms()
+        terms.overlays = image.preparedOverlays
+        terms.overlays[0].terms.blocks = [.error(code): true]
+        return terms
+    }
+
+    /// What is too large to be laid over an image may still be a good image by itself: its URL is
+    /// not entered, whatever a rule says of images that are too large.
+    @Test func anOverlayThatIsTooLargeIsNotBlacklistedByARule() {
+        var (stack, client) = Stack.staffed()
+        let image = image()
+        let token = stack.load(image, by: client, terms: blocking(.limitExceeded, over: image))
+        stack.run(.query, .query, .fetch)
+        stack.fail(.decode, .limitExceeded)
+        #expect(overlayError(stack, token) == ErrorCode.limitExceeded.rule.name)
+        #expect(stack.scheduler.report.blacklisted == 0)
+        let plain = stack.load(ImageRequest(url: Self.mark), by: client)
+        stack.finishAll()
+        #expect(stack.image(plain) != nil)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    /// Only the size of an overlay is forgiven: the same rule holds for its other failures.
+    @Test func anOverlayThatIsNoImageIsBlacklisted() {
+        var (stack, client) = Stack.staffed()
+        let token = stack.load(image(), by: client)
+        stack.run(.query, .query, .fetch)
+        stack.fail(.decode, .badImageData)
+        #expect(overlayError(stack, token) == ErrorCode.badImageData.rule.name)
+        let plain = stack.load(ImageRequest(url: Self.mark), by: client)
+        #expect(stack.error(plain) == .blacklisted)
+        stack.finishAll()
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
+    /// An image that is too large is entered where a rule says so.
+    @Test func anImageThatIsTooLargeIsBlacklistedByARule() {
+        var (stack, client) = Stack.staffed()
+        var terms = LoadTerms()
+        terms.blocks = [.error(.limitExceeded): true]
+        let first = stack.load(.image("a", size: 8), by: client, terms: terms)
+        stack.run(.query, .query, .fetch)
+        stack.fail(.decode, .limitExceeded)
+        #expect(stack.error(first) == .limitExceeded)
+        let again = stack.load(.image("a", size: 8), by: client)
+        #expect(stack.error(again) == .blacklisted)
+        stack.finishAll()
+        #expect(stack.isAtRest, "\(stack)")
+    }
 }

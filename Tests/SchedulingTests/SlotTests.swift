@@ -117,6 +117,39 @@ struct SlotTests {
         #expect(stack.isAtRest)
     }
 
+    /// A detached load that is attached to again is older than all that its client's new session
+    /// has begun: it takes its slot back only where the slot is free.
+    @Test func aDetachedLoadLeavesItsSlotToANewerOne() {
+        var (stack, client) = stack()
+        let detached = stack.load(image, by: client, detach: true, slot: "s")
+        stack.disconnect(client)
+        let session = stack.connect(again: client)
+        let newer = stack.load(other, by: session, slot: "s")
+        stack.load(image, by: session, token: detached, detach: true, slot: "s")
+        #expect(stack.reply(newer) == nil, "attaching is no new load")
+        let newest = stack.load(.image("c", size: 5, .fromLoaderOnly), by: session, slot: "s")
+        #expect(stack.error(newer) == .cancelled, "the slot was still its own")
+        #expect(stack.reply(detached) == nil)
+        stack.finishAll()
+        #expect(stack.image(detached) != nil)
+        #expect(stack.image(newest) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    @Test func aDetachedLoadTakesAFreeSlotBack() {
+        var (stack, client) = stack()
+        let detached = stack.load(image, by: client, detach: true, slot: "s")
+        stack.disconnect(client)
+        let session = stack.connect(again: client)
+        stack.load(image, by: session, token: detached, detach: true, slot: "s")
+        let newer = stack.load(other, by: session, slot: "s")
+        #expect(stack.error(detached) == .cancelled)
+        stack.finishAll()
+        #expect(stack.image(newer) != nil)
+        #expect(stack.scheduler.clients[session]?.slots.isEmpty == true)
+        #expect(stack.isAtRest)
+    }
+
     @Test func aSlotHasAName() {
         var (stack, client) = stack()
         for name in ["", "a b", String(repeating: "s", count: 129)] {

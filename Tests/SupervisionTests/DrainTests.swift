@@ -1,0 +1,117 @@
+import Linux
+import Messages
+import Testing
+
+@testable import Supervision
+
+/// A drain starts nothing that nobody needs any more. Slots that wait for their next start are
+/// given up together with what they would serve: fronts when the drain begins, the coordinator
+/// after the fronts, workers after the coordinator.
+@Suite struct DrainTests {
+    private let backOff = RestartPolicy.firstDelayMilliseconds
+
+    /// All slots run, except for `slot`, which waits because it crashed again and again.
+    private func script(_ kinds: [ProcessKind], waiting slot: Int) -> Script {
+        var script = Script(ready: kinds)
+        crashRepeatedly(slot, &script)
+        return script
+    }
+
+    private func crashRepeatedly(_ slot: Int, _ script: inout Script) {
+        for _ in 1..<RestartPolicy.endsBeforeBackoff { script.does(.ended(slot: slot, crash)) }
+        let last = script.does(.ended(slot: slot, crash))
+        #expect(last == [.reportBackoff(slot: slot, milliseconds: backOff)])
+    }
+
+    @Test func workersThatWaitAreGivenUpAfterTheCoordinator() {
+        var script = script([.coordinator, .decode], waiting: 1)
+        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
+        #expect(script.does(.ended(slot: 0, .exited(0))) == [.finish(.drained)])
+        #expect(script.state.nextDeadline == nil)
+    }
+
+    @Test func workersThatWaitAreNotStartedOnceTheCoordinatorHasEnded() {
+        var script = Script(ready: [.coordinator, .decode, .download])
+        script.does(.stopRequested)
+        crashRepeatedly(1, &script)
+        #expect(script.does(.ended(slot: 0, .exited(0))) == [])
+        script.passes(milliseconds: backOff)
+        #expect(script.does(.tick) == [])
+        #expect(script.does(.ended(slot: 2, .exited(0))) == [.finish(.drained)])
+    }
+
+    /// The coordinator still finishes what it admitted, and needs them for that.
+    @Test func workersThatWaitAreStartedWhileTheCoordinatorDrains() {
+        var script = script([.coordinator, .decode], waiting: 1)
+        script.does(.stopRequested)
+        script.passes(milliseconds: backOff)
+        #expect(script.does(.tick) == [.spawn(slot: 1, restarts: 3)])
+        #expect(script.does(.ended(slot: 0, .exited(0))) == [])
+        #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
+    }
+
+    @Test func workersThatWaitAreGivenUpWithoutACoordinator() {
+        var script = script([.decode, .decode], waiting: 0)
+        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 1, .terminate)])
+        script.passes(milliseconds: backOff)
+        #expect(script.does(.tick) == [])
+        #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
+    }
+
+    @Test func frontsThatWaitAreGivenUpAtOnce() {
+        var script = script([.coordinator, .decode, .gateway], waiting: 2)
+        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
+        script.passes(milliseconds: backOff)
+        #expect(script.does(.tick) == [])
+        script.does(.ended(slot: 0, .exited(0)))
+        #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
+    }
+
+    /// Nobody asks it any more.
+    @Test func aCoordinatorThatWaitsIsGivenUpWithTheFronts() {
+        var script = script([.coordinator, .decode, .gateway], waiting: 0)
+        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 2, .terminate)])
+        #expect(script.does(.ended(slot: 2, .exited(0))) == [.signal(slot: 1, .terminate)])
+        script.passes(milliseconds: backOff)
+        #expect(script.does(.tick) == [])
+        #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
+    }
+
+    /// Fronts still answer, and need it for that.
+    @Test func aCoordinatorThatWaitsIsStartedWhileFrontsEnd() {
+        var script = script([.coordinator, .decode, .gateway], waiting: 0)
+        script.does(.stopRequested)
+        script.passes(milliseconds: backOff - 1)
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: 1)
+        #expect(script.does(.tick) == [.spawn(slot: 0, restarts: 3)])
+        #expect(script.does(.ended(slot: 2, .exited(0))) == [.signal(slot: 0, .terminate)])
+    }
+
+    @Test func whatWaitsIsGivenUpByAKill() {
+        var script = script([.coordinator, .decode], waiting: 1)
+        script.does(.stopRequested)
+        #expect(script.does(.stopRequested) == [.signal(slot: 0, .kill)])
+        script.passes(milliseconds: backOff)
+        #expect(script.does(.tick) == [])
+        #expect(script.does(.ended(slot: 0, killed)) == [.finish(.forced)])
+    }
+
+    /// Both limits hold to the millisecond.
+    @Test func workersAreToldAfterTheirGraceAndKilledAfterTheLimit() {
+        var script = Script(ready: [.coordinator, .decode])
+        script.does(.stopRequested)
+        script.does(.ended(slot: 0, .exited(0)))
+        script.passes(milliseconds: SupervisorState.workersGraceMilliseconds - 1)
+        #expect(script.does(.tick) == [])
+        script.passes(milliseconds: 1)
+        #expect(script.does(.tick) == [.signal(slot: 1, .terminate)])
+        #expect(script.does(.tick) == [], "they are told once")
+        let left = SupervisorState.drainMilliseconds - SupervisorState.workersGraceMilliseconds
+        script.passes(milliseconds: left - 1)
+        #expect(!script.does(.tick).contains(.signal(slot: 1, .kill)))
+        script.passes(milliseconds: 1)
+        #expect(script.does(.tick) == [.signal(slot: 1, .kill)])
+        #expect(script.does(.ended(slot: 1, killed)) == [.finish(.limitPassed)])
+    }
+}
