@@ -190,6 +190,29 @@ struct AdmissionTests {
         #expect(stack.isAtRest)
     }
 
+    /// However a request ends, its place is free again.
+    @Test(arguments: ["reply", "cancel", "deadline"])
+    func aRequestThatEndedMakesRoomForAnotherOne(end: String) {
+        var stack = Stack {
+            ($0.requestsPerClientMax, $0.liveRequestsMax) = (2, 2)
+        }
+        stack.hireAll()
+        let client = stack.connect()
+        for round in 1...3 {
+            let tokens = ["a", "b"].map { stack.load(.image("\($0)\(round)"), by: client) }
+            #expect(tokens.allSatisfy { stack.reply($0) == nil })
+            let refused = stack.load(.image("c"), by: client)
+            #expect(stack.error(refused) == .busy)
+            switch end {
+            case "cancel": for token in tokens { stack.send(.cancel(client, token)) }
+            case "deadline": stack.pass(milliseconds: 30_000)
+            default: break
+            }
+            stack.finishAll()
+        }
+        #expect(stack.isAtRest)
+    }
+
     @Test func tooManyRequestsInAllAreBusyWhileHitsAreStillAnswered() {
         var stack = Stack { $0.liveRequestsMax = 1 }
         stack.hireAll()

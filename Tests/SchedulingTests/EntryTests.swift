@@ -32,6 +32,30 @@ import Testing
         #expect(stack.faults.isEmpty)
     }
 
+    /// An operator has 1,024 questions at a time at most; each answer makes room for another one.
+    @Test func anAnswerMakesRoomForAnotherQuestion() {
+        var stack = Stack()
+        stack.hire(.cache, credit: 4)
+        let client = stack.connect()
+        for number in 1...1_024 as ClosedRange<UInt64> {
+            ask(&stack, client, command(number, .contains, "k\(number)"))
+        }
+        #expect(stack.answers.isEmpty)
+        ask(&stack, client, command(1_025, .contains, "k"))
+        guard case .failure(let error)? = stack.answers[1_025] else {
+            Issue.record("one question too many was taken")
+            return
+        }
+        #expect(error.code == .busy)
+        stack.finish(stack.held(.query)[0], .entry(.disk))
+        #expect(stack.answers[1] == .tiers(.disk))
+        ask(&stack, client, command(1_026, .contains, "k"))
+        #expect(stack.answers[1_026] == nil)
+        stack.finishAll()
+        #expect(stack.answers.count == 1_026)
+        #expect(stack.isAtRest)
+    }
+
     @Test func allEntriesGoTogetherAndOfNoCacheByName() {
         var stack = Stack()
         stack.hire(.cache, credit: 4)

@@ -3,6 +3,8 @@ import Messages
 import Testing
 
 @testable import Admission
+@testable import Derivation
+@testable import Dispatching
 
 /// Limits that a configuration sets: they come with jobs, narrow and never widen, and work with
 /// other limits is not shared (SEMANTICS §9.8).
@@ -79,5 +81,33 @@ struct LimitTermsTests {
         stack.load(box, by: client)
         stack.finishAll()
         #expect(stack.isAtRest)
+    }
+
+    @Test func aBoxOfExactlyAsManyPixelsIsAdmitted() {
+        var (stack, client) = Stack.staffed()
+        let box = ImageRequest.image().with {
+            $0.steps = [.resize(PixelSize(width: 100, height: 100), .stretch)]
+        }
+        let token = stack.load(box, by: client, terms: Self.terms([.pixels: 10_000]))
+        #expect(stack.reply(token) == nil)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest)
+    }
+
+    /// An upload has at most as many bytes as a body.
+    @Test(arguments: [1_000, 1_001] as [UInt64])
+    func anUploadHasAtMostAsManyBytesAsABody(length: UInt64) throws {
+        let limits = Self.terms([.body: 1_000]).limits
+        let block = BlockID(1)
+        let upload = Upload(
+            block: BlockHandle(worker: .coordinator, block: block),
+            reference: BlockReference(segment: 0, offset: 64, length: length, block: block))
+        if length == 1_000 {
+            try upload.check(limits)
+        } else {
+            let error = #expect(throws: ImageError.self) { try upload.check(limits) }
+            #expect(error?.code == .limitExceeded)
+        }
     }
 }

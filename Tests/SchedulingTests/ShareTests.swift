@@ -206,6 +206,26 @@ struct ShareTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
+    /// Nothing has to end before a transfer begins that waits for its client's share alone.
+    @Test(arguments: [false, true])
+    func whatWaitsForAShareBeginsOnceWorkersTakeMore(isSameWorker: Bool) {
+        var stack = Stack()
+        let worker = stack.hire(.download, credit: 4)
+        let client = stack.connect()
+        for number in 0..<9 { stack.load(image("h\(number)", "a"), by: client) }
+        #expect(count("a", stack) == 3)
+        if isSameWorker {
+            stack.workers[worker]?.window = 8
+            stack.send(.credit(worker, 4))
+        } else {
+            stack.hire(.download, credit: 4)
+        }
+        #expect(count("a", stack) == 6)
+        stack.finishAll()
+        #expect(stack.scheduler.audit() == [])
+        #expect(stack.faults == [])
+    }
+
     @Test func oneWorkerForOneJobIsLowsToo() {
         var stack = Stack()
         stack.hire(.download, credit: 1)
