@@ -1,0 +1,146 @@
+import Bootstrap
+import EventLoop
+import Glibc
+import ImageModel
+import Messages
+import TestKit
+
+@testable import WorkerRuntime
+
+/// An executor that does nothing but what a test says, and notes what it is told.
+final class NotingExecutor: JobExecutor {
+    enum Call: Equatable {
+        case start(JobID)
+        case finished(JobID)
+        case cancel(JobID)
+        case adjust(JobAdjustment)
+        case release([BlockID])
+        case abandon
+        case discard(BlockID)
+        case flush
+    }
+
+    let credit: UInt32 = 3
+    let needsHardCancel: Bool
+    var hasForsakenTooMuch = false
+    let reporter: WorkerReporter
+    private(set) var calls: [Call] = []
+    /// What it reports at once where it is told that.
+    var answersStart = false
+    var answersCancel = false
+
+    init(needsHardCancel: Bool = true) throws {
+        self.needsHardCancel = needsHardCancel
+        reporter = try WorkerReporter()
+    }
+
+    /// How often it was told that.
+    func count(_ call: Call) -> Int { calls.count { $0 == call } }
+
+    func start(_ job: Job) {
+        calls.append(.start(job.id))
+        if answersStart { report(job.id, .miss) }
+    }
+
+    func finished(_ id: JobID) { calls.append(.finished(id)) }
+
+    func cancel(_ id: JobID) {
+        calls.append(.cancel(id))
+        if answersCancel { report(id, .failed(ImageError(.cancelled, "as told"))) }
+    }
+
+    func adjust(_ adjustment: JobAdjustment) { calls.append(.adjust(adjustment)) }
+
+    func release(_ blocks: [BlockID]) { calls.append(.release(blocks)) }
+
+    func abandon() { calls.append(.abandon) }
+
+    func discard(_ reference: BlockReference) { calls.append(.discard(reference.block)) }
+
+    func flush() {
+        calls.append(.flush)
+        reporter.flushed()
+    }
+
+    private func report(_ id: JobID, _ result: JobResult) {
+        reporter.finish(JobOutcome(id: id, attempt: 1, result: result, workMicroseconds: 1))
+    }
+}
+
+/// The loop of a worker without a coordinator: a test says what that would say, and when it is.
+/// What is due at a moment that the test names is fired as if it had come.
+final class LoopBench {
+    var loop: WorkerLoop
+    let executor: NotingExecutor
+    private let folder: TestKit.TemporaryDirectory
+
+    init(
+        _ executor: NotingExecutor, standing: WorkerStanding = .own,
+        _ change: (inout WorkerPolicy) -> Void = { _ in }
+    ) throws {
+        let folder = TestKit.TemporaryDirectory()
+        let arguments = try ProgramArguments(
+            ["--runtime-dir", folder.path, "--log-level", "error"], valued: Bootstrap.valued)
+        var policy = WorkerPolicy()
+        change(&policy)
+        // A program blocks signals for all its threads; this thread runs other tests as well.
+        var mask = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &mask)
+        defer { pthread_sigmask(SIG_SETMASK, &mask, nil) }
+        let bootstrap = try Bootstrap(program: "imagebus-test", arguments)
+        let loop = try WorkerLoop(
+            kind: .decode, pool: PoolName(.decode), bootstrap: bootstrap,
+            machine: WorkerMachine(executor: executor, arenas: []), reporter: executor.reporter,
+            memory: nil, policy: policy, standing: standing)
+        self.loop = loop
+        self.executor = executor
+        self.folder = folder
+    }
+
+    var exitStatus: Int32? { loop.exitStatus }
+    var outbox: [WorkerMessage] { loop.outbox }
+
+    /// The last word to the coordinator.
+    var goodbye: GoodbyeReason? {
+        if case .goodbye(let reason)? = loop.outbox.last { reason } else { nil }
+    }
+
+    /// Something happens to the session, and the loop does what follows.
+    func happen(_ event: (inout WorkerSession) -> [WorkerSession.Action]) throws {
+        let actions = event(&loop.session)
+        try loop.perform(actions)
+    }
+
+    /// The coordinator says something.
+    func hear(_ command: WorkerCommand) throws { try happen { $0.received(command) } }
+
+    /// The connection is there, and the coordinator welcomes the worker.
+    func join() throws {
+        try happen { $0.linkUp() }
+        let epoch = Epoch(Identifier128(high: 1, low: 1))
+        try hear(.welcome(WorkerWelcome(epoch: epoch)))
+    }
+
+    /// The coordinator gives it a job.
+    func give(_ job: UInt64, milliseconds: UInt32) throws {
+        let work = JobWork.fetch(FetchWork(url: "http://h/a", headers: [], bodyBytesMax: 1))
+        try hear(
+            .job(
+                Job(
+                    id: JobID(job), attempt: 1, work: work, millisecondsLeft: milliseconds,
+                    priority: .normal)))
+    }
+
+    /// The coordinator says how long a job may take from now on.
+    func adjust(_ job: UInt64, milliseconds: UInt32) throws {
+        try hear(
+            .adjust(
+                JobAdjustment(
+                    id: JobID(job), millisecondsLeft: milliseconds, priority: .normal)))
+    }
+
+    /// Fires all that is due at that moment.
+    func pass(to now: Instant) throws {
+        while let timer = loop.timers.takeDue(at: now) { try loop.fire(timer, at: now) }
+    }
+}
