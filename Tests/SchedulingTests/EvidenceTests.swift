@@ -8,7 +8,7 @@ import Testing
 /// enough, time, an operator. After each of them the count begins at nothing.
 @Suite struct EvidenceTests {
     private static let source = SourceKey(ImageRequest(url: "http://h/a.png"))
-    private let suspect = Suspect.decode(source)
+    private let suspect = Suspect.decode(EvidenceTests.source)
     private let start = Instant(nanoseconds: 1_000_000)
 
     /// A quarantine, and the numbers of its entries.

@@ -1,0 +1,134 @@
+import Glibc
+import Linux
+import Messages
+import MicroHTTPD
+import SharedArena
+import TestKit
+import Testing
+
+@testable import Imagebus
+@testable import WebFront
+
+/// A front that answers each request with zeros, and keeps its answers: it notes how each request
+/// was answered.
+final class HotFront: EventedHandler {
+    enum Way: Equatable {
+        /// Nothing that was kept answers it.
+        case made
+        /// By the fields that were looked at.
+        case byFields
+        /// By the whole head.
+        case byHead
+    }
+
+    /// Zeros that take no memory as long as nobody writes them.
+    private final class Zeros {
+        let bytes: UnsafeRawBufferPointer
+
+        init(_ count: Int) {
+            bytes = UnsafeRawBufferPointer(start: calloc(count, 1), count: count)
+        }
+
+        deinit { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
+    }
+
+    let hot = HotAnswers()
+    let voucher: AnswerVoucher
+    /// The time, in seconds.
+    var second: Int64 = 1
+    /// Bytes of the bodies from now on.
+    var bodyBytes = 1
+    private let zeros = Zeros(2 << 20)
+    private(set) var ways: [Way] = []
+    private(set) var ends = 0
+    /// Of the head of the last request that was not answered by its head.
+    private(set) var headBytes = 0
+    /// What the last answer that was kept says besides its reply.
+    private(set) var said: (source: String, cache: CacheResult?)?
+
+    init(_ voucher: AnswerVoucher) { self.voucher = voucher }
+
+    func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? {
+        hot.answer(toHeadOf: exchange, at: second).map { reply($0, .byHead) }
+    }
+
+    func handle(_ exchange: EventedExchange) {
+        headBytes = exchange.headCopy?.byteCount ?? 0
+        if let known = hot.answer(to: exchange, at: second) {
+            return exchange.answer(reply(known, .byFields))
+        }
+        ways.append(.made)
+        var fields = LookedAt()
+        fields.note("Accept", exchange.header("Accept"))
+        exchange.answer(keep(exchange.method, exchange.target, fields))
+    }
+
+    func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends += 1 }
+
+    private func reply(_ known: HotAnswers.Standing, _ way: Way) -> HTTPReply {
+        ways.append(way)
+        said = (known.source, known.cache)
+        return known.reply
+    }
+
+    /// Keeps an answer as if it had just been made.
+    @discardableResult
+    func keep(_ method: String, _ target: String, _ fields: LookedAt) -> HTTPReply {
+        let bytes = UnsafeRawBufferPointer(rebasing: zeros.bytes[..<bodyBytes])
+        return hot.keep(
+            HTTPReply(body: .memory(bytes, owner: zeros)), to: (method, target), fields,
+            at: second, voucher, from: "http://h/source", .memory)
+    }
+}
+
+/// Such a front at a port, and a client of it; both on the thread of the test.
+final class HotBench {
+    // First, so that it ends before all that it uses.
+    private let server: EventedHTTPServer
+    private let client: RawClient
+    let front: HotFront
+    let file: VoucherFile
+    let uses: VoucherUses
+    private let folder: TestKit.TemporaryDirectory
+
+    init() throws {
+        let folder = TestKit.TemporaryDirectory()
+        let epoch = Epoch(Identifier128(high: 3, low: 4))
+        let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
+        file.set(1, to: 1)
+        let words = try #require(
+            VoucherReader(besideSocket: folder.path + "/front.sock", epoch: epoch, words: 16))
+        let uses = VoucherUses(try CommandQueue(ordersMax: 16))
+        let front = HotFront(AnswerVoucher(Voucher(number: 1), words, uses))
+        let server = try EventedHTTPServer(
+            listener: StreamListener(address: "127.0.0.1", port: 0).relinquish(), handler: front)
+        let client = try RawClient(port: server.port)
+        (self.front, self.uses, self.folder) = (front, uses, folder)
+        self.file = file
+        self.server = server
+        self.client = client
+    }
+
+    /// Asks, and says how that was answered.
+    func ask(
+        _ target: String = "/a", _ fields: String..., method: String = "GET"
+    ) throws -> HotFront.Way {
+        let lines = ["\(method) \(target) HTTP/1.1", "Host: h"] + fields
+        client.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
+        let (ends, deadline) = (front.ends + 1, ContinuousClock.now.advanced(by: .seconds(60)))
+        while front.ends < ends {
+            try #require(ContinuousClock.now < deadline, "nothing happens")
+            var entry = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&entry, 1, Int32(min(server.millisecondsUntilDue ?? 100, 100)))
+            server.run()
+        }
+        return try #require(front.ways.last)
+    }
+
+    /// Asks so often, and says how each was answered.
+    func ask(
+        times count: Int, _ target: String = "/a", _ field: String = "Accept: b"
+    ) throws -> [HotFront.Way] {
+        try (0..<count).map { _ in try ask(target, field) }
+    }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import WebFront
+
+/// The fields of a request that were looked at: another one is the same where each of them says the
+/// same, byte for byte.
+@Suite struct LookedAtTests {
+    private func looked(_ fields: [String: String?]) -> LookedAt {
+        var looked = LookedAt()
+        for (name, value) in fields { looked.note(name, value) }
+        return looked
+    }
+
+    private func areSame(_ looked: LookedAt, _ other: [String: String]) -> Bool {
+        looked.areSame { other[$0] }
+    }
+
+    @Test func eachFieldThatWasLookedAtCounts() {
+        let looked = looked(["a": "1", "b": "2"])
+        #expect(areSame(looked, ["a": "1", "b": "2", "c": "3"]))
+        #expect(!areSame(looked, ["a": "1", "b": "3"]))
+        #expect(!areSame(looked, ["a": "1"]))
+        #expect(areSame(LookedAt(), ["a": "1"]), "nothing was looked at")
+    }
+
+    @Test func aFieldThatIsNotThereIsNotEmpty() {
+        #expect(areSame(looked(["a": nil]), [:]))
+        #expect(!areSame(looked(["a": nil]), ["a": ""]))
+        #expect(!areSame(looked(["a": ""]), [:]))
+        #expect(looked(["a": nil]) != looked(["a": ""]))
+    }
+
+    /// Swift takes these texts for the same; what says who asks must not be.
+    @Test func textsOfTheSameMeaningAreNotTheSame() {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        #expect(composed == decomposed)
+        #expect(areSame(looked(["a": composed]), ["a": composed]))
+        #expect(!areSame(looked(["a": composed]), ["a": decomposed]))
+        #expect(looked(["a": composed]) != looked(["a": decomposed]))
+    }
+}
