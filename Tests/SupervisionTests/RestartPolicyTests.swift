@@ -75,6 +75,12 @@ import Testing
                 == Array(repeating: 0, count: 6))
     }
 
+    /// The first of three ends counts if no more than ten seconds lie between it and the last.
+    @Test func endsWithinExactlyTenSecondsCountTogether() {
+        #expect(
+            waits(lives: 3, lasting: 5_000, ending: Self.crash, welcomed: true) == [0, 0, 100])
+    }
+
     @Test func theWaitingItselfIsNoTimeWithoutFailure() {
         // Twenty failures take far more than ten seconds, nearly all of it spent waiting.
         #expect(waits(lives: 20, ending: .exited(1), welcomed: false).last == 5000)
