@@ -326,8 +326,8 @@ let testing: [Target] = [
     tests(
         "WebFrontTests",
         [
-            "WebFront", "WebGrammar", "Observability", "Linux", "Messages", "ImageModel", "JSON",
-            "MicroHTTPD", "TestKit",
+            "WebFront", "WebGrammar", "Imagebus", "SharedArena", "Observability", "Linux", "Messages",
+            "ImageModel", "JSON", "MicroHTTPD", "TestKit",
         ]),
     tests(
         "WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"],
