@@ -3,30 +3,31 @@ import Messages
 import SharedArena
 import Synchronization
 
-/// Memory for copies of results, used again and again: what malloc gives back to the system at once
-/// comes back as page faults, which cost more than the copy itself.
+/// A pool of buffers for copies of results. Reusing them avoids page faults: malloc returns large
+/// buffers to the system immediately, and faulting them in again costs more than the copy.
 ///
-/// Bounded: what is given back to a full shelf is freed (`CopyShelf.idleBytesMax`). Any thread.
-/// Threads are parted among the shelves, so that two of them seldom wait for each other, and mostly
-/// get memory that their own processor has in its caches.
+/// Bounded: a buffer returned to a full shard is freed (`CopyShelf.idleBytesMax`). Can be used from
+/// any thread. Threads are distributed over the shards, so they rarely contend, and mostly get
+/// memory that is in their own processor's caches.
 final class CopyPool: Sendable {
     private typealias Shelves = InlineArray<4, CopyShelf>
     private let shelves = Shelves { _ in CopyShelf(classCount) }
-    /// Results of which nobody gets a further copy.
+    /// Results still being read, for which no second copy is made.
     let inUse = BytesInUse()
 
     private static let alignment = 64
-    /// The smallest class has so many bytes; four classes double it.
+    /// The base-2 logarithm of the smallest size class in bytes; every four classes double the
+    /// size.
     private static let smallestBits = 10
-    /// Up to 1 MiB; what is larger is not kept.
+    /// Covers sizes up to 1 MiB; larger buffers are not pooled.
     private static let classCount = 4 * 10 + 1
 
-    /// That of the calling thread.
+    /// The index of the calling thread's shard.
     static var shelf: Int { Thread.ordinal % Shelves.count }
 
-    /// A copy of a block's payload, the same for all who read it at a time; `nil` where the block
-    /// was used again before it was copied, and where the reference leaves the segment, for which
-    /// no memory is taken.
+    /// Returns a copy of a block's payload, shared by all concurrent readers. Returns `nil` if the
+    /// block was reused before it was copied, or if the reference exceeds the segment, in which
+    /// case no memory is allocated.
     func copy(_ reference: BlockReference, in segment: MappedSegment) -> ImageBytes? {
         if let known = inUse.bytes(of: reference) { return known }
         var copy = CopyBuffer()
@@ -37,7 +38,7 @@ final class CopyPool: Sendable {
         return isCurrent ? inUse.add(ImageBytes(copy), of: reference) : nil
     }
 
-    /// Memory for so many bytes, not zeroed.
+    /// Returns a buffer of `count` bytes, not zeroed.
     func take(_ count: Int) -> CopyBuffer {
         let size = Self.size(count)
         let start =
@@ -46,7 +47,8 @@ final class CopyPool: Sendable {
         return CopyBuffer(start, count: count, of: self)
     }
 
-    /// Of the thread's own shelf, else of another one: who takes may not be who gives back.
+    /// Returns an idle buffer of the thread's own shard, or else of another one, because buffers
+    /// may be taken and returned on different threads.
     private func idle(_ place: Int, _ bytes: Int) -> UnsafeMutableRawPointer? {
         let own = Self.shelf
         for step in 0..<shelves.count {
@@ -62,8 +64,8 @@ final class CopyPool: Sendable {
         start.deallocate()
     }
 
-    /// The class and the bytes of its memory, at most a quarter more than asked for; no class for
-    /// what is too large.
+    /// Returns the size class and its size in bytes, at most a quarter more than requested; no
+    /// class if the size is too large for the pool.
     static func size(_ count: Int) -> (place: Int?, bytes: Int) {
         let least = 1 << smallestBits
         guard count > least else { return (0, least) }
@@ -76,25 +78,28 @@ final class CopyPool: Sendable {
     }
 }
 
-/// A copy of a result; its memory goes back to the pool with it, if it came from one.
+/// A copy of a result. Its memory returns to the pool, if it came from one, when the copy is
+/// destroyed.
 ///
-/// Unchecked: it is written by whoever took it, before anybody else knows it, and only read then.
+/// Unchecked: it is written only by the thread that took it, before it is shared, and only read
+/// afterwards.
 struct CopyBuffer: ~Copyable, @unchecked Sendable {
     private let start: UnsafeMutableRawPointer?
     let count: Int
     private let pool: CopyPool?
 
-    /// Bytes of memory that it takes.
+    /// The bytes of memory allocated for it.
     var heldBytes: Int { pool == nil ? count : CopyPool.size(count).bytes }
 
-    /// Stands for nil: an optional noncopyable property could not be borrowed.
+    /// Creates an empty buffer, which stands for `nil`: an optional noncopyable property could not
+    /// be borrowed.
     init() { (start, count, pool) = (nil, 0, nil) }
 
     fileprivate init(_ start: UnsafeMutableRawPointer, count: Int, of pool: CopyPool) {
         (self.start, self.count, self.pool) = (start, count, pool)
     }
 
-    /// A copy in memory of its own, for what is in no block.
+    /// Creates a copy in separately allocated memory, for bytes that are not in a block.
     init(of bytes: [UInt8]) {
         (count, pool) = (bytes.count, nil)
         start = .allocate(byteCount: max(1, bytes.count), alignment: 1)
@@ -103,9 +108,9 @@ struct CopyBuffer: ~Copyable, @unchecked Sendable {
 
     var isThere: Bool { start != nil }
 
-    /// To be written once, before it is shared.
+    /// The memory to write to, once, before the buffer is shared.
     var target: UnsafeMutableRawBufferPointer { .init(start: start, count: count) }
-    /// Nothing where there is no copy.
+    /// The bytes; empty if there is no copy.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
     deinit {
@@ -114,18 +119,18 @@ struct CopyBuffer: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Idle memory of a `CopyPool`, by class of size. Any thread.
+/// Idle buffers of a `CopyPool` (one shard), by size class. Can be used from any thread.
 ///
-/// Bounded: it keeps `idleBytesMax` at most.
+/// Bounded: it holds at most `idleBytesMax`.
 struct CopyShelf: ~Copyable, Sendable {
     private struct State: ~Copyable {
-        /// The one that was used last, which is warm, comes last.
+        /// Addresses by size class; the most recently used buffer, still in the cache, is last.
         var idle: [[Int]]
         var bytes = 0
     }
 
-    /// Two lines of a processor's cache between this shelf and what lies before it: what different
-    /// processors write to must not share a line.
+    /// Two cache lines between this shard and what precedes it in memory, because data written by
+    /// different processors must not share a line.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
     private let state: Mutex<State>
 
@@ -135,7 +140,7 @@ struct CopyShelf: ~Copyable, Sendable {
         state = Mutex(State(idle: Array(repeating: [], count: classCount)))
     }
 
-    /// Memory of that class, which has so many bytes; `nil`: there is none.
+    /// Returns a buffer of a size class, which has `bytes` bytes, or `nil` if none is idle.
     func take(_ place: Int, _ bytes: Int) -> UnsafeMutableRawPointer? {
         let address: Int? = state.withLock { state in
             guard let known = state.idle[place].popLast() else { return nil }
@@ -145,7 +150,7 @@ struct CopyShelf: ~Copyable, Sendable {
         return address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
     }
 
-    /// Keeps memory of that class; false where there is no room for it.
+    /// Keeps a buffer of a size class. Returns false if the shard is full.
     func put(_ start: UnsafeMutableRawPointer, _ place: Int, _ bytes: Int) -> Bool {
         let address = Int(bitPattern: start)
         return state.withLock { state in
@@ -166,32 +171,33 @@ struct CopyShelf: ~Copyable, Sendable {
     }
 }
 
-/// Image bytes that somebody still reads, by the block that they came from: a further reader of the
-/// same result gets the same object instead of a copy of its own. Any thread.
+/// Image bytes that are still being read, by the block they came from. Another reader of the same
+/// result gets the same object instead of a copy. Can be used from any thread.
 ///
-/// Keeps nothing alive. Bounded: by twice the objects that are in use.
+/// Holds weak references only. Bounded by twice the number of objects in use.
 final class BytesInUse: Sendable {
     private struct Place { weak var bytes: ImageBytes? }
 
     private struct State {
         var places: [BlockReference: Place] = [:]
-        /// How many places there may be before those whose bytes have gone are removed.
+        /// The number of entries at which those whose bytes are gone are removed.
         var placesMax = placesMin
     }
 
     private let state = Mutex(State())
 
-    /// Smaller results are copied: that takes less time than two look-ups here.
+    /// Smaller results are always copied: that is faster than two lookups here.
     static let bytesMin: UInt64 = 64 << 10
     private static let placesMin = 64
 
-    /// The bytes of a result that is being read; `nil`: nobody reads it.
+    /// Returns the bytes of a result that is being read, or `nil` if none is.
     func bytes(of reference: BlockReference) -> ImageBytes? {
         guard reference.length >= Self.bytesMin else { return nil }
         return state.withLock { $0.places[reference]?.bytes }
     }
 
-    /// Bytes that further readers are to get. Returns those of another thread that was faster.
+    /// Makes bytes available to further readers. Returns another thread's bytes if that thread
+    /// added them first.
     func add(_ bytes: ImageBytes, of reference: BlockReference) -> ImageBytes {
         guard reference.length >= Self.bytesMin else { return bytes }
         return state.withLock { state in
@@ -205,6 +211,6 @@ final class BytesInUse: Sendable {
         }
     }
 
-    /// What is read now has no further readers: blocks of the next session are others.
+    /// Forgets all results when a session ends; block references of the next session are unrelated.
     func forgetAll() { state.withLock { $0 = State() } }
 }

@@ -2,13 +2,13 @@ public import ImageModel
 import Linux
 public import Messages
 
-/// How a load ended well. A copy of it costs little: it shares the bytes, and what is said of them.
+/// The result of a successful load. Copies are cheap: they share the bytes and the metadata.
 public struct ImageResponse: Sendable {
-    /// Whether there is an image.
+    /// Whether a response contains an image.
     public enum Status: String, Hashable, Sendable {
-        /// There is.
+        /// There is an image.
         case ok
-        /// `fromCacheOnly`, and no cache has it: no error.
+        /// No cache has the image, and `fromCacheOnly` was set. This is not an error.
         case miss
     }
 
@@ -16,48 +16,51 @@ public struct ImageResponse: Sendable {
 
     /// Whether there is an image.
     public var status: Status { account.status }
-    /// What it is; `nil` for a miss.
+    /// The format and size of the image, among others; `nil` for a miss.
     public var info: ImageInfo? { account.info }
-    /// Facts that were asked for (`ImageRequest.facts`); `nil` for a miss and where none were.
+    /// The requested image properties (`ImageRequest.facts`); `nil` for a miss and if none were
+    /// requested.
     public var facts: ImageFacts? { account.facts }
-    /// How the image came about (`ImageRequest.wantsExplanation`); `nil` for a miss and where
-    /// nobody asked.
+    /// How the image was produced (`ImageRequest.wantsExplanation`); `nil` for a miss and if not
+    /// requested.
     public var explanation: Explanation? { account.explanation }
-    /// Which tier had it, or the original of which it was made (`timings.transform` is not 0 then);
-    /// none where that was fetched, and for a miss.
+    /// The tier that had the image, or the original that it was produced from (then
+    /// `timings.transform` is not 0). None if the original was fetched, and for a miss.
     public var cacheType: CacheTypes { account.cacheType }
-    /// The text of its cache key.
+    /// The text form of the image's cache key.
     public var key: String { account.key }
-    /// Where the time went.
+    /// The time spent in each stage.
     public var timings: StageTimings { account.timings }
-    /// The encoded bytes; `nil` for a miss and where only facts were asked for.
+    /// The encoded bytes; `nil` for a miss and if only image properties were requested.
     public internal(set) var bytes: ImageBytes?
-    /// Under `waitStoreCache`, the tiers that have it.
+    /// With `waitStoreCache`, the tiers that have stored the image.
     public var storedTiers: CacheTypes? { account.storedTiers }
-    /// Points per pixel: of the request, else by its key; 1 for a miss.
+    /// The scale factor in pixels per point: from the request or, failing that, from the key; 1 for
+    /// a miss.
     public var scaleFactor: Double { account.scaleFactor }
-    /// Why this is the fallback of the request (`RequestContext.fallback`); `nil`: it is the image.
+    /// Why this is the request's fallback image (`RequestContext.fallback`); `nil` if it is the
+    /// requested image.
     public var fallbackFor: ImageError? { account.fallbackFor }
-    /// Until when it may be used as its origin says, and by what that knows it again
-    /// (`RequestOptions.respectCacheControl`, `ImageRequest.wantsExplanation`); `nil` where nobody
-    /// asked, and where nothing is known.
+    /// How long the image may be used according to its origin, and the validators that identify it
+    /// there (`RequestOptions.respectCacheControl`, `ImageRequest.wantsExplanation`). `nil` if not
+    /// requested or not known.
     public var validity: Validity? { account.validity }
-    /// SHA-256 of the bytes (SEMANTICS §5.22); `nil` where only facts were asked for that no entry
-    /// answered.
+    /// The SHA-256 digest of the bytes (SEMANTICS §5.22); `nil` if only image properties were
+    /// requested and no cache entry answered.
     public var digest: ContentDigest? { account.digest }
-    /// The bytes that were put with the entry, or with the one it was made of
-    /// (`RequestContext.wantsExtendedData`); `nil` if nobody asked, or there are none.
+    /// The extended data stored with the entry, or with the entry it was produced from
+    /// (`RequestContext.wantsExtendedData`); `nil` if not requested or if there is none.
     public var extendedData: ExtendedData? { account.extendedData }
-    /// Whether the source is damaged and its missing pixels are transparent, black or grey
+    /// Whether the source is damaged and its missing pixels are transparent, black or gray
     /// (`RequestContext.damaged`).
     public var isDamaged: Bool { account.isDamaged }
-    /// The image is partial: it was made of so many bytes of its source, and the load goes on
-    /// (`RequestOptions.progressiveLoad`); `nil` for a whole image.
+    /// For a partial image, the number of source bytes it was decoded from; the load continues
+    /// (`RequestOptions.progressiveLoad`). `nil` for a complete image.
     public internal(set) var arrivedBytes: UInt64?
-    /// Says whether this answer still stands; `nil` for one that may not be given again without
-    /// asking.
+    /// The lease under which this answer may be used again, which can be checked for validity;
+    /// `nil` if it may not be used again without asking the coordinator.
     public internal(set) var voucher: AnswerVoucher?
-    /// Whether it takes the place of a cached image, which `LoadTask.cachedResponse` has
+    /// Whether it replaces a cached image that was delivered before as `LoadTask.cachedResponse`
     /// (`refreshCached`).
     public internal(set) var isRefreshed = false
 
@@ -66,8 +69,8 @@ public struct ImageResponse: Sendable {
     }
 }
 
-/// What a reply says of its image, apart from the bytes: written once, and shared by all responses
-/// to which it applies.
+/// The metadata of a reply's image, without the bytes: created once and shared by all responses it
+/// applies to.
 final class ImageAccount: Sendable {
     let status: ImageResponse.Status
     let info: ImageInfo?
@@ -84,7 +87,7 @@ final class ImageAccount: Sendable {
     let extendedData: ExtendedData?
     let isDamaged: Bool
 
-    /// Of an image.
+    /// Creates the account of a delivered image.
     init(of image: DeliveredImage, _ timings: StageTimings) {
         status = .ok
         info = image.info
@@ -102,7 +105,7 @@ final class ImageAccount: Sendable {
         isDamaged = image.isDamaged
     }
 
-    /// Of a miss.
+    /// Creates the account of a cache miss.
     init(missOf key: String, _ timings: StageTimings) {
         status = .miss
         (info, facts, explanation, storedTiers) = (nil, nil, nil, nil)
@@ -114,7 +117,7 @@ final class ImageAccount: Sendable {
         isDamaged = false
     }
 
-    /// Of the same image, as an answer of the memory tier.
+    /// Creates the account of the same image as an answer from the memory tier.
     init(ofMemory other: ImageAccount) {
         status = other.status
         info = other.info
@@ -131,11 +134,11 @@ final class ImageAccount: Sendable {
     }
 }
 
-/// The bytes of an image: a copy below 1 MiB, a mapping of shared memory from there on, which the
-/// stack may use again once this object has gone; memory of its own, however large, where they came
-/// in pieces. Any thread; read-only.
+/// The bytes of an image. Below 1 MiB they are a copy. From 1 MiB on they are a mapping of shared
+/// memory, which the stack may reuse once this object is released; if they arrived in chunks, they
+/// are in process memory whatever their size. Read-only. Can be used from any thread.
 public final class ImageBytes: Sendable {
-    /// A class, because a noncopyable value cannot be an optional property that is borrowed.
+    /// A class, because an optional property of a noncopyable type could not be borrowed.
     private final class Mapping: Sendable {
         let memory: MappedMemory
         let offset: Int
@@ -149,7 +152,7 @@ public final class ImageBytes: Sendable {
     private let copy: CopyBuffer
     private let mapping: Mapping?
     private let release: (@Sendable () -> Void)?
-    /// How many.
+    /// The number of bytes.
     public let count: Int
 
     init(_ copy: consuming CopyBuffer) {
@@ -158,7 +161,7 @@ public final class ImageBytes: Sendable {
         self.copy = copy
     }
 
-    /// What came in pieces.
+    /// Creates bytes that arrived in chunks.
     convenience init(_ pieces: [UInt8]) { self.init(CopyBuffer(of: pieces)) }
 
     init(
@@ -173,55 +176,55 @@ public final class ImageBytes: Sendable {
 
     deinit { release?() }
 
-    /// Lends the bytes; they are valid within the call only.
+    /// Calls `body` with the bytes, which are valid only during the call.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(lastingBytes)
     }
 
-    /// The bytes where they lie, valid and unchanged for as long as this object lives.
+    /// The bytes in place, valid and unchanged while this object is alive.
     public var lastingBytes: UnsafeRawBufferPointer {
         guard let mapping else { return copy.bytes }
         let payload = mapping.memory.bytes[mapping.offset..<(mapping.offset + count)]
         return UnsafeRawBufferPointer(rebasing: payload)
     }
 
-    /// Whether they are a mapping of shared memory, which cannot be written.
+    /// Whether the bytes are a mapping of shared memory, which cannot be written.
     package var isMapped: Bool { mapping != nil }
 
-    /// Bytes of memory that it holds.
+    /// The bytes of memory held.
     var heldBytes: Int { mapping == nil ? copy.heldBytes : count }
 
-    /// The same bytes in memory of this process, so that nothing of the stack is held.
+    /// The same bytes in this process's memory, so that no memory of the stack is held.
     var ofThisProcess: ImageBytes { mapping == nil ? self : ImageBytes(array) }
 
-    /// A copy.
+    /// A copy of the bytes.
     public var array: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
-/// The pixels of an image that was asked for as such (`OutputOptions.pixels`): 8 bits, sRGB or
-/// grey, alpha straight, rows from the top. They lie where the stack put them: from 1 MiB on in
-/// shared memory, which they hold, without a copy. Any thread.
+/// The pixels of an image requested in that form (`OutputOptions.pixels`): 8-bit sRGB or gray with
+/// straight alpha, rows from top to bottom. They are not copied: from 1 MiB on they stay in the
+/// stack's shared memory, which this value holds. Can be used from any thread.
 public struct ImagePixels: Sendable {
-    /// What the samples of a pixel are, in the order of their bytes.
+    /// The samples of a pixel, in byte order.
     public enum Format: Int, Hashable, Sendable {
-        /// One byte.
+        /// Gray, one byte.
         case grey8 = 1
-        /// Two bytes.
+        /// Gray and alpha, two bytes.
         case greyAlpha8 = 2
-        /// Three bytes: red, green, blue.
+        /// Red, green and blue, three bytes.
         case rgb8 = 3
-        /// Four bytes: red, green, blue, alpha.
+        /// Red, green, blue and alpha, four bytes.
         case rgba8 = 4
 
-        /// Bytes of a pixel.
+        /// The number of bytes per pixel.
         public var bytesPerPixel: Int { rawValue }
     }
 
-    /// Columns and rows.
+    /// Width and height in pixels.
     public let size: PixelSize
-    /// What a pixel is.
+    /// The format of a pixel.
     public let format: Format
     private let bytes: ImageBytes
 
@@ -232,10 +235,11 @@ public struct ImagePixels: Sendable {
         (size, self.format, self.bytes) = (header.size, format, bytes)
     }
 
-    /// Bytes from one row to the next; there is nothing between rows.
+    /// The number of bytes from one row to the next; rows have no padding.
     public var stride: Int { size.width * format.bytesPerPixel }
 
-    /// Lends all samples, `stride` × height bytes; they are valid within the call only.
+    /// Calls `body` with all samples, `stride` × height bytes, which are valid only during the
+    /// call.
     public func withSpan<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -245,22 +249,21 @@ public struct ImagePixels: Sendable {
         }
     }
 
-    /// The samples where they lie, valid and unchanged for as long as the response or this value
-    /// lives.
+    /// The samples in place, valid and unchanged while the response or this value is alive.
     public var lastingBytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes.lastingBytes[PixelMapHeader.byteCount...])
     }
 }
 
 extension ImageResponse {
-    /// Its pixels; `nil` where they were not asked for (`OutputOptions.pixels`).
+    /// The pixels, or `nil` if they were not requested (`OutputOptions.pixels`).
     public var pixels: ImagePixels? {
         info?.format == .pam ? bytes.flatMap { ImagePixels($0) } : nil
     }
 }
 
 extension OutputOptions {
-    /// Pixels as they are, for a program that draws them (`ImageResponse.pixels`): PAM, which other
-    /// programs read as well.
+    /// Uncompressed pixels for a program that draws them (`ImageResponse.pixels`). The format is
+    /// PAM, which other programs can read too.
     public static var pixels: OutputOptions { OutputOptions(format: .pam) }
 }

@@ -2,8 +2,8 @@ public import ImageModel
 import Messages
 import Synchronization
 
-/// A place that shows images, one after another, such as a cell of a page, of a terminal or of an
-/// editor: what SDWebImage's view categories are. Any thread.
+/// A place that displays images, one after another, such as a cell of a page, a terminal or an
+/// editor; the counterpart of SDWebImage's view categories. Can be used from any thread.
 ///
 ///     let slot = ImageSlot<String>(client, on: .inline) { key, change in
 ///         switch change {
@@ -15,33 +15,33 @@ import Synchronization
 ///     }
 ///     slot.load(request, placeholder: "…")
 ///
-/// A new load takes the place of the one before it, which ends first, with `cancelled`; nothing of
-/// that one is shown or told after it. Keys tell several places of one slot apart (SDWebImage's
-/// operation keys).
+/// A new load replaces the one before it, which ends first, with `cancelled`; after that, nothing
+/// of the old load is shown or reported. One slot can have several places, identified by keys
+/// (SDWebImage's operation keys).
 ///
-/// An image that this client has at hand (`ImagebusClient.answerAtHand`) is shown before `load`
-/// returns, without a placeholder and without an indicator. Where none is, the placeholder and the
-/// indicator are, before `load` returns. All else comes where the executor says.
+/// An image that this client can return immediately (`ImagebusClient.answerAtHand`) is shown before
+/// `load` returns, without a placeholder or an indicator. Otherwise the placeholder and the
+/// indicator are shown before `load` returns. All later changes are reported on the executor.
 ///
-/// Changes and answers come one at a time, in one order for all threads. Where one is told on
-/// another thread, or is what `load` was called from, the next ones are told behind it, which may
-/// be after `load` has returned. They must not block: what follows waits for them. Of progress and
-/// partial images some are left out then.
+/// Changes and answers are reported one at a time, in one order for all threads. If one is being
+/// reported on another thread, or `load` was called from within one, later ones follow after it,
+/// possibly after `load` has returned. Callbacks must not block, because later changes wait for
+/// them; in that case some progress updates and partial images are dropped.
 ///
-/// The end of the slot cancels its loads and tells so.
+/// Releasing the slot cancels its loads and reports their end.
 public final class ImageSlot<Placeholder: Sendable>: Sendable {
     struct State {
         var machine = SlotMachine<Placeholder>()
-        /// What is to be begun, by its number.
+        /// Loads to begin, by number.
         var orders: [SlotLoadID: Order] = [:]
         var tasks: [SlotLoadID: LoadTask] = [:]
         var completions: [SlotLoadID: @Sendable (SlotAnswer) -> Void] = [:]
-        /// What is to be done, in order, and whether somebody does it.
+        /// Actions to perform, in order, and whether a thread is performing them.
         var actions: [SlotAction<Placeholder>] = []
         var isActing = false
     }
 
-    /// What the bus is asked for.
+    /// A load to begin.
     struct Order: Sendable {
         let request: ImageRequest
         let wantsProgress: Bool
@@ -53,8 +53,9 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
     let show: @Sendable (String, SlotChange<Placeholder>) -> Void
     let state = Mutex(State())
 
-    /// A slot that shows nothing yet. `show` is called with the key of a place and what it has to
-    /// show; of what the bus tells, where `executor` says. The slot keeps `client` and `show`.
+    /// Creates a slot that shows nothing yet. `show` is called with the key of a place and what to
+    /// show there; changes caused by replies are reported on `executor`. The slot holds `client`
+    /// and `show`.
     public init(
         _ client: ImagebusClient, on executor: CallbackExecutor,
         show: @escaping @Sendable (String, SlotChange<Placeholder>) -> Void
@@ -66,23 +67,24 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
 
     deinit { act { $0.machine.cancelAll() } }
 
-    /// Loads an image for the place of a key, in the stead of what was loaded for it before.
+    /// Loads an image for the place with a key and replaces the previous load for it.
     ///
-    /// These options of the request are the slot's, with SDWebImage's meaning:
-    /// - `delayPlaceholder`: the placeholder is shown where no image came of the load, also where
-    ///   the URL is empty or the load is cancelled, and not before; not in the stead of a cached
-    ///   image that could not be refreshed, and not for a load that a newer one took over.
-    /// - `avoidAutoSetImage`: no image is shown; `completion` gets it, and those before the end.
-    /// - `avoidAutoCancelImage`: loads of the key go on. Their images are shown as they come, but
-    ///   none in the stead of a newer load's.
-    /// - `forceTransition`: every image wants a transition.
-    /// - `waitTransition`: the end of a load whose image wants a transition is told with
-    ///   `transitionEnded(_:)`; a load that is cancelled before it ends with `cancelled`.
+    /// The slot handles these options of the request, with the same meaning as in SDWebImage:
+    /// - `delayPlaceholder`: the placeholder is shown only if the load delivers no image, including
+    ///   when the URL is empty or the load is canceled. It does not replace a cached image whose
+    ///   refresh failed, and is not shown for a load replaced by a newer one.
+    /// - `avoidAutoSetImage`: no image is shown; `completion` receives it, including images before
+    ///   the end.
+    /// - `avoidAutoCancelImage`: earlier loads of the key continue. Their images are shown as they
+    ///   arrive, but never replace the image of a newer load.
+    /// - `forceTransition`: every image requests a transition.
+    /// - `waitTransition`: if the image requests a transition, the end of the load is reported by
+    ///   `transitionEnded(_:)`. A load canceled before that ends with `cancelled`.
     ///
-    /// An empty URL ends with `invalidURL`, more than 1,024 keys with loads or 4,096 loads of one
-    /// slot with `limitExceeded`, both before this returns. `completion` is told the end once.
-    /// Progress of the transfer is told where it is wanted, partial images are under
-    /// `progressiveLoad`. `visitor`: see `ImagebusClient.load`.
+    /// An empty URL ends with `invalidURL`; more than 1,024 keys with loads, or 4,096 loads in one
+    /// slot, end with `limitExceeded`; both before this returns. `completion` is called exactly
+    /// once with the end. Progress of the transfer is reported if `wantsProgress` is set, partial
+    /// images with `progressiveLoad`. For `visitor`, see `ImagebusClient.load`.
     public func load(
         _ request: ImageRequest, key: String = "image", placeholder: Placeholder? = nil,
         wantsProgress: Bool = false, visitor: UInt64 = 0,
@@ -105,34 +107,35 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
         }
     }
 
-    /// Ends all loads of a key with `cancelled`. What is shown stays, but for a delayed
-    /// placeholder. Idempotent.
+    /// Ends all loads of a key with `cancelled`. The image shown stays, unless a delayed
+    /// placeholder replaces it. Idempotent.
     public func cancel(_ key: String = "image") { act { $0.machine.cancel(key) } }
 
     /// Ends all loads of all keys with `cancelled`. Idempotent.
     public func cancelAll() { act { $0.machine.cancelAll() } }
 
-    /// The transition to the newest image of a key is over, which loads with `waitTransition` wait
-    /// for. Nothing happens where none does.
+    /// Reports that the transition to the newest image of a key is over, which ends loads that wait
+    /// for it (`waitTransition`). Does nothing if there are none.
     public func transitionEnded(_ key: String = "image") {
         act { $0.machine.transitionEnded(key) }
     }
 
-    /// What is known of a key; `nil` where nothing was loaded for it, and, beyond 1,024 keys, where
-    /// its loads have ended.
+    /// Returns the state of a key. `nil` if nothing was loaded for it; with more than 1,024 keys,
+    /// also if its loads have ended.
     public func state(of key: String = "image") -> SlotState? {
         state.withLock { $0.machine.state(of: key) }
     }
 }
 
-// What the machine decides is done here, one action after another.
+// Performing the state machine's actions, one after another.
 extension ImageSlot {
-    /// Actions that wait for one that is being done; beyond that progress and partial images are
-    /// left out.
+    /// The largest number of queued actions; beyond it, progress updates and partial images are
+    /// dropped.
     private static var waitingMax: Int { 1_024 }
 
-    /// Has the machine decide, and does what waits, unless somebody else is at it, who then does
-    /// this as well. So all see the same order, and a callback may call the slot.
+    /// Lets the state machine decide, and performs the queued actions unless another thread is
+    /// doing so; that thread then performs these as well. All callers therefore see the same order,
+    /// and callbacks may call the slot.
     func act(_ decide: (inout State) -> [SlotAction<Placeholder>]) {
         let isMine = state.withLock { state in
             for action in decide(&state)
@@ -181,11 +184,11 @@ extension ImageSlot {
         let task = client.load(
             order.request, wantsProgress: order.wantsProgress, visitor: order.visitor,
             callbacks: callbacks)
-        // If it has ended meanwhile, what lets go of it waits behind this.
+        // If it has ended in the meantime, the action that releases it is queued after this one.
         state.withLock { $0.tasks[id] = task }
     }
 
-    /// What the bus tells comes back to the machine, as long as there is a slot.
+    /// Returns callbacks that pass replies to the state machine while the slot exists.
     private func callbacks(of id: SlotLoadID, wantsProgress: Bool) -> LoadCallbacks {
         let advance: @Sendable (RequestProgress) -> Void = { [weak self] event in
             let progress = SlotProgress(received: event.received, expected: event.expected)
@@ -206,7 +209,7 @@ extension ImageSlot {
 }
 
 extension SlotAction {
-    /// The next one of its kind says as much.
+    /// Whether the action may be dropped because the next one of its kind supersedes it.
     fileprivate var mayBeLeftOut: Bool {
         switch self {
         case .show(_, .progress), .show(_, .image(_, isPartial: true, wantsTransition: _)): true
@@ -215,69 +218,69 @@ extension SlotAction {
     }
 }
 
-/// What a place has to show or to do next. Changes come in the order in which they are to be seen.
+/// A change of what a place shows, reported in the order in which it is to appear.
 public enum SlotChange<Placeholder: Sendable>: Sendable {
-    /// What stands for the image; `nil`: the place is empty.
+    /// Show a placeholder; `nil` means show nothing.
     case placeholder(Placeholder?)
-    /// An image. `isPartial`: of what has arrived so far, or a cached one that is being refreshed;
-    /// another one may follow. `wantsTransition`: the place may move from the old picture to this
-    /// one, since it came late enough for somebody to see the old one. It is always false in slots
-    /// without transitions.
+    /// Show an image. `isPartial`: the image is decoded from the bytes received so far, or is a
+    /// cached image that is being refreshed; another image may follow. `wantsTransition`: a
+    /// transition from the old picture is appropriate, because the image arrived late enough for
+    /// the old one to have been seen. Always false in slots without transitions.
     case image(ImageResponse, isPartial: Bool, wantsTransition: Bool)
-    /// A sign that a load runs is to be seen, or not any more.
+    /// Show or hide an indicator of a running load.
     case indicator(isRunning: Bool)
-    /// For the indicator, where progress was asked for.
+    /// Update the progress; only if progress was requested.
     case progress(SlotProgress)
 }
 
-/// How far the load of a slot is.
+/// The progress of a load in a slot.
 public struct SlotProgress: Hashable, Sendable {
-    /// Bytes so far.
+    /// The number of bytes received.
     public var received: UInt64
-    /// Bytes in all; 0 where unknown.
+    /// The total number of bytes; 0 if unknown.
     public var expected: UInt64
 
-    /// Nothing has come, and nobody knows how much there is: every load begins so.
+    /// No progress and an unknown total: the initial state of every load.
     public static let none = SlotProgress(received: 0, expected: 0)
-    /// All of it, of a load that told nothing on its way.
+    /// Complete, for a load that reported no progress.
     public static let whole = SlotProgress(received: 1, expected: 1)
 
-    /// So many bytes of so many; 0 of them where unknown.
+    /// Creates a progress value; `expected` is 0 if unknown.
     public init(received: UInt64, expected: UInt64) {
         (self.received, self.expected) = (received, expected)
     }
 
-    /// From 0 to 1, for an indicator; 0 where the length is unknown.
+    /// The completed fraction from 0 to 1, for an indicator; 0 if the total is unknown.
     public var fraction: Double {
         guard expected > 0 else { return 0 }
         return min(1, Double(received) / Double(expected))
     }
 }
 
-/// What is known of one key of a slot.
+/// The state of one key of a slot.
 public struct SlotState: Hashable, Sendable {
-    /// The URL that was asked for last, with or without success.
+    /// The most recently requested URL, whether or not the load succeeded.
     public internal(set) var url: String
-    /// How far that load is. Of one that ended well it is all.
+    /// The progress of that load; complete if it succeeded.
     public internal(set) var progress: SlotProgress
-    /// Loads of this key that have not ended; more than one under `avoidAutoCancelImage` alone.
+    /// The number of loads of this key in progress; more than one only with `avoidAutoCancelImage`.
     public internal(set) var loads: Int
 }
 
-/// What a load in a slot tells its caller: the end, once, and under `avoidAutoSetImage` before it
-/// the images that the slot would have shown.
+/// The report of a slot's load to its caller: its end, exactly once, and, with `avoidAutoSetImage`,
+/// before that the images that the slot would have shown.
 public struct SlotAnswer: Sendable {
-    /// An image, a miss, or why there is none. `cancelled` where a newer load took the slot.
+    /// An image, a miss, or an error; `cancelled` if a newer load replaced this one.
     public let result: Result<ImageResponse, ImageError>
-    /// Whether this is the end: nothing is told of the load after it.
+    /// Whether this is the end of the load; nothing is reported after it.
     public let isFinished: Bool
-    /// Whether it came in a later turn than `load`, so that who looks may have seen what was there
-    /// before.
+    /// Whether it was reported after `load` returned, so that users may have seen the previous
+    /// content.
     public let isAsynchronous: Bool
-    /// Whether a transition is in place: always under `forceTransition`, else for what was fetched,
-    /// and for what a disk had.
+    /// Whether a transition is appropriate: always with `forceTransition`, otherwise for images
+    /// that were fetched and for images from a disk cache.
     public let wantsTransition: Bool
 
-    /// The tier that had the image; none for what was fetched, for a miss and for a failure.
+    /// The tier that had the image; none for a fetched image, a miss or an error.
     public var cacheType: CacheTypes { (try? result.get())?.cacheType ?? .none }
 }

@@ -6,16 +6,16 @@ public import SharedArena
 import Synchronization
 import ZeroMQ
 
-/// A connection to a stack. Any thread.
+/// A connection to a stack. Can be used from any thread.
 ///
 ///     let client = try ImagebusClient(ClientConfiguration(runtimeDirectory: "/run/imagebus"))
 ///     var request = ImageRequest(url: "https://example.org/photo.jpg")
 ///     request.steps = [.resize(PixelSize(width: 512, height: 512), .fit)]
 ///     let image = try await client.load(request).response
 ///
-/// It connects in the background, again and again; loads that have no answer when a coordinator
-/// restarts are sent again. `close()` ends it; without that it ends after the last reference to it,
-/// when what was begun has ended.
+/// The client connects in the background and reconnects automatically. Loads that are unanswered
+/// when a coordinator restarts are sent again. The connection ends with `close()`, or otherwise,
+/// after the last reference to the client is released, once all its loads have ended.
 public final class ImagebusClient: Sendable {
     let commands: CommandQueue
     let leadership: LoopLeadership
@@ -23,15 +23,14 @@ public final class ImagebusClient: Sendable {
     private let ended: LineEnd
     let tokens = TokenSource()
     let answers: RepeatedAnswers
-    /// What it keeps in this process (`ClientConfiguration.memoryCache`); `nil` where that is
-    /// nothing.
+    /// The client's own memory cache (`ClientConfiguration.memoryCache`); `nil` if there is none.
     public let memory: ClientMemoryCache?
     private let connectTimeoutMilliseconds: Int
 
-    /// Loads that may be pending in this process.
+    /// The largest number of commands that may be queued in this process.
     private static let ordersMax = 1_000_000
 
-    /// Starts the client's thread. Throws `unavailable` for an endpoint that cannot be one.
+    /// Creates a client and starts its thread. Throws `unavailable` for an invalid endpoint.
     public init(_ configuration: ClientConfiguration) throws(ImageError) {
         connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
         memory = configuration.memoryCache.map(ClientMemoryCache.init)
@@ -55,23 +54,24 @@ public final class ImagebusClient: Sendable {
 
     deinit { _ = commands.post(.endWhenIdle) }
 
-    /// Begins a load. Its task ends exactly once; a `group` can be cancelled as a whole. With
-    /// `detach` the stack goes on with it when this process ends, so that its result is stored. A
-    /// `trace` is carried on with all work that the load begins, into the logs of the processes
-    /// that do it.
+    /// Begins a load. Its task ends exactly once. All loads of a `group` can be canceled together.
+    /// With `detach`, the stack completes the load even if this process ends, so that the result is
+    /// stored. The `trace` is passed on with all work that the load causes and appears in the logs
+    /// of the processes that do it.
     ///
-    /// `wantsProgress` and `wantsInfo` are for `LoadTask.progress` and `LoadTask.events`: how far
-    /// the transfer is, and what the header says as soon as it is there.
+    /// `wantsProgress` and `wantsInfo` enable the corresponding events in `LoadTask.progress` and
+    /// `LoadTask.events`: the progress of the transfer, and the contents of the header as soon as
+    /// it is available.
     ///
-    /// A `slot` names what the image is for, such as a place on a page: a new load in it cancels
-    /// the older one, which ends before it, unless the new one has `avoidAutoCancelImage`.
+    /// A `slot` names the place the image is for, such as a place on a page: a new load in a slot
+    /// cancels the older one, which ends first, unless the new load has `avoidAutoCancelImage`.
     ///
-    /// An answer of memory that this client was told before, and that still stands, is given at
-    /// once: the task has ended when this returns (SEMANTICS §5.24).
+    /// If this client has received an answer from the memory tier that is still valid, the load
+    /// returns it immediately: the task has already ended when this returns (SEMANTICS §5.24).
     ///
-    /// A program that loads for many users of its own names each by a number, its `visitor`: their
-    /// loads take turns, so that none waits behind the thousands of another. 0 is nobody in
-    /// particular.
+    /// A program that loads on behalf of many users passes a number that identifies the user as
+    /// `visitor`. The loads of different users take turns, so that none waits behind thousands of
+    /// loads of another. 0 means no particular user.
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, wantsInfo: Bool = false, detach: Bool = false,
@@ -91,10 +91,10 @@ public final class ImagebusClient: Sendable {
         return task
     }
 
-    /// The answer that a load of this request would have at once: an image of the memory tier that
-    /// this client was told before, and that still stands, or one of `memory` that may be stale.
-    /// The former counts as such a load. `nil`: the coordinator has to be asked; nothing was done
-    /// then.
+    /// Returns the answer that a load of this request would get immediately: an image of the memory
+    /// tier that this client has received before and that is still valid, or an answer of `memory`
+    /// that may be stale. An answer of the former kind counts as a load. Returns `nil`, without any
+    /// effect, if the coordinator has to be asked.
     public func answerAtHand(to request: ImageRequest) -> ImageResponse? {
         guard let memory else { return answers.response(to: request) }
         if let response = memory.response(to: request) { return response }
@@ -103,10 +103,10 @@ public final class ImagebusClient: Sendable {
         return response
     }
 
-    /// Loads on a thread that may block, and returns how it ended.
+    /// Loads an image, blocking the calling thread, and returns the response.
     ///
-    /// Where no other load of this client is pending, the calling thread itself talks to the
-    /// coordinator: that takes half the time of handing the load to the client's thread and being
+    /// If no other load of this client is pending, the calling thread itself communicates with the
+    /// coordinator. That takes half the time of passing the load to the client's thread and being
     /// woken by it.
     public func loadAndWait(
         _ request: ImageRequest, group: GroupID? = nil, trace: TraceContext? = nil
@@ -120,16 +120,17 @@ public final class ImagebusClient: Sendable {
         return try task.waitForResponse()
     }
 
-    /// Runs tasks on the thread that talks to the coordinator, between its replies: for tasks that
-    /// do little between one load and the next, since no other thread has to be woken then.
+    /// An executor that runs tasks on the thread that communicates with the coordinator, between
+    /// its replies. It suits tasks that do little work between one load and the next, because no
+    /// other thread has to be woken.
     ///
     ///     await withTaskExecutorPreference(client.executor) { … }
     ///
-    /// Such a task must neither block nor compute for long: all loads of this client would wait.
-    /// Once the client has ended, they run where tasks without a preference do.
+    /// Such a task must neither block nor compute for long, because all loads of this client would
+    /// wait. Once the client has ended, tasks run where tasks without a preference do.
     public var executor: any TaskExecutor { lineExecutor }
 
-    /// Leaves a load for the line, with the bytes that it brings along.
+    /// Posts a load to the connection, with the bytes to upload, if any.
     func post(_ load: PendingLoad, uploading bytes: [UInt8]? = nil) {
         let order = bytes.map { ClientOrder.upload(load, $0) } ?? .load(load)
         if !commands.post(order) { load.task.finish(.failure(commands.refusal), onLine: false) }
@@ -140,43 +141,44 @@ public final class ImagebusClient: Sendable {
         load(ImageRequest(url: url), wantsProgress: wantsProgress)
     }
 
-    /// Cancels all loads of a group that were begun before.
+    /// Cancels all loads of a group that were begun before this call.
     public func cancel(group: GroupID) { _ = commands.post(.cancelGroup(group)) }
 
-    /// Cancels a request of any client. For operators, whose endpoint is `admin.sock`.
+    /// Cancels a request of any client. For operators, who connect to `admin.sock`.
     public func cancelAny(_ token: Token) { _ = commands.post(.cancelAny(token)) }
 
     /// Cancels all requests of a group, of any client. For operators.
     public func cancelAny(group: GroupID) { _ = commands.post(.cancelGroupOfAny(group)) }
 
-    /// Processes, queues and counters of the stack. Throws `unavailable` where nobody answers
-    /// within the connect timeout.
+    /// Returns the processes, queues and counters of the stack. Throws `unavailable` if there is no
+    /// answer within the connect timeout.
     public func status() async throws(ImageError) -> StatusReport {
         try await ask(.status) { if case .status(let report) = $0 { report } else { nil } }
     }
 
-    /// Lists or changes what is not tried. For operators: on `front.sock` it is refused with
-    /// `protocolViolation`. Throws `unavailable` where nobody answers within the connect timeout.
+    /// Lists or changes the failure cache. For operators: refused on `front.sock` with
+    /// `protocolViolation`. Throws `unavailable` if there is no answer within the connect timeout.
     public func blacklist(_ command: BlacklistCommand) async throws(ImageError) -> BlacklistReport {
         try await ask(.blacklist(command)) {
             if case .blacklist(let report) = $0 { report } else { nil }
         }
     }
 
-    /// Has no transfer begin until `resume`, or has them begin again; those that run go on. Returns
-    /// the status after that. For operators, as `blacklist`.
+    /// Suspends downloads, so that no transfer begins until they are resumed, or resumes them.
+    /// Transfers in flight continue. Returns the status afterwards. For operators, like
+    /// `blacklist`.
     public func downloads(_ command: DownloadCommand) async throws(ImageError) -> StatusReport {
         try await ask(.downloads(command)) {
             if case .status(let report) = $0 { report } else { nil }
         }
     }
 
-    /// Has the processes of a kind, or of one pool of it, finish what they hold and end; their
-    /// supervisors start the next ones. Returns how many were told, before they have ended:
-    /// `status` shows them as `draining`.
+    /// Drains the processes of a kind, or of one of its pools: they finish their current work and
+    /// end, and their supervisors start replacements. Returns the number of processes notified,
+    /// before they have ended; meanwhile `status` shows them as `draining`.
     ///
-    /// For operators: on `front.sock` it is refused with `protocolViolation`. Throws `unavailable`
-    /// where nobody answers within the connect timeout, or the connection ends before the answer.
+    /// For operators: refused on `front.sock` with `protocolViolation`. Throws `unavailable` if
+    /// there is no answer within the connect timeout, or if the connection ends before the answer.
     public func drain(
         _ kind: WorkerKind, pool: PoolName? = nil
     ) async throws(ImageError) -> UInt32 {
@@ -185,7 +187,8 @@ public final class ImagebusClient: Sendable {
         }
     }
 
-    /// Asks the coordinator; `answer` reads the message that answers the question.
+    /// Sends a question to the coordinator; `answer` extracts the answer from a message, or returns
+    /// `nil` if the message doesn't answer the question.
     func ask<Answer: Sendable>(
         _ question: ClientMessage, _ answer: @escaping @Sendable (ServerMessage) -> Answer?
     ) async throws(ImageError) -> Answer {
@@ -201,16 +204,17 @@ public final class ImagebusClient: Sendable {
         return value
     }
 
-    /// Ends all pending loads with `cancelled`, and the connection; so does every later load. Bytes
-    /// that were delivered stay.
+    /// Closes the connection and ends all pending loads with `cancelled`, and every later load as
+    /// well. Bytes already delivered stay valid.
     public func close() {
         answers.close()
         memory?.close()
         _ = commands.post(.close)
     }
 
-    /// The same, and waits at most so long until the coordinator was told: for a process that ends
-    /// then, whose client would count as lost. Not on the client's own thread.
+    /// Closes the client and waits at most `limit` milliseconds until the coordinator was notified.
+    /// For a process about to exit, whose client would otherwise count as lost. Must not be called
+    /// on the client's own thread.
     public func close(waitingMilliseconds limit: Int) {
         close()
         ended.wait(milliseconds: limit)
@@ -227,43 +231,44 @@ public final class ImagebusClient: Sendable {
     }
 }
 
-/// Where a client connects, and how bytes come to it.
+/// Where a client connects, and how bytes are delivered to it.
 public struct ClientConfiguration: Hashable, Sendable {
-    /// The socket's path: `front.sock` for loads, `admin.sock` for operators.
+    /// The path of the socket: `front.sock` for loads, `admin.sock` for operators.
     public var endpoint: String
-    /// `results/` of the same stack, from which delivered bytes are read.
+    /// The `results/` directory of the same stack, from which delivered bytes are read.
     public var resultsDirectory: String
-    /// Milliseconds for which a request waits for somebody to serve the endpoint; it then ends with
-    /// `unavailable`.
+    /// How long a request waits for a coordinator to serve the endpoint, in milliseconds, before it
+    /// ends with `unavailable`.
     public var connectTimeoutMilliseconds: Int
-    /// Whether somebody who serves the endpoint is waited for that long. If not, a client whose
-    /// first connection nobody takes ends at once, and its requests with it.
+    /// Whether the client waits that long for a coordinator. If not, a client whose first
+    /// connection is not accepted ends immediately, and its requests with it.
     public var awaitsCoordinator = true
-    /// Users whose coordinator may serve the endpoint, such as root and the user itself. A client
-    /// that meets another one sends nothing, and its requests end with `addressForbidden`. `nil`:
-    /// whoever serves it, since the endpoint itself is trusted.
+    /// The users whose coordinator is trusted to serve the endpoint, such as root and the current
+    /// user. If the endpoint is served by another user, the client sends nothing, and its requests
+    /// end with `addressForbidden`. `nil` allows any user, because the endpoint itself is trusted.
     public var servers: Set<UInt32>?
-    /// How the bytes of images come.
+    /// How image bytes are delivered.
     public var delivery = Delivery.automatic
-    /// Whether answers of the memory tier are given again without asking, for as long as the
-    /// coordinator says that they stand (SEMANTICS §5.24).
+    /// Whether answers of the memory tier are repeated without a message for as long as the
+    /// coordinator keeps them valid (SEMANTICS §5.24).
     public var repeatsAnswers = true
-    /// Whether loads that ask for the same before the first of them was sent are one message: each
-    /// ends by itself, and the stack is asked, counts and logs once (SEMANTICS §3.6). Without it
-    /// each is a message, which the stack has share the work.
+    /// Whether identical loads submitted before the first of them was sent are combined into one
+    /// message. Each load ends independently, but the stack receives, counts and logs only one
+    /// (SEMANTICS §3.6). If false, each load is a message of its own, and the stack shares the
+    /// work.
     public var sharesLoads = true
-    /// What the client keeps in its own process, so that it is given again without a copy
-    /// (`ImagebusClient.memory`); `nil`: nothing. Without `repeatsAnswers`, and where the
-    /// coordinator issues no vouchers, nothing is given of it but what may be stale.
+    /// The limits of the client's own memory cache, from which images are returned without a copy
+    /// (`ImagebusClient.memory`); `nil` disables it. Without `repeatsAnswers`, or if the
+    /// coordinator issues no vouchers, only answers that may be stale are returned from it.
     public var memoryCache: MemoryCacheLimits?
-    /// Bytes of one image that comes in pieces at most; a larger one ends its load with
-    /// `limitExceeded`. At least 1. What lies in shared memory is not limited here.
+    /// The largest image, in bytes, that is accepted in chunks; a larger one ends its load with
+    /// `limitExceeded`. At least 1. Images in shared memory are not limited by this.
     public var piecedImageBytesMax = 1 << 30
 
-    /// What the client is, where it is a program of the stack: `imagebus status` lists it.
+    /// Identifies the client if it is a program of the stack; shown by `imagebus status`.
     public var front: FrontProcess?
 
-    /// Names both by absolute paths.
+    /// Creates a configuration from absolute paths.
     public init(endpoint: String, resultsDirectory: String, connectTimeoutMilliseconds: Int = 5_000)
     {
         self.endpoint = endpoint
@@ -271,7 +276,8 @@ public struct ClientConfiguration: Hashable, Sendable {
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
     }
 
-    /// The stack of a runtime directory: its `front` listener, or `admin` for operators.
+    /// Creates a configuration for the stack in a runtime directory, using its `front` listener, or
+    /// `admin` for operators.
     public init(
         runtimeDirectory: String, isOperator: Bool = false,
         connectTimeoutMilliseconds: Int = 5_000
@@ -284,20 +290,20 @@ public struct ClientConfiguration: Hashable, Sendable {
     }
 }
 
-/// How the bytes of images come to a client.
+/// How image bytes are delivered to a client.
 public enum Delivery: String, CaseIterable, Hashable, Sendable {
-    /// Out of shared memory where `results/` can be opened for reading when the line connects, else
-    /// in pieces; also in pieces what could not be read there: a result that was reused faster than
-    /// it was copied, four times in a row.
+    /// From shared memory if `results/` can be opened for reading when the client connects,
+    /// otherwise in chunks. Also in chunks for a result that was overwritten four times in a row
+    /// before it could be copied.
     case automatic
-    /// Out of shared memory only. A result that is reused faster than it can be copied, four times
-    /// in a row, ends its load with `stale`.
+    /// From shared memory only. A result that is overwritten four times in a row before it can be
+    /// copied ends its load with `stale`.
     case mapped
-    /// In pieces through the socket (PROTOCOL §10.1), for clients that share no memory with the
-    /// stack, such as one in another container. A coordinator that knows no pieces ignores it.
+    /// In chunks through the socket (PROTOCOL §10.1), for clients that share no memory with the
+    /// stack, such as one in another container. Ignored by coordinators that don't support chunks.
     case pieces
 
-    /// Whether a session asks for pieces of all its loads.
+    /// Whether a session requests chunks for all its loads.
     func wantsPieces(resultsDirectory: String) -> Bool {
         switch self {
         case .automatic: !Self.canRead(resultsDirectory)
@@ -306,7 +312,7 @@ public enum Delivery: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The dot asks for both rights: to list the directory and to open what is in it.
+    /// Opening `/.` checks both permissions: to list the directory and to open files in it.
     private static func canRead(_ directory: String) -> Bool {
         do throws(Errno) {
             let opened = try FileDescriptor.open("\(directory)/.", [.readOnly, .directory])
@@ -318,7 +324,8 @@ public enum Delivery: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Tokens: 128 bits of the kernel's random numbers each, fetched many at a time. Any thread.
+/// Generates tokens of 128 bits from the kernel's random numbers, fetched in batches. Can be used
+/// from any thread.
 final class TokenSource: Sendable {
     private struct Store {
         var words: [UInt64] = []

@@ -2,16 +2,16 @@ public import ImageModel
 public import Messages
 import Synchronization
 
-// Loads for callers that want to be called, as SDWebImage's are.
+// Loads with callbacks, as in SDWebImage.
 extension ImagebusClient {
-    /// Begins a load and calls `completion` once with how it ended, and before it `progress`, if
-    /// that is there, with how far it is, `partial` with images of what has come so far, which
-    /// asks for such (`RequestOptions.progressiveLoad`), and `cached` with the cached image of a
-    /// load with `refreshCached`. All run where `executor` says. The newest events before the end
-    /// are kept for an executor that is busy.
+    /// Begins a load and calls `completion` exactly once with the result. Before that it calls, if
+    /// given, `progress` with the progress of the transfer; `partial` with images of the bytes
+    /// received so far, which enables `RequestOptions.progressiveLoad`; and `cached` with the
+    /// cached image of a load with `refreshCached`. All callbacks run on `executor`. If the
+    /// executor is busy, only the newest events before the end are kept.
     ///
-    /// `logContext` is what the logs of all processes say of the load. See
-    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)` for the rest.
+    /// All processes include `logContext` in their log entries about the load. For the other
+    /// parameters, see `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)`.
     @discardableResult
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
@@ -35,7 +35,7 @@ extension ImagebusClient {
             logContext: logContext, callbacks: callbacks)
     }
 
-    /// The same for callbacks that are there already, where nothing is at hand.
+    /// Begins a load with existing callbacks, after no immediate answer was found.
     func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil, wantsProgress: Bool,
         visitor: UInt64, logContext: LogContext = LogContext(), callbacks: LoadCallbacks
@@ -60,13 +60,13 @@ extension ImageRequest {
     }
 }
 
-/// What a caller wants to be called with, and where.
+/// The callbacks of a load, and where they run.
 ///
-/// Most callers want the end alone, and at once: that takes no object beside the load.
+/// Most callers only want an immediate completion, which needs no object besides the load.
 struct LoadCallbacks: Sendable {
     private let executor: CallbackExecutor
     private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
-    /// Of callers that want more than the end, or perhaps elsewhere.
+    /// Set for callers that want more than the completion, or may want it on another executor.
     private let events: CallbackEvents?
 
     init(
@@ -86,13 +86,13 @@ struct LoadCallbacks: Sendable {
             completion: completion)
     }
 
-    /// Calls back here, or hands it on.
+    /// Calls back here, or forwards the event to the executor's task.
     func tell(_ event: CallbackEvents.Event, onLineOf commands: CommandQueue?) {
         guard let events else { return }
         if executor.isHere(onLineOf: commands) { events.call(event) } else { events.handOn(event) }
     }
 
-    /// The same for the end, which comes last, and once.
+    /// Reports the end, which is the last event and occurs once.
     func end(with result: Result<ImageResponse, ImageError>, onLineOf commands: CommandQueue?) {
         if let events, !executor.isHere(onLineOf: commands) {
             events.handOn(.end(result))
@@ -102,8 +102,8 @@ struct LoadCallbacks: Sendable {
     }
 }
 
-/// Calls back with all that happens to a load: here, or in one task elsewhere, which keeps the
-/// events in order.
+/// Invokes the callbacks of a load: directly, or in a single task on another executor, which keeps
+/// the events in order.
 final class CallbackEvents: Sendable {
     enum Event: Sendable {
         case progress(RequestProgress)
@@ -117,11 +117,11 @@ final class CallbackEvents: Sendable {
     private let partial: (@Sendable (ImageResponse) -> Void)?
     private let cached: (@Sendable (ImageResponse) -> Void)?
     private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
-    /// To the task that runs the callbacks elsewhere, once there is one.
+    /// The input of the task that runs the callbacks elsewhere, once it exists.
     private let sink = Mutex<AsyncStream<Event>.Continuation?>(nil)
 
-    /// Events that wait for an executor that is busy; of progress and partial images only the
-    /// newest.
+    /// The number of events queued for a busy executor; of progress and partial images only the
+    /// newest are kept.
     private static let eventsMax = 16
 
     init(
@@ -165,7 +165,7 @@ final class CallbackEvents: Sendable {
 
 /// Where the callbacks of a load run (SDWebImage's `callbackQueue` and its policies).
 ///
-/// Progress comes in order and before the completion, which comes once.
+/// Progress is reported in order and before the completion, which is called once.
 public struct CallbackExecutor: Sendable {
     enum Policy {
         case inline
@@ -176,25 +176,28 @@ public struct CallbackExecutor: Sendable {
     let policy: Policy
     private let executor: (any TaskExecutor)?
 
-    /// On the thread that learns of it, at once: the client's own, or that of the call where it
-    /// ends the load. A callback must not block: all loads of the client would wait. (Invoke, 2)
+    /// Immediately, on the thread where the event occurs: the client's own, or that of a call which
+    /// ends the load. Callbacks must not block, because all loads of the client would wait.
+    /// Corresponds to SDWebImage's policy Invoke (2).
     public static let inline = CallbackExecutor(policy: .inline, executor: nil)
 
-    /// Later, in a task on this executor, or on the one that tasks have by default. (Dispatch, 1)
+    /// Later, in a task on this executor, or on the default one. Corresponds to SDWebImage's policy
+    /// Dispatch (1).
     public static func dispatch(_ executor: (any TaskExecutor)? = nil) -> CallbackExecutor {
         CallbackExecutor(policy: .dispatch, executor: executor)
     }
 
-    /// At once where that is on this executor already, such as `ImagebusClient.executor`; else
-    /// later, in a task on it. (SafeExecute, 0)
+    /// Immediately if already on this executor, such as `ImagebusClient.executor`, otherwise later,
+    /// in a task on it. Corresponds to SDWebImage's policy SafeExecute (0).
     public static func safe(_ executor: any TaskExecutor) -> CallbackExecutor {
         CallbackExecutor(policy: .safe, executor: executor)
     }
 
-    /// Whether callbacks run where they are called from, wherever that is.
+    /// Whether callbacks always run directly on the thread where the event occurs.
     var isInline: Bool { policy == .inline }
 
-    /// Whether callbacks run where this is called: on the line of a client, unless that is nil.
+    /// Whether callbacks can run directly here: on a client's loop, or outside of one if `commands`
+    /// is nil.
     func isHere(onLineOf commands: CommandQueue?) -> Bool {
         switch policy {
         case .inline: return true
@@ -210,7 +213,7 @@ public struct CallbackExecutor: Sendable {
         }
     }
 
-    /// Runs work in a task.
+    /// Runs work in a detached task on the executor.
     func start(_ work: @escaping @Sendable () async -> Void) {
         Task.detached(executorPreference: executor, operation: work)
     }

@@ -3,19 +3,19 @@ import Linux
 public import Messages
 import Synchronization
 
-/// One load. Ends exactly once: with a response, or with an error.
+/// One load. Ends exactly once: with a response or an error.
 ///
-/// Under `refreshCached` a cached image may come before (`cachedResponse`); the response is the
-/// newest image then, which is the cached one where the origin said that nothing changed.
+/// With `refreshCached` a cached image may be delivered first (`cachedResponse`). The response is
+/// then the newest image, which is the cached one if the origin reports that nothing changed.
 public final class LoadTask: Sendable {
-    /// What one blocked thread waits at.
+    /// The event that one blocked thread waits for.
     private final class Gate: Sendable {
         let event: EventDescriptor
 
         init() throws(Errno) { event = try EventDescriptor() }
     }
 
-    /// Unsafe: `finish` takes it out of the state and resumes it, once.
+    /// Unsafe continuation: `finish` removes it from the state and resumes it exactly once.
     private typealias Continuation = UnsafeContinuation<Result<ImageResponse, ImageError>, Never>
 
     private struct State: ~Copyable {
@@ -35,14 +35,15 @@ public final class LoadTask: Sendable {
 
         var cached: ImageResponse? { extras?.cached }
 
-        /// Those that there are, or new ones.
+        /// Returns the existing extras, or creates them.
         mutating func madeExtras() -> Extras {
             let made = extras ?? Extras()
             extras = made
             return made
         }
 
-        /// The first result counts: what waits for it, which is in here no longer.
+        /// Sets the result unless there is one, and removes and returns everything that waits for
+        /// it.
         mutating func end(
             with result: Result<ImageResponse, ImageError>
         ) -> (continuation: Continuation?, callbacks: LoadCallbacks?, extras: Extras?)? {
@@ -57,24 +58,25 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Observers, further waiters and cached images: one object, which most loads do not have.
+    /// Observers, additional waiters and cached images: one object, which most loads don't have.
     ///
-    /// Unchecked: of one `State`, under its lock, until it was taken out of that.
+    /// Unchecked: it belongs to one `State` and is accessed under its lock until it is removed from
+    /// it.
     private final class Extras: @unchecked Sendable {
-        /// The cached image of a load that is, or was, refreshed.
+        /// The cached image of a load with `refreshCached`.
         var cached: ImageResponse?
-        /// Another cached image, of a later life of the coordinator.
+        /// Another cached image, from a later coordinator.
         var newer: ImageResponse?
         var firstWaiters: [CheckedContinuation<Void, Never>] = []
         var gates: [Gate] = []
         var continuations: [Continuation] = []
         var progress: Progress?
-        /// Made for whoever listens.
+        /// Created when someone listens.
         var events: LoadEvents?
         var keeper: MemoryKeeper?
     }
 
-    /// Made for whoever looks at it: most loads have none.
+    /// Created when someone reads the progress, which is not the case for most loads.
     private struct Progress {
         let stream: AsyncStream<RequestProgress>
         let sink: AsyncStream<RequestProgress>.Continuation
@@ -84,11 +86,11 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Names it on the bus, in logs and for operators; loads that are one message go there by the
-    /// token of the first of them (`ClientConfiguration.sharesLoads`).
+    /// Identifies the load on the bus, in logs and to operators. Loads combined into one message
+    /// appear there under the token of the first of them (`ClientConfiguration.sharesLoads`).
     public let token: Token
-    /// How far it is, where progress was asked for; ends with the load. The newest events are kept
-    /// for a slow reader.
+    /// The progress, if it was requested; ends with the load. For a slow reader the newest events
+    /// are kept.
     public var progress: AsyncStream<RequestProgress> {
         state.withLock { state in
             let extras = state.madeExtras()
@@ -99,12 +101,12 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// What happens to it; ends with the load. Each time a stream of its own, which begins with the
-    /// newest of each kind of event that was told since somebody first asked for events. Of a slow
-    /// reader the newest 16 events wait.
+    /// The events of the load; ends with the load. Each call returns a stream of its own, which
+    /// starts with the newest event of each kind reported since events were first requested. For a
+    /// slow reader the newest 16 events are kept.
     ///
-    /// Progress is told where `wantsProgress` was set, `info` where `wantsInfo` was, partial images
-    /// under `RequestOptions.progressiveLoad`.
+    /// Progress is reported if `wantsProgress` was set, `info` if `wantsInfo` was, and partial
+    /// images with `RequestOptions.progressiveLoad`.
     public var events: AsyncStream<LoadEvent> {
         state.withLock { state in
             var events = state.extras?.events ?? LoadEvents()
@@ -114,9 +116,9 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Images of the bytes that have come so far (`RequestOptions.progressiveLoad`), each of more
-    /// bytes than the one before (`ImageResponse.arrivedBytes`); ends with the load, and does not
-    /// bring its image. Of a slow reader the newest one waits.
+    /// Images of the bytes received so far (`RequestOptions.progressiveLoad`), each decoded from
+    /// more bytes than the one before (`ImageResponse.arrivedBytes`). Ends with the load; its final
+    /// image is not included. For a slow reader the newest one is kept.
     public var partials: AsyncStream<ImageResponse> {
         let events = events
         let (stream, sink) = AsyncStream<ImageResponse>.makeStream(
@@ -134,7 +136,7 @@ public final class LoadTask: Sendable {
     private let state: Mutex<State>
     private let commands: CommandQueue
 
-    /// Of the client whose commands it is.
+    /// Creates the task of a load submitted through `commands`.
     init(
         token: Token, wantsProgress: Bool = false, commands: CommandQueue,
         callbacks: LoadCallbacks? = nil, keeper: MemoryKeeper? = nil
@@ -144,7 +146,7 @@ public final class LoadTask: Sendable {
         state = Mutex(State(callbacks: callbacks, wantsProgress: wantsProgress, keeper: keeper))
     }
 
-    /// One that has ended as it begins.
+    /// Creates a task that has already ended.
     init(
         token: Token, endedWith response: ImageResponse, commands: CommandQueue
     ) {
@@ -156,17 +158,17 @@ public final class LoadTask: Sendable {
     /// Whether there is a result.
     var hasEnded: Bool { result != nil }
 
-    /// How it ended; `nil` as long as it has not.
+    /// The result, or `nil` while the load is running.
     public var result: Result<ImageResponse, ImageError>? { state.withLock { $0.result } }
 
-    /// Where it stands.
+    /// The state of the load.
     public var status: LoadStatus { LoadStatus(result) }
 
-    /// What came of it. Cancelling the awaiting task cancels the load; it then ends with
-    /// `cancelled`. May be awaited more than once.
+    /// The response. Canceling the awaiting task cancels the load, which then ends with
+    /// `cancelled`. Can be awaited more than once.
     public var response: ImageResponse {
         get async throws(ImageError) {
-            // An answer at hand: nothing is set up to wait for it.
+            // The result is available: skip setting up a continuation.
             if let known = result { return try known.get() }
             let result = await withTaskCancellationHandler {
                 await withUnsafeContinuation { continuation in
@@ -184,7 +186,7 @@ public final class LoadTask: Sendable {
             } onCancel: {
                 cancel()
             }
-            // `get` would copy it.
+            // `get` would copy the result.
             switch consume result {
             case .success(let response): return response
             case .failure(let error): throw error
@@ -192,15 +194,15 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// The cached image of a load with `refreshCached`, as soon as it has come; it stays when the
-    /// refresh fails. `nil` where there is none.
+    /// The cached image of a load with `refreshCached`, available as soon as it has arrived; it
+    /// stays if the refresh fails. `nil` if there is none.
     public var cachedResponse: ImageResponse? { state.withLock { $0.cached } }
 
-    /// One response, or two: the cached image at once, and the one that takes its place, if any.
-    /// Ends with the load; throws what the load ended with.
+    /// One or two responses: the cached image immediately, and the one that replaces it, if any.
+    /// Ends with the load; throws the error of the load.
     public var responses: LoadResponses { LoadResponses(task: self) }
 
-    /// The same for a thread that may block. Where nothing else is to be done than this load,
+    /// Waits for the response, blocking the calling thread. If the thread has nothing else to do,
     /// `ImagebusClient.loadAndWait` is faster.
     public func waitForResponse() throws(ImageError) -> ImageResponse {
         if let known = state.withLock({ $0.result }) { return try known.get() }
@@ -222,19 +224,20 @@ public final class LoadTask: Sendable {
         return try result.get()
     }
 
-    /// Ends the load with `cancelled`, unless it has ended. Idempotent; any thread.
+    /// Ends the load with `cancelled`, unless it has ended. Idempotent. Can be called from any
+    /// thread.
     public func cancel() {
         if !hasEnded { _ = commands.post(.cancel(token)) }
     }
 
-    /// It is wanted more or less urgently than before: what waits for a worker moves to that class,
-    /// and work that is shared runs in the highest class among those who want it
-    /// (SEMANTICS §3.4). Any thread; one that has ended is left alone.
+    /// Changes the priority of the load. Queued work moves to the new class, and shared work runs
+    /// in the highest class among the loads that wait for it (SEMANTICS §3.4). Has no effect once
+    /// the load has ended. Can be called from any thread.
     public func reprioritise(_ priority: Priority) {
         if !hasEnded { _ = commands.post(.reprioritise(token, priority)) }
     }
 
-    /// Waits for the cached image, or for the end where there is none.
+    /// Waits for the cached image, or for the end of the load if there is none.
     func firstResponse() async -> ImageResponse? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -251,8 +254,8 @@ public final class LoadTask: Sendable {
         return cachedResponse
     }
 
-    /// The cached image has come. It is told once: what the next coordinator has in its place is
-    /// kept until that has asked the origin.
+    /// Handles the arrival of the cached image. It is reported only once; a different one from a
+    /// later coordinator is kept until that coordinator has asked the origin.
     func offer(_ response: ImageResponse) {
         var callbacks: LoadCallbacks?
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
@@ -273,14 +276,14 @@ public final class LoadTask: Sendable {
         callbacks?.tell(.cached(response), onLineOf: commands)
     }
 
-    /// An image of what has arrived so far has come.
+    /// Handles the arrival of a partial image.
     func show(_ response: ImageResponse) {
         let callbacks = state.withLock { $0.callbacks }
         tell(.partial(response))
         callbacks?.tell(.partial(response), onLineOf: commands)
     }
 
-    /// Tells whoever listens.
+    /// Reports an event to all listeners.
     private func tell(_ event: LoadEvent) {
         let told = state.withLock { $0.result == nil ? $0.extras?.events?.take(event) : nil }
         for listener in told?.listeners ?? [] {
@@ -288,7 +291,7 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// What the load ends with where the origin says that nothing changed.
+    /// The result if the origin reports that nothing changed.
     var unmodified: ImageResponse? { state.withLock { $0.extras?.newer ?? $0.cached } }
 
     func advance(_ event: RequestProgress) {
@@ -300,7 +303,8 @@ public final class LoadTask: Sendable {
         callbacks?.tell(.progress(event), onLineOf: commands)
     }
 
-    /// The first call decides. Not `onLine`: the call that begins the load ends it, too.
+    /// Ends the load; only the first call counts. `onLine` is false if the call that begins the
+    /// load also ends it.
     func finish(_ result: Result<ImageResponse, ImageError>, onLine: Bool = true) {
         guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
         if let extras = waiting.extras { tell(extras, result) }
@@ -311,7 +315,7 @@ public final class LoadTask: Sendable {
         for continuation in extras.continuations { continuation.resume(returning: result) }
     }
 
-    /// Tells the end to those who look on, before it is told to those who wait.
+    /// Reports the end to observers, before the waiters are resumed.
     private func tell(_ extras: Extras, _ result: Result<ImageResponse, ImageError>) {
         extras.keeper?.keep(result)
         extras.progress?.sink.finish()
@@ -323,20 +327,20 @@ public final class LoadTask: Sendable {
     }
 }
 
-/// The images of one load in the order in which they come: one, or under `refreshCached` the cached
-/// one and the one that takes its place.
+/// The images of one load in order of arrival: one, or, with `refreshCached`, the cached one and
+/// the one that replaces it.
 public struct LoadResponses: AsyncSequence, Sendable {
-    /// An image, or a miss.
+    /// An image or a miss.
     public typealias Element = ImageResponse
-    /// How loads fail.
+    /// The error of a load.
     public typealias Failure = ImageError
 
     let task: LoadTask
 
-    /// Begins with the first image, however late it is asked for.
+    /// Creates an iterator that begins with the first image, even if that has already arrived.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(task: task) }
 
-    /// Goes from image to image.
+    /// Iterates over the images.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private enum Phase {
             case first, cachedWasTold, ended
@@ -347,7 +351,8 @@ public struct LoadResponses: AsyncSequence, Sendable {
 
         init(task: LoadTask) { self.task = task }
 
-        /// The next image; `nil` once the load has ended. Throws its error, once.
+        /// Returns the next image, or `nil` once the load has ended. Throws the error of the load
+        /// once.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ImageError) -> ImageResponse? {
@@ -365,7 +370,8 @@ public struct LoadResponses: AsyncSequence, Sendable {
 }
 
 extension ImageResponse {
-    /// Whether another response brings the same bytes, or the same facts where there are none.
+    /// Whether another response has the same bytes, or, if neither has any, the same image
+    /// properties.
     func isSameImage(as other: ImageResponse) -> Bool {
         guard let bytes, let others = other.bytes else {
             return info == other.info && bytes == nil && other.bytes == nil
@@ -377,17 +383,18 @@ extension ImageResponse {
     }
 }
 
-/// Where a load stands.
+/// The state of a load.
 public enum LoadStatus: Hashable, Sendable {
-    /// It has not ended.
+    /// The load has not ended.
     case running
-    /// It ended with an image, or with what is known of one.
+    /// The load ended with an image or its properties.
     case loaded
-    /// It ended well, and there is no image: a cache was asked that does not have it.
+    /// The load ended without an error and without an image, because the queried cache doesn't have
+    /// it.
     case missed
-    /// Somebody cancelled it.
+    /// The load was canceled.
     case cancelled
-    /// It ended with another error.
+    /// The load ended with another error.
     case failed(ErrorCode)
 
     init(_ result: Result<ImageResponse, ImageError>?) {
@@ -400,23 +407,23 @@ public enum LoadStatus: Hashable, Sendable {
     }
 }
 
-/// What happens to a load, in the order in which it happens.
+/// An event of a load.
 public enum LoadEvent: Sendable {
-    /// How far the transfer is.
+    /// The progress of the transfer.
     case progress(RequestProgress)
-    /// What the header says, before all bytes have come; again where it says more, such as more
-    /// frames of an animation.
+    /// The contents of the header, before all bytes have arrived. Repeated when more is known, such
+    /// as more frames of an animation.
     case info(ImageInfo)
-    /// An image of the bytes that have come so far (`RequestOptions.progressiveLoad`).
+    /// An image of the bytes received so far (`RequestOptions.progressiveLoad`).
     case partial(ImageResponse)
-    /// The cached image of a load that asks its origin as well (`RequestOptions.refreshCached`).
+    /// The cached image of a load that also asks its origin (`RequestOptions.refreshCached`).
     case cached(ImageResponse)
-    /// How it ended; nothing comes after.
+    /// The result; the last event.
     case end(Result<ImageResponse, ImageError>)
 }
 
-/// What a load has told so far, and who listens. Whoever comes late hears the newest of each kind
-/// first.
+/// The events of a load so far, and its listeners. A listener that is added late receives the
+/// newest event of each kind first.
 struct LoadEvents {
     private var info: ImageInfo?
     private var progress: RequestProgress?
@@ -424,10 +431,10 @@ struct LoadEvents {
     private var cached: ImageResponse?
     private var listeners: [AsyncStream<LoadEvent>.Continuation] = []
 
-    /// Events that wait for a listener that is slow; the newest ones stay.
+    /// The number of events queued for a slow listener; the newest are kept.
     private static let waitingMax = 16
 
-    /// Something happened: the events that follow from it, and who is to be told of them.
+    /// Records an event. Returns the resulting events and the listeners to notify.
     mutating func take(
         _ event: LoadEvent
     ) -> (events: [LoadEvent], listeners: [AsyncStream<LoadEvent>.Continuation]) {
@@ -447,7 +454,8 @@ struct LoadEvents {
         return (events, listeners)
     }
 
-    /// A new listener, who has heard what was told so far; of a load that has ended, its end.
+    /// Adds a listener, which receives the newest events so far and, if the load has ended, its
+    /// end.
     mutating func listen(
         after end: Result<ImageResponse, ImageError>?
     ) -> AsyncStream<LoadEvent> {
@@ -471,20 +479,20 @@ struct LoadEvents {
     }
 }
 
-/// Cancels a load when it is released, as a view's load ends with the view. The load itself goes on
-/// without anybody who holds its task.
+/// Cancels a load when it is released, so that a view's load ends with the view. Without a lease, a
+/// load continues even if its task is released.
 ///
 ///     final class Cell {
-///         var picture: LoadLease?   // a new one in its place cancels the load before
+///         var picture: LoadLease?   // assigning a new one cancels the previous load
 ///     }
 ///     cell.picture = LoadLease(client.load(request))
 ///
-/// Releasing it after the end of the load does nothing.
+/// Releasing it after the end of the load has no effect.
 public final class LoadLease: Sendable {
     /// The load.
     public let task: LoadTask
 
-    /// The load lasts no longer than this.
+    /// Creates a lease that ends the load when released.
     public init(_ task: LoadTask) { self.task = task }
 
     deinit { task.cancel() }

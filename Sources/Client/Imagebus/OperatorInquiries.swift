@@ -2,22 +2,22 @@ public import ImageModel
 public import Messages
 import Synchronization
 
-// The caches, for operators: on `front.sock` all of this is refused with `protocolViolation`, and
-// on `web.sock` all but the removal of a selection, which the operator has to permit there. Each
-// call throws `unavailable` where nobody answers within the connect timeout.
+// Cache management for operators. `front.sock` refuses all of this with `protocolViolation`;
+// `web.sock` refuses everything but the removal of a selection, which the operator must permit
+// there. Each call throws `unavailable` if there is no answer within the connect timeout.
 //
-// A cache is named as in the configuration; none is the default one where a key is named, and all
-// of them where a selection is.
+// Caches are named as in the configuration. If no name is given, commands for a key apply to the
+// default cache, and commands for a selection to all caches.
 extension ImagebusClient {
-    /// Which of the tiers have the entry of a key. A look does not count as use.
+    /// Returns the tiers that have an entry for a key. Does not count as a use of the entry.
     public func contains(
         _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
     ) async throws(ImageError) -> CacheTypes {
         try await self.tiers(.contains, key, cache, tiers)
     }
 
-    /// Removes the entry of a key from the tiers. A load after the answer does not find it there,
-    /// and what is under way for its bytes begins anew, so that they are not stored after it.
+    /// Removes the entry for a key from the tiers. Loads begun after the answer don't find it
+    /// there, and work in flight for its bytes restarts, so that they are not stored afterwards.
     public func remove(
         _ key: String, cache: String? = nil, from tiers: CacheTypes = .all
     ) async throws(ImageError) {
@@ -25,12 +25,12 @@ extension ImagebusClient {
         _ = try await self.tiers(.remove, key, cache, tiers)
     }
 
-    /// Removes the entries of a selection in the same way, and says how many there were. One that
-    /// means all entries throws `invalidRequest`: `clear` removes these.
+    /// Removes the entries of a selection in the same way, and returns their number. A selection
+    /// that matches all entries throws `invalidRequest`; use `clear` instead.
     ///
-    /// External caches remove in steps, after each of which `progress` is called with what is gone
-    /// by then, on the client's thread. If one of them fails, the error says what is left
-    /// (`removed` and `left` in `details`, in entries; `left` only if that is known).
+    /// External caches remove entries in steps, after each of which `progress` is called on the
+    /// client's thread with the entries removed so far. If one of them fails, the error's `details`
+    /// contain the numbers of entries `removed` and `left`; `left` only if known.
     public func remove(
         _ selection: EntrySelection, from tiers: CacheTypes = .all,
         progress: (@Sendable (EntryPage) -> Void)? = nil
@@ -39,16 +39,16 @@ extension ImagebusClient {
         return try await page(.removeSelected, selection, tiers, progress: progress)
     }
 
-    /// Removes every entry of every cache from the tiers in the same way. Returns the tiers that
-    /// there are.
+    /// Removes all entries of all caches from the tiers in the same way. Returns the tiers that
+    /// exist.
     public func clear(_ tiers: CacheTypes = .all) async throws(ImageError) -> CacheTypes {
         defer { memory?.removeAll() }
         return try await self.tiers(.clear, "", nil, tiers)
     }
 
-    /// One page of the entries of a selection, those of the disk first, `limit` of them at most (1
-    /// to `EntryPage.entriesMax`). `after` is `next` of the page before; entries that are stored
-    /// meanwhile may be missing.
+    /// Returns one page of a selection's entries, those on disk first, with at most `limit` entries
+    /// (1 to `EntryPage.entriesMax`). Pass `next` of the previous page as `after`. Entries stored
+    /// in the meantime may be missing.
     public func entries(
         of selection: EntrySelection = EntrySelection(), in tiers: CacheTypes = .all,
         after: UInt64 = 0, limit: Int = EntryPage.entriesMax
@@ -57,21 +57,21 @@ extension ImagebusClient {
         return try await page(.list, selection, tiers, after: after, limit: limit)
     }
 
-    /// How many entries of a selection there are, and what they take, by tier.
+    /// Returns the number and total size of a selection's entries, by tier.
     public func count(
         _ selection: EntrySelection = EntrySelection(), in tiers: CacheTypes = .all
     ) async throws(ImageError) -> EntryPage {
         try await page(.count, selection, tiers)
     }
 
-    /// Has the tiers go down to their low-water mark, and the disk let go of what is over age. Says
-    /// what is gone.
+    /// Evicts entries from the tiers down to their low-water mark, and expired entries from the
+    /// disk. Returns what was removed.
     public func trim(_ tiers: CacheTypes = .all) async throws(ImageError) -> EntryPage {
         try await page(.trim, EntrySelection(), tiers)
     }
 
-    /// The bytes of the entry of a key, as they are stored, what they are, and its extended data;
-    /// `nil` where the tiers do not have it. The text of the key is that of replies.
+    /// Returns the stored bytes of the entry for a key, with their format and extended data, or
+    /// `nil` if the tiers don't have it. The key has the text form used in replies.
     public func entry(
         _ key: String, cache: String? = nil, in tiers: CacheTypes = .all
     ) async throws(ImageError) -> ImageResponse? {
@@ -88,7 +88,7 @@ extension ImagebusClient {
         return response.bytes == nil ? nil : response
     }
 
-    /// Stands where a URL would: nothing is fetched.
+    /// A placeholder for the required URL; nothing is fetched.
     private static let entryURL = "http://entry.invalid/"
 
     private func tiers(
@@ -114,7 +114,8 @@ extension ImagebusClient {
         return page
     }
 
-    /// Of several entries it may take as long as the caches need, while the coordinator is there.
+    /// Returns the outcome of a command. A command on several entries may take as long as the
+    /// caches need while the coordinator is connected.
     private func outcome(
         of command: CacheCommand, _ progress: (@Sendable (EntryPage) -> Void)? = nil
     ) async throws(ImageError) -> CacheReport.Outcome {
@@ -133,11 +134,11 @@ extension ImagebusClient {
         .protocolViolation, "the coordinator answered something else than it was asked")
 }
 
-/// One question to the coordinator; answered once.
+/// A question to the coordinator, answered once.
 final class Inquiry: Sendable {
-    /// The question.
+    /// The message to send.
     let message: ClientMessage
-    /// When it ends without an answer.
+    /// When the inquiry fails without an answer.
     let deadline: Instant
     private let isAnswer: @Sendable (ServerMessage) -> Bool
     private let continuation: Mutex<CheckedContinuation<Result<ServerMessage, ImageError>, Never>?>
@@ -153,7 +154,7 @@ final class Inquiry: Sendable {
         self.continuation = Mutex(continuation)
     }
 
-    /// Takes the message where it answers the question.
+    /// Accepts a message if it answers the question.
     func takes(_ message: ServerMessage) -> Bool {
         guard isAnswer(message) else { return false }
         answer(.success(message))
@@ -173,20 +174,20 @@ extension ImageError {
     }
 }
 
-/// What was asked and is not answered yet, the oldest first. A coordinator answers questions of one
-/// kind in their order.
+/// Inquiries without an answer yet, oldest first. A coordinator answers inquiries of one kind in
+/// order.
 struct OpenInquiries {
     private struct Entry {
         let inquiry: Inquiry
-        /// When it ends without an answer.
+        /// When the inquiry fails without an answer.
         var deadline: Instant
     }
 
     private let connectTimeoutMilliseconds: Int
     private var all: [Entry] = []
 
-    /// Whoever goes through all entries of the caches may take so long where a coordinator is there
-    /// (`DispatchLimits.severalEntriesMilliseconds`, and a minute).
+    /// The timeout of commands that go through all cache entries, while a coordinator is connected
+    /// (`DispatchLimits.severalEntriesMilliseconds` plus one minute).
     private static let severalEntriesMilliseconds = 3_660_000
 
     init(connectTimeoutMilliseconds: Int) {
@@ -194,33 +195,33 @@ struct OpenInquiries {
     }
 
     var isEmpty: Bool { all.isEmpty }
-    /// The questions, for a coordinator that has not heard them.
+    /// The messages of all open inquiries, to be sent to a new coordinator.
     var messages: [ClientMessage] { all.map(\.inquiry.message) }
-    /// When one ends without an answer.
+    /// The next time at which an inquiry times out.
     var nextDeadline: Instant? { all.map(\.deadline).min() }
 
-    /// A question that is said at once where there is a session.
+    /// Adds an inquiry; `isSaid` is true if a session exists and its message is sent immediately.
     mutating func append(_ inquiry: Inquiry, isSaid: Bool, at now: Instant) {
         all.append(Entry(inquiry: inquiry, deadline: inquiry.deadline))
         if isSaid { wait(all.count - 1, at: now) }
     }
 
-    /// All questions were said to a coordinator.
+    /// Begins a session in which all open inquiries are sent.
     mutating func welcomed(at now: Instant) { for index in all.indices { wait(index, at: now) } }
 
-    /// What takes long takes long: the session says whether anybody is there.
+    /// Extends the deadline of a command that takes long; a broken session is detected separately.
     private mutating func wait(_ index: Int, at now: Instant) {
         guard all[index].inquiry.message.takesLong else { return }
         all[index].deadline = now.adding(milliseconds: Self.severalEntriesMilliseconds)
     }
 
-    /// A message that may be an answer.
+    /// Handles a message that may be an answer.
     mutating func received(_ message: ServerMessage) {
         guard let index = all.firstIndex(where: { $0.inquiry.takes(message) }) else { return }
         all.remove(at: index)
     }
 
-    /// The coordinator refused something that was no request: what only operators may ask.
+    /// Handles the refusal of something other than a load, which only operators may send.
     mutating func refused(_ error: ImageError) {
         guard let index = all.firstIndex(where: { $0.inquiry.message != .status }) else {
             return
@@ -228,14 +229,14 @@ struct OpenInquiries {
         all.remove(at: index).inquiry.answer(.failure(error))
     }
 
-    /// Commands may have been carried out before the session ended: they are not said twice.
+    /// Ends the session. Commands that may already have been carried out are not repeated.
     mutating func sessionEnded(at now: Instant) {
         end(with: .nobodyAnswers) { $0.inquiry.message.isDrain }
         let unserved = now.adding(milliseconds: connectTimeoutMilliseconds)
         for index in all.indices { all[index].deadline = min(all[index].deadline, unserved) }
     }
 
-    /// The coordinator has no place for a session.
+    /// Handles the coordinator's refusal of a session.
     mutating func sessionRefused(_ error: ImageError) { end(with: error) { _ in true } }
 
     mutating func expire(at now: Instant) { end(with: .nobodyAnswers) { $0.deadline <= now } }
@@ -253,7 +254,7 @@ struct OpenInquiries {
 extension ClientMessage {
     fileprivate var isDrain: Bool { if case .drain = self { true } else { false } }
 
-    /// Whether its answer may come after all entries of the caches were gone through.
+    /// Whether the answer may take as long as going through all cache entries.
     fileprivate var takesLong: Bool {
         if case .cache(let command) = self { command.action.takesLong } else { false }
     }

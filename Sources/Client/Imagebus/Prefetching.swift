@@ -5,15 +5,15 @@ import Synchronization
 import Wire
 import ZeroMQ
 
-// What will be wanted, and how badly (SEMANTICS §12).
+// Prefetching and priorities (SEMANTICS §12).
 extension ImagebusClient {
-    /// Begins to load images into the caches, in class low unless the template is of class high;
-    /// nothing is delivered. A load of one of the URLs is served before them.
+    /// Begins to load images into the caches without delivering them, with low priority unless the
+    /// template has high priority. An ordinary load of one of the URLs takes precedence.
     ///
-    /// `template` says how each URL is loaded; its own URL is ignored, and its timeout holds for
-    /// each. At most `concurrency` of them are loaded at a time, 1 to 64; all prefetches of this
-    /// client together at most as many as the one that may load the most. At most 100,000 URLs. One
-    /// that is empty or longer than 8 KiB counts as skipped.
+    /// `template` specifies how each URL is loaded; its own URL is ignored, and its timeout applies
+    /// to each load. At most `concurrency` URLs, 1 to 64, are loaded at a time; all prefetches of
+    /// this client together are limited to the largest `concurrency` among them. At most 100,000
+    /// URLs. A URL that is empty or longer than 8 KiB counts as skipped.
     public func prefetch(
         _ urls: [String], template: ImageRequest = ImageRequest(url: ""), concurrency: Int = 3
     ) -> PrefetchTask {
@@ -32,23 +32,23 @@ extension ImagebusClient {
         return task
     }
 
-    /// Changes the class of a load; does nothing once it has ended.
+    /// Changes the priority of a load. Does nothing once it has ended.
     public func reprioritise(_ task: LoadTask, _ priority: Priority) {
         _ = commands.post(.reprioritise(task.token, priority))
     }
 
-    /// Changes the class of all URLs of a prefetch that have not ended.
+    /// Changes the priority of all URLs of a prefetch that have not ended.
     public func reprioritise(_ task: PrefetchTask, _ priority: Priority) {
         _ = commands.post(.reprioritise(task.token, priority))
     }
 
-    /// Changes the class of all loads of a group that were begun before.
+    /// Changes the priority of all loads of a group that were begun before this call.
     public func reprioritise(group: GroupID, _ priority: Priority) {
         _ = commands.post(.reprioritiseGroup(group, priority))
     }
 }
 
-/// One prefetch. Ends exactly once: with its counts, or with an error.
+/// One prefetch. Ends exactly once: with its counts or an error.
 public final class PrefetchTask: Sendable {
     private typealias Continuation = CheckedContinuation<Result<PrefetchCounts, ImageError>, Never>
 
@@ -59,10 +59,11 @@ public final class PrefetchTask: Sendable {
         var continuations: [Continuation] = []
     }
 
-    /// Names it on the bus, in logs and for operators.
+    /// Identifies the prefetch on the bus, in logs and to operators.
     public let token: Token
-    /// How far it is; not every step is told, the newest one is. Ends with the prefetch. When a
-    /// coordinator was replaced the counts begin anew: what was loaded is in the caches.
+    /// The progress; intermediate steps may be skipped, but never the newest. Ends with the
+    /// prefetch. If the coordinator is replaced, the counts restart; images already loaded are in
+    /// the caches.
     public let progress: AsyncStream<PrefetchCounts>
 
     private let sink: AsyncStream<PrefetchCounts>.Continuation
@@ -75,11 +76,11 @@ public final class PrefetchTask: Sendable {
         (progress, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// What came of it: `finished + cancelled == total`, also after a cancel. Throws where the
-    /// coordinator refused it: `busy`, `limitExceeded`, or what is wrong with the template; and
-    /// `unavailable` where nobody serves the endpoint.
+    /// The final counts: `finished + cancelled == total`, even after cancellation. Throws if the
+    /// coordinator refused the prefetch: `busy`, `limitExceeded`, or the error in the template; and
+    /// `unavailable` if no coordinator serves the endpoint.
     ///
-    /// Cancelling the awaiting task cancels the prefetch. May be awaited more than once.
+    /// Canceling the awaiting task cancels the prefetch. Can be awaited more than once.
     public var result: PrefetchCounts {
         get async throws(ImageError) {
             let result = await withTaskCancellationHandler {
@@ -97,13 +98,14 @@ public final class PrefetchTask: Sendable {
         }
     }
 
-    /// Once it has ended: the first URLs that were skipped, at most 16, and why.
+    /// After the end: the first skipped URLs, at most 16, with their errors.
     public var failures: [PrefetchFailure] { state.withLock { $0.failures } }
 
-    /// Once it has ended: how many URLs the caches had, and how many failed with which error.
+    /// After the end: how many URLs were already cached, and how many failed with each error.
     public var ends: PrefetchEnds { state.withLock { $0.ends } }
 
-    /// Ends what has not ended: URLs that run, and those that wait. Idempotent; any thread.
+    /// Cancels all URLs that have not ended, whether running or waiting. Idempotent. Can be called
+    /// from any thread.
     public func cancel() {
         let isRunning = state.withLock { $0.result == nil }
         if isRunning { _ = commands.post(.cancel(token)) }
@@ -111,7 +113,7 @@ public final class PrefetchTask: Sendable {
 
     func advance(_ counts: PrefetchCounts) { sink.yield(counts) }
 
-    /// The first call decides.
+    /// Ends the prefetch; only the first call counts.
     func finish(
         _ result: Result<PrefetchCounts, ImageError>, failures: [PrefetchFailure] = [],
         ends: PrefetchEnds = PrefetchEnds()
@@ -128,18 +130,19 @@ public final class PrefetchTask: Sendable {
     }
 }
 
-/// How far a prefetch is, or how it ended.
+/// The progress or the final counts of a prefetch.
 public struct PrefetchCounts: Hashable, Sendable {
-    /// URLs in all.
+    /// The total number of URLs.
     public var total: Int
-    /// URLs that ended by themselves, with or without success.
+    /// The number of URLs that ended without being canceled, with or without success.
     public var finished: Int
-    /// Of those, the ones that ended with an error. That no cache has it is none.
+    /// The number of finished URLs that ended with an error. A miss of a cache-only prefetch is not
+    /// an error.
     public var skipped: Int
-    /// URLs that were cancelled; with `finished` it makes `total` at the end.
+    /// The number of canceled URLs; at the end, this plus `finished` equals `total`.
     public var cancelled: Int
 
-    /// Counts.
+    /// Creates counts.
     public init(total: Int, finished: Int = 0, skipped: Int = 0, cancelled: Int = 0) {
         self.total = total
         self.finished = finished
@@ -148,32 +151,32 @@ public struct PrefetchCounts: Hashable, Sendable {
     }
 }
 
-/// What a caller wants to be loaded into the caches.
+/// A prefetch to submit.
 struct PrefetchOrder: Sendable {
     let batch: Token
     /// How each URL is loaded.
     let template: ImageRequest
     let urls: [String]
-    /// 0: as the coordinator likes.
+    /// The concurrency; 0 leaves it to the coordinator.
     let concurrency: Int
 }
 
-/// The batches that the client has asked for and not been told the end of (PROTOCOL §8.2).
+/// The prefetch batches that have not ended (PROTOCOL §8.2).
 ///
-/// Pure: events in, actions out. A long list goes in parts that fit a frame, and not more of it at
-/// a time than the window says, so that nothing else waits behind it. Which URLs have ended nobody
-/// knows by name: under a new session a batch is sent again as a whole, and counted anew; what was
-/// loaded before is found in the caches.
+/// A pure value without I/O: events in, actions out. A long list is sent in parts that fit into a
+/// frame, and only as much at a time as the window allows, so that it doesn't delay other messages.
+/// The client doesn't know which of the URLs have ended; in a new session a batch is sent again as
+/// a whole, and its counts restart. Images already loaded are found in the caches.
 struct PendingPrefetches {
-    /// What the connection is to do, in order.
+    /// An action for the connection to perform, in order.
     enum Action: Equatable {
-        /// Send it.
+        /// Send a message.
         case send(ClientMessage)
-        /// Tell the caller how far it is.
+        /// Report progress to the caller.
         case advance(Token, PrefetchCounts)
-        /// Tell the caller how it ended, what failed first, and how all URLs ended.
+        /// Report the end to the caller: the counts, the first failures, and how all URLs ended.
         case finish(Token, PrefetchCounts, [PrefetchFailure] = [], PrefetchEnds = PrefetchEnds())
-        /// Tell the caller that it failed.
+        /// Report to the caller that the prefetch failed.
         case fail(Token, ImageError)
     }
 
@@ -181,9 +184,9 @@ struct PendingPrefetches {
         var template: ImageRequest
         let urls: [String]
         let concurrency: UInt32
-        /// URLs that fit into no message; they count as skipped.
+        /// The number of URLs that don't fit into a message; they count as skipped.
         let unsendable: Int
-        /// The first of them.
+        /// The first URLs that don't fit into a message.
         let unsendableFailures: [PrefetchFailure]
         var priority: Priority?
         var unservedUntil: Instant
@@ -191,11 +194,11 @@ struct PendingPrefetches {
         var hasBegun = false
         var report: PrefetchReport?
         var isCancelled = false
-        /// A coordinator that shuts down refused it: it is for the next one.
+        /// Whether a coordinator that is shutting down refused it; it is sent to the next one.
         var isPostponed = false
 
         var isComplete: Bool { hasBegun && sent == urls.count }
-        /// URLs that the coordinator has and that have not ended.
+        /// The number of URLs sent that have not ended.
         var open: Int { sent - Int(clamping: report?.finished ?? 0) }
         var counts: PrefetchCounts {
             PrefetchCounts(
@@ -212,12 +215,12 @@ struct PendingPrefetches {
 
     private let connectTimeoutMilliseconds: Int
     private var entries: [Token: Entry] = [:]
-    /// Those with parts left, in order.
+    /// Batches with parts left to send, in order.
     private var unsent: [Token] = []
     private var isWelcome = false
     private var window = 0
 
-    /// Bytes of URLs in one part: the rest of a frame is for the template.
+    /// The largest size of the URLs in one part; the rest of a frame is for the template.
     static let partBytesMax = 48 * 1024
 
     init(connectTimeoutMilliseconds: Int) {
@@ -229,7 +232,7 @@ struct PendingPrefetches {
 
     // MARK: - Callers
 
-    /// The caller wants a batch.
+    /// Handles a new batch.
     mutating func submitted(_ order: PrefetchOrder, at now: Instant) -> [Action] {
         guard entries[order.batch] == nil else { return [] }
         let urls = order.urls.filter(Self.isSendable)
@@ -260,7 +263,7 @@ struct PendingPrefetches {
         }
     }
 
-    /// The caller no longer wants it. What was not sent ends here.
+    /// Cancels a batch. Ends it here if nothing of it was sent.
     mutating func cancelled(_ batch: Token) -> [Action] {
         guard let entry = entries[batch], !entry.isCancelled else { return [] }
         guard entry.hasBegun, isWelcome else { return [end(batch)] }
@@ -269,7 +272,7 @@ struct PendingPrefetches {
         return [.send(.cancel(batch))]
     }
 
-    /// The caller wants it more or less than before.
+    /// Changes the priority of a batch.
     mutating func reprioritised(_ batch: Token, _ priority: Priority) -> [Action] {
         guard let entry = entries[batch] else { return [] }
         entries[batch]?.priority = priority
@@ -278,15 +281,15 @@ struct PendingPrefetches {
 
     // MARK: - Parts
 
-    /// Whether a part may go, without making it.
+    /// Whether a part can be sent, without creating it.
     var hasNext: Bool { isWelcome && unsent.contains { mayGo($0) != nil } }
 
-    /// The batch, where the window has room for more of it.
+    /// Returns the batch if the window allows sending more of it.
     private func mayGo(_ batch: Token) -> Entry? {
         entries[batch].flatMap { $0.open < window ? $0 : nil }
     }
 
-    /// The next part that may go, and of which batch it is.
+    /// The next part that can be sent, with its batch.
     var next: PrefetchRequest? {
         guard isWelcome else { return nil }
         for batch in unsent {
@@ -307,12 +310,12 @@ struct PendingPrefetches {
         return nil
     }
 
-    /// The part went out.
+    /// Records that a part was sent.
     mutating func sent(_ part: PrefetchRequest) -> [Action] {
         guard let entry = entries[part.batch] else { return [] }
         entries[part.batch]?.sent += part.urls.count
         entries[part.batch]?.hasBegun = true
-        // Another one is next, where there is one.
+        // Batches take turns.
         unsent.removeAll { $0 == part.batch }
         if !part.isLast { unsent.append(part.batch) }
         guard !entry.hasBegun, let priority = entry.priority else { return [] }
@@ -321,14 +324,14 @@ struct PendingPrefetches {
 
     // MARK: - Session
 
-    /// A session has begun.
+    /// Begins a session.
     mutating func welcomed(_ welcome: ClientWelcome) -> [Action] {
         isWelcome = true
         window = Int(clamping: welcome.window)
         return []
     }
 
-    /// The session has ended, and with it all batches there: they begin anew.
+    /// Ends the session and with it all batches in it, which restart in the next session.
     mutating func sessionEnded(at now: Instant) -> [Action] {
         isWelcome = false
         var actions: [Action] = []
@@ -348,16 +351,16 @@ struct PendingPrefetches {
         return actions
     }
 
-    /// How far a batch is, or its end.
+    /// Handles a report about a batch: its progress or its end.
     mutating func reported(_ report: PrefetchReport) -> [Action] {
         guard let entry = entries[report.batch], entry.hasBegun else { return [] }
         entries[report.batch]?.report = report
-        // Of a part that is the last one, or of a batch that somebody cancelled.
+        // Final after the last part, or after the batch was canceled.
         if report.isFinal { return [end(report.batch)] }
         return entries[report.batch].map { [.advance(report.batch, $0.counts)] } ?? []
     }
 
-    /// The coordinator does not do it.
+    /// Handles the coordinator's refusal of a batch.
     mutating func refused(_ error: ImageError, _ batch: Token) -> [Action] {
         guard let entry = entries[batch] else { return [] }
         if entry.isCancelled { return [end(batch)] }
@@ -369,7 +372,7 @@ struct PendingPrefetches {
 
     // MARK: - Ends
 
-    /// Ends what nobody serves.
+    /// Ends batches that waited too long for a coordinator.
     mutating func expire(at now: Instant) -> [Action] {
         guard !isWelcome else { return [] }
         return entries.filter { $0.value.unservedUntil <= now }.keys.map {
@@ -377,17 +380,17 @@ struct PendingPrefetches {
         }
     }
 
-    /// When something may be overdue next.
+    /// The next time at which a batch may be overdue.
     var nextDeadline: Instant? {
         isWelcome ? nil : entries.values.map(\.unservedUntil).min()
     }
 
-    /// Ends everything: the client is closed.
+    /// Ends everything because the client is closed.
     mutating func closed(with error: ImageError = .clientClosed) -> [Action] {
         entries.keys.map { end($0, error) }
     }
 
-    /// What has not ended by itself was cancelled.
+    /// Ends a batch. URLs that have not ended by themselves count as canceled.
     private mutating func end(_ batch: Token) -> Action {
         let entry = entries[batch]
         var counts = entry?.counts ?? PrefetchCounts(total: 0)
@@ -410,7 +413,7 @@ struct PendingPrefetches {
     }
 }
 
-// Batches: what goes out of them when nothing else does, and what their callers are told.
+// Sending parts of batches when nothing else is queued, and notifying callers.
 extension ClientLine {
     mutating func submit(_ order: PrefetchOrder, _ task: PrefetchTask, at now: Instant) {
         prefetchTasks[order.batch] = task
@@ -431,7 +434,8 @@ extension ClientLine {
         }
     }
 
-    /// Parts of batches, as long as libzmq takes them. One that cannot be encoded ends its batch.
+    /// Sends parts of batches as long as libzmq accepts them. A part that cannot be encoded ends
+    /// its batch.
     mutating func sendPrefetches() throws {
         while outbox.isEmpty, let part = prefetches.next {
             do {

@@ -1,5 +1,5 @@
-// The types of other rooms that stand in this library's public declarations, so that who uses it
-// imports `Imagebus` alone. What else these rooms have stays out of the user's sight.
+// The types of other modules that appear in this library's public declarations are re-exported, so
+// that users need to import only `Imagebus`. Nothing else of these modules is visible to them.
 
 @_exported public import struct Animation.Playback
 @_exported public import enum Animation.PlaybackMode

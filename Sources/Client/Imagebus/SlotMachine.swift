@@ -1,22 +1,23 @@
 import ImageModel
 
-/// Decides what the places of a slot show. Pure: events in, actions out.
+/// The state machine that decides what a slot shows. A pure value without I/O: events in, actions
+/// out.
 ///
-/// A key has one place. Its loads are those that have not ended, oldest first: one, and more under
-/// `avoidAutoCancelImage` alone. What ended is not known any more, so that nothing that comes of it
-/// later is seen.
+/// Each key has one place. Its loads are those that have not ended, oldest first: more than one
+/// only with `avoidAutoCancelImage`. Loads that have ended are forgotten, so that late results of
+/// them are never shown.
 struct SlotMachine<Placeholder: Sendable> {
     private struct Place {
         var url = ""
         var progress = SlotProgress.none
-        /// On the bus.
+        /// Loads in flight.
         var live: [SlotLoadID] = []
-        /// Their image is shown, and the transition to it runs.
+        /// Loads whose image is shown and that wait for the transition to it to end.
         var waiting: [SlotLoadID] = []
         var isIndicating = false
-        /// The load that `url` and `progress` are of.
+        /// The load that `url` and `progress` belong to.
         var newest = SlotLoadID(number: 0)
-        /// The load whose image is seen, if one is.
+        /// The load whose image is shown, if any.
         var shown = SlotLoadID(number: 0)
     }
 
@@ -24,17 +25,18 @@ struct SlotMachine<Placeholder: Sendable> {
     private var loads: [SlotLoadID: SlotLoad<Placeholder>] = [:]
     private var last: UInt64 = 0
 
-    /// Keys that are known at a time. Those whose loads have ended make room.
+    /// The largest number of keys known at a time. Keys whose loads have ended are dropped to make
+    /// room.
     static var keysMax: Int { 1_024 }
-    /// Loads that have not ended.
+    /// The largest number of loads in progress.
     static var loadsMax: Int { 4_096 }
 
     typealias Action = SlotAction<Placeholder>
 
-    /// Whether the load is on the bus, or about to be.
+    /// Whether the load is in flight or about to be started.
     func isLive(_ id: SlotLoadID) -> Bool { loads[id] != nil && loads[id]?.pending == nil }
 
-    /// What is known of a key.
+    /// Returns the state of a key.
     func state(of key: String) -> SlotState? {
         places[key].map {
             SlotState(url: $0.url, progress: $0.progress, loads: $0.live.count)
@@ -43,7 +45,7 @@ struct SlotMachine<Placeholder: Sendable> {
 
     // MARK: - From the caller
 
-    /// A new load. `atHand`: its answer, where that is there before anything was shown.
+    /// Handles a new load. `atHand` is its answer if that is available before anything was shown.
     mutating func begin(
         _ load: SlotLoad<Placeholder>, atHand: ImageResponse?
     ) -> (SlotLoadID, [Action]) {
@@ -81,7 +83,7 @@ struct SlotMachine<Placeholder: Sendable> {
         actions.append(
             .show(
                 load.key, wasIndicating ? .progress(.none) : .indicator(isRunning: true)))
-        // The new load comes before the old one goes: work that both want goes on.
+        // Start the new load before stopping the old one, so that work that both need continues.
         return (id, actions + [.start(id)] + stops)
     }
 
@@ -108,7 +110,7 @@ struct SlotMachine<Placeholder: Sendable> {
     /// Ends all loads with `cancelled`.
     mutating func cancelAll() -> [Action] { places.keys.sorted().flatMap { cancel($0) } }
 
-    /// The transition to the image of a key is over: tells who waited for that.
+    /// Handles the end of the transition to a key's image: reports the loads that waited for it.
     mutating func transitionEnded(_ key: String) -> [Action] {
         let ids = places[key]?.waiting ?? []
         places[key]?.waiting = []
@@ -117,9 +119,9 @@ struct SlotMachine<Placeholder: Sendable> {
         }
     }
 
-    // MARK: - From the bus
+    // MARK: - From the connection
 
-    /// How far a load is.
+    /// Handles the progress of a load.
     mutating func advance(_ id: SlotLoadID, to progress: SlotProgress) -> [Action] {
         guard isLive(id), let key = loads[id]?.key, places[key]?.newest == id,
             places[key]?.progress != progress
@@ -128,12 +130,12 @@ struct SlotMachine<Placeholder: Sendable> {
         return [.show(key, .progress(progress))]
     }
 
-    /// An image of what has arrived so far.
+    /// Handles an image of the bytes received so far.
     mutating func show(partial response: ImageResponse, of id: SlotLoadID) -> [Action] {
         preview(response, of: id, wantsTransition: false)
     }
 
-    /// The cached image of a load that is being refreshed.
+    /// Handles the cached image of a load that is being refreshed.
     mutating func show(cached response: ImageResponse, of id: SlotLoadID) -> [Action] {
         guard isLive(id), let load = loads[id] else { return [] }
         loads[id]?.hasShownCached = true
@@ -175,7 +177,7 @@ struct SlotMachine<Placeholder: Sendable> {
         _ id: SlotLoadID, _ result: Result<ImageResponse, ImageError>, isAsynchronous: Bool
     ) -> [Action] {
         guard isLive(id), let load = loads.removeValue(forKey: id) else { return [] }
-        // What ends at once was not begun.
+        // A load that ends immediately was never started.
         var actions: [Action] = isAsynchronous ? [.stop(id)] : []
         places[load.key]?.live.removeAll { $0 == id }
         if let place = places[load.key], place.isIndicating, place.live.isEmpty {
@@ -191,7 +193,7 @@ struct SlotMachine<Placeholder: Sendable> {
             result, isAsynchronous: isAsynchronous,
             load.wantsTransition(to: response, isAsynchronous: isAsynchronous))
         guard !load.options.contains(.avoidAutoSetImage),
-            // It is seen already: the origin says that nothing changed.
+            // The image is already shown if the origin reported that nothing changed.
             !load.hasShownCached || response.isRefreshed, mayShow(id, at: load.key)
         else { return actions + [.tell(id, answer)] }
         actions.append(
@@ -208,7 +210,7 @@ struct SlotMachine<Placeholder: Sendable> {
         return actions
     }
 
-    /// The delayed placeholder, unless there is an image to be seen.
+    /// Shows the delayed placeholder unless an image is shown.
     private mutating func showFailure(
         of id: SlotLoadID, _ load: SlotLoad<Placeholder>
     ) -> [Action] {
@@ -218,14 +220,15 @@ struct SlotMachine<Placeholder: Sendable> {
         return [.show(load.key, .placeholder(load.placeholder))]
     }
 
-    /// Takes the place for what a load shows, unless a newer load has shown something.
+    /// Returns whether a load may show something, which it may unless a newer load has done so; if
+    /// it may, records it as the load whose image is shown.
     private mutating func mayShow(_ id: SlotLoadID, at key: String) -> Bool {
         guard let place = places[key], place.shown.number <= id.number else { return false }
         places[key]?.shown = id
         return true
     }
 
-    /// A load that ended well is at its end, also where nothing was told on the way.
+    /// Sets the progress of a successful load to complete, even if it reported no progress.
     private mutating func complete(_ id: SlotLoadID, at key: String) {
         guard let place = places[key], place.newest == id else { return }
         let bytes = max(place.progress.received, place.progress.expected)
@@ -233,7 +236,8 @@ struct SlotMachine<Placeholder: Sendable> {
             bytes == 0 ? .whole : SlotProgress(received: bytes, expected: bytes)
     }
 
-    /// Ends the loads of a key: what to tell, and what to stop. Nothing of them is shown.
+    /// Ends the loads of a key. Returns what to report and which loads to stop; nothing of them is
+    /// shown.
     private mutating func cut(
         _ key: String, because reason: String
     ) -> (told: [Action], stops: [Action]) {
@@ -255,7 +259,7 @@ struct SlotMachine<Placeholder: Sendable> {
             wantsTransition: wantsTransition)
     }
 
-    /// Whether one more load may begin at a key.
+    /// Whether another load may begin for a key.
     private mutating func makeRoom(for key: String) -> Bool {
         guard loads.count < Self.loadsMax else { return false }
         guard places[key] == nil, places.count >= Self.keysMax else { return true }
@@ -264,36 +268,36 @@ struct SlotMachine<Placeholder: Sendable> {
     }
 }
 
-/// What the state of a slot has its surroundings do, in order.
+/// An action for the owner of the state machine to perform, in order.
 enum SlotAction<Placeholder: Sendable>: Sendable {
     /// Begin the load.
     case start(SlotLoadID)
-    /// Let go of a load that was begun, and cancel it if it has not ended. Each one once.
+    /// Release a load that was begun, and cancel it if it has not ended. Issued once per load.
     case stop(SlotLoadID)
-    /// Show something at the place of a key.
+    /// Show something in the place with a key.
     case show(String, SlotChange<Placeholder>)
-    /// Tell the caller of a load; the end is the last of it.
+    /// Report to the caller of a load; the end is the last report.
     case tell(SlotLoadID, SlotAnswer)
 }
 
-/// Numbers the loads of a slot; never used again.
+/// Identifies a load of a slot; never reused.
 struct SlotLoadID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// One load of a slot, as far as what is shown depends on it.
+/// One load of a slot, reduced to what determines what is shown.
 struct SlotLoad<Placeholder: Sendable>: Sendable {
     let key: String
     let url: String
     let placeholder: Placeholder?
-    /// Those of views; the rest is the coordinator's.
+    /// The options for views; the coordinator handles the others.
     let options: RequestOptions
-    /// The cached image of a load that is refreshed was shown.
+    /// Whether the cached image of a load with `refreshCached` was shown.
     var hasShownCached = false
-    /// What to tell when the transition to its image is over (`waitTransition`).
+    /// What to report when the transition to its image is over (`waitTransition`).
     var pending: SlotAnswer?
 
-    /// Options that only a slot knows about: the same image is at hand with and without them.
+    /// The options handled by the slot alone. They don't affect which image answers a request.
     static var viewOptions: RequestOptions {
         [
             .delayPlaceholder, .avoidAutoSetImage, .forceTransition, .avoidAutoCancelImage,
@@ -301,7 +305,7 @@ struct SlotLoad<Placeholder: Sendable>: Sendable {
         ]
     }
 
-    /// By SDWebImage's rule: what was fetched, and what a disk had and came late.
+    /// SDWebImage's rule: images that were fetched, and images from a disk cache that arrived late.
     func wantsTransition(to response: ImageResponse, isAsynchronous: Bool) -> Bool {
         if options.contains(.forceTransition) { return true }
         if response.cacheType == .none { return true }

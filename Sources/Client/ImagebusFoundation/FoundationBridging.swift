@@ -4,18 +4,18 @@ public import Imagebus
 public import Messages
 
 extension Data {
-    /// A copy, which is the caller's own.
+    /// Creates a copy of the bytes.
     public init(_ bytes: ImageBytes) {
         self = bytes.withUnsafeBytes { Data($0) }
     }
 
-    /// The bytes where they lie, without a copy, where they are a mapping of shared memory (from
-    /// 1 MiB on); else a copy. It and its copies keep `bytes`, so the stack cannot use that memory
-    /// again before the last of them has gone.
+    /// Creates data from image bytes without a copy if they are a mapping of shared memory (from 1
+    /// MiB on), otherwise with a copy. This value and its copies hold `bytes`, so the stack cannot
+    /// reuse that memory until the last of them is released.
     ///
-    /// For reading: the memory may not be written. What grows it, and what changes one of several
-    /// copies, copies first; but a change in place of the only one (`data[0] = 1`) ends the
-    /// process. Who changes bytes takes `Data(bytes)`.
+    /// Treat the data as read-only, because the memory cannot be written. Appending, or mutating
+    /// one of several copies, copies the bytes first. But mutating the only copy in place (`data[0]
+    /// = 1`) crashes the process. Use `Data(bytes)` for data to be mutated.
     public init(sharing bytes: ImageBytes) {
         let lasting = bytes.lastingBytes
         guard bytes.isMapped, let start = lasting.baseAddress else {
@@ -29,14 +29,14 @@ extension Data {
 }
 
 extension ImageResponse {
-    /// A copy of the encoded bytes; `nil` for a miss and where only facts were asked for.
+    /// A copy of the encoded bytes; `nil` for a miss and if only image properties were requested.
     public var data: Data? { bytes.map { Data($0) } }
 }
 
-// Images that a program has as `Data`. Each call copies them once; the calls of arrays that have
-// the same names say all else.
+// Images as `Data`. Each call copies the bytes once; otherwise see the methods of the same names
+// that accept arrays.
 extension ImagebusClient {
-    /// Begins a load of an image that the caller has; `request.url` is empty.
+    /// Begins a load of an image in memory; `request.url` must be empty.
     public func load(
         _ request: ImageRequest, uploading data: Data, group: GroupID? = nil,
         wantsProgress: Bool = false, trace: TraceContext? = nil
@@ -46,7 +46,8 @@ extension ImagebusClient {
             trace: trace)
     }
 
-    /// The same; `completion` runs once, where `executor` says, with how it ended.
+    /// Begins a load of an image in memory and calls `completion` once with the result, on
+    /// `executor`.
     @discardableResult
     public func load(
         _ request: ImageRequest, uploading data: Data, on executor: CallbackExecutor,
@@ -55,7 +56,7 @@ extension ImagebusClient {
         load(request, uploading: Array(data), on: executor, completion: completion)
     }
 
-    /// The same on a thread that may block; returns how it ended.
+    /// Loads an image in memory, blocking the calling thread, and returns the response.
     public func loadAndWait(
         _ request: ImageRequest, uploading data: Data, group: GroupID? = nil,
         trace: TraceContext? = nil
@@ -63,7 +64,7 @@ extension ImagebusClient {
         try loadAndWait(request, uploading: Array(data), group: group, trace: trace)
     }
 
-    /// Puts the bytes of an image under a key, as they are, and says which of the tiers have them
+    /// Stores the bytes of an image unchanged under a key, and returns the tiers that have them
     /// now. For operators.
     public func put(
         _ data: Data, under key: String, cache: String? = nil, in tiers: CacheTypes = .all,
@@ -76,8 +77,8 @@ extension ImagebusClient {
 }
 
 extension ImageRequest {
-    /// A plain load, as that of the text of its absolute form. A relative URL without a base is
-    /// refused with the request.
+    /// Creates a request with default options from the absolute string of a URL. A relative URL
+    /// without a base is refused when the request is loaded.
     public init(url: URL) {
         self.init(url: url.absoluteString)
     }
@@ -91,40 +92,41 @@ extension ImagebusClient {
 }
 
 extension ImageRequest {
-    /// Seconds until the request ends with `deadlineExceeded`: `timeoutMilliseconds`, rounded up.
-    /// What that may not be, such as infinity, is refused with the request.
+    /// The timeout in seconds, after which the request ends with `deadlineExceeded`:
+    /// `timeoutMilliseconds`, rounded up. A value out of range, such as infinity, is refused when
+    /// the request is loaded.
     public var timeoutInterval: TimeInterval {
         get { TimeInterval(timeoutMilliseconds) / 1_000 }
         set {
             let tooMany = TimeInterval(RequestLimits.timeoutMillisecondsMax) + 1
             let milliseconds = (newValue * 1_000).rounded(.up)
-            // Not a number is no time at all.
+            // NaN counts as zero.
             timeoutMilliseconds = milliseconds > 0 ? Int(min(milliseconds, tooMany)) : 0
         }
     }
 }
 
 extension Date {
-    /// Milliseconds since 1970.
+    /// Creates a date from milliseconds since 1970.
     fileprivate init(milliseconds: some BinaryInteger) {
         self.init(timeIntervalSince1970: TimeInterval(milliseconds) / 1_000)
     }
 }
 
 extension HTTPExpiry {
-    /// When its age was 0.
+    /// When the response's age was 0.
     public var bornDate: Date { Date(milliseconds: born) }
-    /// It is fresh until then.
+    /// Until when the response is fresh.
     public var freshUntilDate: Date { Date(milliseconds: freshUntil) }
-    /// Until then it may be served while the origin is asked.
+    /// Until when it may be served while it is being revalidated with the origin.
     public var staleUntilDate: Date { Date(milliseconds: staleUntil) }
-    /// Until then it may be served where the origin fails.
+    /// Until when it may be served if the origin fails.
     public var errorUntilDate: Date { Date(milliseconds: errorUntil) }
 }
 
 extension Validity {
-    /// When the origin last changed the source; `nil` where it did not say, or not in the form of
-    /// HTTP (RFC 9110 §5.6.7).
+    /// When the origin last changed the source; `nil` if it did not specify that, or not as an HTTP
+    /// date (RFC 9110 §5.6.7).
     public var lastModifiedDate: Date? {
         let now = Int64(clamping: Int(Date().timeIntervalSince1970))
         return lastModified.flatMap { HTTPDate.seconds($0, now: now) }
@@ -133,11 +135,12 @@ extension Validity {
 }
 
 extension EntryDescription {
-    /// When its bytes were stored; `nil` where the tier does not say.
+    /// When the entry's bytes were stored; `nil` if the tier doesn't record it.
     public var storedDate: Date? {
         storedMilliseconds == 0 ? nil : Date(milliseconds: storedMilliseconds)
     }
-    /// When they were last used, as far as the disk knows; `nil` where the tier does not say.
+    /// When the entry was last used, as far as the disk has recorded it; `nil` if the tier doesn't
+    /// record it.
     public var accessedDate: Date? {
         accessedMilliseconds == 0 ? nil : Date(milliseconds: accessedMilliseconds)
     }

@@ -1,3 +1,3 @@
-// Who imports `ImagebusFoundation` needs no second import for the library that it adds to.
+// Importing `ImagebusFoundation` also imports `Imagebus`.
 
 @_exported public import Imagebus

@@ -5,9 +5,9 @@ import Synchronization
 import Transforming
 import Vips
 
-/// Images are decoded, transformed and encoded in this process, as SDWebImage's extensions of
-/// images do it. **For trusted bytes alone**: decoders read them here, without the sandbox and
-/// the process of their own that the stack has for bytes of strangers.
+/// Decodes, transforms and encodes images in this process, as SDWebImage's extensions of image
+/// types do. **For trusted input only**: decoders run in this process, without the sandbox and the
+/// separate process that the stack uses for untrusted input.
 ///
 ///     let transforms = try ImageTransforms()
 ///     let photo = try transforms.image(of: bytes)
@@ -16,20 +16,22 @@ import Vips
 ///         to: photo)
 ///     let file = try transforms.encode(card, OutputOptions(format: .webp, quality: 75))
 ///
-/// The steps are those of requests, and make the same pixels as in the stack. Any thread; one call
-/// at a time works in a process, and others wait. No stack is needed.
+/// The steps are the same as those of requests, and produce the same pixels as in the stack. Can be
+/// used from any thread; calls within a process run one at a time, and others wait. No stack is
+/// needed.
 public struct ImageTransforms: Sendable {
-    /// What every image is within: those that are decoded, and those that steps make.
+    /// The limits for decoded images and for the results of steps.
     public let limits: ImageLimits
     private let stage: TransformStage
     private let library: VipsLibrary
 
-    /// Starts libvips; later values share it. What it warns of is not told.
+    /// Creates a value and starts libvips, which further values share. Warnings of libvips are
+    /// suppressed.
     ///
-    /// The first value sets variables of the environment: it is best made before threads that read
-    /// those, and before other processes are started.
+    /// The first value sets environment variables: create it before starting threads that read them
+    /// and before starting other processes.
     ///
-    /// - Throws: `internalError` where libvips cannot start or has no such decoder.
+    /// - Throws: `internalError` if libvips cannot be started or lacks a decoder.
     public init(limits: ImageLimits = ImageLimits()) throws(ImageError) {
         self.limits = limits
         stage = try TransformStage()
@@ -40,11 +42,11 @@ public struct ImageTransforms: Sendable {
         }
     }
 
-    /// Decodes JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF or JPEG XL: the first frame, upright, in
-    /// sRGB by the embedded profile, in 8 bits.
+    /// Decodes JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF or JPEG XL: the first frame, upright,
+    /// converted to 8-bit sRGB using the embedded profile.
     ///
-    /// - Throws: `unsupportedFormat` for other bytes; `badImageData` for damaged ones;
-    ///   `limitExceeded`, by the header, before there are pixels.
+    /// - Throws: `unsupportedFormat` for other formats; `badImageData` for damaged data;
+    ///   `limitExceeded`, based on the header, before any pixels are decoded.
     public func image(of bytes: [UInt8]) throws(ImageError) -> PixelImage {
         let decoded = try library.exclusively { () throws(ImageError) in
             try PixelDecoder(limits).decode(bytes)
@@ -53,13 +55,13 @@ public struct ImageTransforms: Sendable {
         return try render([], of: decoded.image, decoded.orientation)
     }
 
-    /// The image after the steps, in their order. It is as large as they say; see `TransformStep`
-    /// for each. SDWebImage's scale modes are `stretch` (Fill), `letterbox` (AspectFit) and `fill`
-    /// (AspectFill), with `enlarges`.
+    /// Applies steps to an image, in order. See `TransformStep` for each step and the size of its
+    /// result. SDWebImage's scale modes correspond to `stretch` (Fill), `letterbox` (AspectFit) and
+    /// `fill` (AspectFill), with `enlarges`.
     ///
-    /// - Throws: `stepFailed` with the step's name for one that leaves nothing of the image, or
-    ///   that has no pixels here, such as a custom one; `invalidRequest` for values out of range,
-    ///   and for an overlay, whose image would have to be loaded; `limitExceeded`.
+    /// - Throws: `stepFailed` with the name of a step that leaves nothing of the image or is not
+    ///   implemented here, such as a custom step; `invalidRequest` for values out of range, and for
+    ///   an overlay, whose image would have to be loaded; `limitExceeded`.
     public func apply(
         _ steps: [TransformStep], to image: PixelImage
     ) throws(ImageError) -> PixelImage {
@@ -72,11 +74,11 @@ public struct ImageTransforms: Sendable {
         return try render(steps, of: image, .upright)
     }
 
-    /// The image as a file. Without a format it is that of the image, or PNG where it has none that
-    /// is encoded.
+    /// Encodes an image. If no format is specified, uses the image's own format, or PNG if it has
+    /// none or it can't be encoded.
     ///
-    /// - Throws: `invalidRequest` for options that the format has not; `unsupportedFormat` for a
-    ///   format that is not encoded; `limitExceeded`.
+    /// - Throws: `invalidRequest` for options that the format doesn't support; `unsupportedFormat`
+    ///   for a format that can't be encoded; `limitExceeded`.
     public func encode(
         _ image: PixelImage, _ options: OutputOptions = OutputOptions()
     ) throws(ImageError) -> [UInt8] {
@@ -134,23 +136,23 @@ public struct ImageTransforms: Sendable {
     }
 }
 
-/// The pixels of one image in this process: 8 bits, sRGB or grey, alpha straight, upright. A
-/// value: images that are made of it share nothing that changes.
+/// The pixels of one image in this process: 8-bit sRGB or gray, straight alpha, upright. Has value
+/// semantics: images derived from it share no mutable state.
 public struct PixelImage: Sendable, Hashable {
-    /// Columns and rows, at least one each.
+    /// Width and height in pixels, at least 1 each.
     public let size: PixelSize
-    /// Samples of a pixel: 1 grey, 2 grey and alpha, 3 red, green and blue, 4 these and alpha.
+    /// The number of samples per pixel: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA.
     public let bands: Int
-    /// Interleaved, row by row from the top, without padding.
+    /// The interleaved samples, row by row from the top, without padding.
     public let samples: [UInt8]
-    /// What it was decoded from; `nil` for pixels of the caller's. Made images have that of what
-    /// they were made of.
+    /// The format that the image was decoded from; `nil` for pixels provided by the caller. Results
+    /// of steps have the format of their source.
     public let format: ImageFormat?
 
-    /// Pixels of the caller's.
+    /// Creates an image from the caller's pixels.
     ///
-    /// - Throws: `invalidRequest` where `bands` is not 1 to 4, a side is not positive, or there are
-    ///   not exactly width × height × bands samples.
+    /// - Throws: `invalidRequest` if `bands` is not 1 to 4, a side is not positive, or the number
+    ///   of samples is not width × height × bands.
     public init(size: PixelSize, bands: Int, samples: [UInt8]) throws(ImageError) {
         guard (1...4).contains(bands), size.isPositive, let area = size.area,
             area <= Int.max / bands, samples.count == area * bands
@@ -165,10 +167,10 @@ public struct PixelImage: Sendable, Hashable {
         (self.size, self.bands, self.samples, self.format) = (size, bands, samples, format)
     }
 
-    /// Whether its pixels have alpha, which may be opaque all the same.
+    /// Whether the pixels have an alpha channel, even if they are all opaque.
     public var hasAlpha: Bool { bands % 2 == 0 }
 
-    /// The colour of a pixel, counted from the top left corner; `nil` outside.
+    /// Returns the color of a pixel, counted from the top left corner; `nil` outside the image.
     public func color(at x: Int, _ y: Int) -> Colour? {
         guard (0..<size.width).contains(x), (0..<size.height).contains(y) else { return nil }
         let start = (y * size.width + x) * bands
@@ -179,8 +181,8 @@ public struct PixelImage: Sendable, Hashable {
         return Colour(argb: alpha << 24 | first << 16 | green << 8 | blue)
     }
 
-    /// The colours of a part, row by row from the top; `nil` where it is not inside as a whole, or
-    /// is empty.
+    /// Returns the colors of a region, row by row from the top; `nil` if the region is empty or not
+    /// entirely inside the image.
     public func colors(in rect: PixelRect) -> [Colour]? {
         guard rect.x >= 0, rect.y >= 0, rect.size.isPositive, rect.x < size.width,
             rect.y < size.height, rect.size.width <= size.width - rect.x,
@@ -192,8 +194,8 @@ public struct PixelImage: Sendable, Hashable {
     }
 }
 
-/// Where the stage puts a file that nobody shares: memory of this process. What nobody took goes
-/// with it.
+/// Output space in process memory, where the transform stage writes a file that is not shared.
+/// Blocks that were not taken are freed with it.
 final class HeapOutput: OutputSpace {
     private struct State {
         var last: UInt64 = 0
@@ -224,7 +226,7 @@ final class HeapOutput: OutputSpace {
         known?.bytes.deallocate()
     }
 
-    /// A copy of the bytes that a reference names.
+    /// Returns a copy of the bytes that a reference identifies.
     func take(_ reference: BlockReference) -> [UInt8] {
         state.withLock { state in
             guard let block = state.blocks[reference.block] else { return [] }

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Vips
 
-/// Makes pixels of trusted bytes, by libvips alone.
+/// Decodes trusted input to pixels, using libvips only.
 struct PixelDecoder {
     private let limits: ImageLimits
 
@@ -10,7 +10,7 @@ struct PixelDecoder {
 
     init(_ limits: ImageLimits) { self.limits = limits }
 
-    /// The pixels as they are stored, and what is to be done to display them.
+    /// Returns the pixels as stored, and the orientation to apply for display.
     func decode(
         _ bytes: [UInt8]
     ) throws(ImageError) -> (image: PixelImage, orientation: Orientation) {
@@ -28,7 +28,7 @@ struct PixelDecoder {
                 owner: source)
             let header = image.header
             try check(header)
-            // libheif has turned it already.
+            // libheif has already applied the orientation.
             let exif = loader == .heif ? 1 : header.orientation ?? 1
             let stated = format.traits.statedColors?(HeaderBytes(bytes.span))
             return (try pixels(of: image, format, stated), Orientation(exif: exif))
@@ -52,12 +52,12 @@ struct PixelDecoder {
         }
     }
 
-    /// Before there are pixels.
+    /// Checks the limits before any pixels are decoded.
     private func check(_ header: VipsHeader) throws(VipsError) {
         let area = header.width.multipliedReportingOverflow(by: header.height)
         guard !area.overflow, header.width <= limits.sideMax, header.height <= limits.sideMax,
             area.partialValue <= limits.pixelsMax,
-            // Four bands, of as many bits as there are.
+            // Assumes four bands of the file's bit depth.
             area.partialValue <= limits.pixelBytesMax / (4 * header.bytesPerBand)
         else {
             throw VipsError(
@@ -71,7 +71,7 @@ struct PixelDecoder {
     ) throws(VipsError) -> PixelImage {
         let space = image.header.colour.profileSpace.flatMap(ProfileSpace.init(rawValue:))
         let embedded = image.withProfile { SampleProfile($0, for: space) } ?? nil
-        // A damaged one is ignored.
+        // A damaged profile is ignored.
         let byProfile = SampleProfile(embedded, stated: stated, for: space).flatMap { profile in
             let isGreyAsRGB = image.header.bands < 3 && profile.space == .rgb
             return try? (isGreyAsRGB ? image.convertedToSRGB() : image)
@@ -97,7 +97,7 @@ struct PixelDecoder {
 }
 
 extension ImageError {
-    /// What an error of libvips means for who decodes in this process.
+    /// Creates the error to report for an error of libvips in this process.
     fileprivate init(inProcess error: VipsError) {
         let code: ErrorCode =
             switch error.kind {

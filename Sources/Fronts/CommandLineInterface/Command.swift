@@ -1,26 +1,26 @@
-/// One command: what it reads and what its help says.
+/// A command: its options, operands and help.
 package struct Command: Sendable {
     package let name: String
-    /// One line for the list of commands.
+    /// A one-line description for the list of commands.
     package let summary: String
-    /// Behind the name in the first line of the help.
+    /// The text after the name in the first line of the help.
     package let usage: String
-    /// What its operands may be, by their place, and what those behind them may be.
+    /// The possible values of the operands, by position, and of any further operands.
     package let operands: [ValueChoice]
     package let furtherOperands: ValueChoice
-    /// Groups of options under a heading.
+    /// The options, in groups with headings.
     package let options: [(heading: String, definitions: [OptionDefinition])]
-    /// Paragraphs behind the options.
+    /// Paragraphs printed after the options.
     package let notes: String
-    /// Complete lines, each with what it does.
+    /// Complete command lines, each with a description.
     package let examples: [(line: String, does: String)]
 
-    /// The options that its help shows, with those that every command has.
+    /// The options shown in the help, including those that every command has.
     package var shownDefinitions: [OptionDefinition] {
         definitions.filter { $0.visibility == .shown }
     }
 
-    /// All options, with those that every command has.
+    /// All options, including those that every command has.
     package var definitions: [OptionDefinition] {
         options.flatMap(\.definitions) + [.help, .version]
     }
@@ -38,11 +38,11 @@ package struct Command: Sendable {
 }
 
 extension Command {
-    /// The exit status of a command line that makes no sense.
+    /// The exit status for an invalid command line.
     package static let usageStatus: Int32 = 64
 
-    /// Reads the options and answers `--help` and `--version`; all else `perform` does. Returns the
-    /// exit status.
+    /// Reads the options and handles `--help` and `--version`; `perform` does everything else.
+    /// Returns the exit status.
     package func run(
         _ arguments: [String], environment: [String: String],
         _ perform: (ReadOptions) throws(UsageError) -> Int32
@@ -63,29 +63,31 @@ extension Command {
     }
 }
 
-/// One option of one command: on the command line, in the environment and in the help.
+/// An option of a command: on the command line, in the environment and in the help.
 package struct OptionDefinition: Hashable, Sendable {
-    /// Without the dashes.
+    /// The name without dashes.
     package let name: String
-    /// One letter, such as the `o` of `-o`.
+    /// The short form, such as `o` for `-o`.
     package var letter: Character?
-    /// What stands for the value in the help; nil: a flag.
+    /// The placeholder for the value in the help; `nil` for a flag.
     package var value: String?
-    /// What the value may be, where the word for it in the help does not say it.
+    /// The possible values, if the placeholder doesn't determine them.
     package var words: ValueChoice?
-    /// One line, or several with line ends.
+    /// The help text, in one or more lines.
     package var help: String
-    /// What separates several values in the environment; nil: only one value at a time.
+    /// The separators between several values in the environment; `nil` if the variable holds only
+    /// one value.
     package var separators: [Character]?
-    /// Whether an empty value stands for one: `--trim=`.
+    /// Whether an empty value selects a default, as in `--trim=`.
     package var hasUsualValue = false
-    /// What only our own processes use, or what a later version brings; not in the help.
+    /// Whether the help shows the option. Hidden options are used only by our own processes or
+    /// reserved for a later version.
     package var visibility = Visibility.shown
 
     package enum Visibility: Hashable, Sendable {
         case shown
         case hidden
-        /// Known, so that the message can say so.
+        /// Recognized, so that an error message can refer to it.
         case later
     }
 
@@ -103,13 +105,13 @@ package struct OptionDefinition: Hashable, Sendable {
         self.help = help
     }
 
-    /// What its value may be, for shells that complete it; a flag has none.
+    /// The possible values, for shell completion; a flag has none.
     package var choice: ValueChoice { words ?? value.map(ValueChoice.init(placeholder:)) ?? .free }
 
-    /// `--allow-address` is `IMAGEBUS_ALLOW_ADDRESS`.
+    /// The name of the environment variable: `IMAGEBUS_ALLOW_ADDRESS` for `--allow-address`.
     package var environmentName: String { Self.environmentName(of: name) }
 
-    /// The variable of an option.
+    /// Returns the environment variable of an option.
     package static func environmentName(of name: String) -> String {
         "IMAGEBUS_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
@@ -118,19 +120,19 @@ package struct OptionDefinition: Hashable, Sendable {
     package static let version = OptionDefinition("version", "show the versions")
 }
 
-/// What a value on the command line may be, for shells that complete it.
+/// The possible values of an option or operand, for shell completion.
 package enum ValueChoice: Hashable, Sendable {
-    /// Anything.
+    /// Any text.
     case free
-    /// One of these. Behind one that ends in `=` more is to come.
+    /// One of these words. A word that ends in `=` must be continued.
     case words([String])
-    /// Some of these, with commas between them.
+    /// Several of these words, separated by commas.
     case list([String])
     case file
     case directory
 
-    /// What the word for a value in the help says: `FILE`, `DIR`, or words in small letters as
-    /// `h|v|hv`.
+    /// Derives the possible values from a placeholder in the help: `FILE`, `DIR`, or lowercase
+    /// words such as `h|v|hv`.
     init(placeholder: String) {
         let words = placeholder.split(separator: "|").map(String.init)
         let isOfWords = words.count > 1 && words.allSatisfy { $0.allSatisfy(\.isLowercase) }
@@ -141,7 +143,7 @@ package enum ValueChoice: Hashable, Sendable {
         }
     }
 
-    /// The words of a closed set; empty for others.
+    /// The words of a closed set; empty for other values.
     package var offered: [String] {
         switch self {
         case .words(let words), .list(let words): words

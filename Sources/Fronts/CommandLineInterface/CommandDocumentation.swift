@@ -1,8 +1,8 @@
 import Messages
 
-/// The texts of `--help` and `--version`.
+/// The output of `--help` and `--version`.
 package enum HelpText {
-    /// The text of `imagebus COMMAND --help`.
+    /// Returns the output of `imagebus COMMAND --help`.
     package static func text(of command: Command) -> String {
         var text = "usage: imagebus \(command.name) \(command.usage)\n\n\(command.summary)\n"
         let groups = command.options + [("", [OptionDefinition.help, .version])]
@@ -20,7 +20,7 @@ package enum HelpText {
         return text
     }
 
-    /// The text of `--version`.
+    /// The output of `--version`.
     package static var version: String {
         "imagebus \(ProductVersion.text) (protocol \(FrameHeader.currentVersion))\n"
     }
@@ -38,12 +38,12 @@ package enum HelpText {
         return text
     }
 
-    /// A text with blanks behind it.
+    /// Returns a text padded with spaces to a width.
     package static func padded(_ text: String, to width: Int) -> String {
         text + blank(width - text.count)
     }
 
-    /// A paragraph whose words were distributed anew over lines.
+    /// Returns a paragraph wrapped to a number of columns.
     package static func filled(_ text: String, to columns: Int = widthMax) -> String {
         var lines = [""]
         for word in text.split(whereSeparator: \.isWhitespace) {
@@ -59,7 +59,7 @@ package enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// Columns of a paragraph.
+    /// The width of a paragraph in columns.
     package static let widthMax = 88
 
     private static func blank(_ count: Int) -> String {
@@ -67,9 +67,9 @@ package enum HelpText {
     }
 }
 
-/// The manual page of `imagebus`, made of the table of commands.
+/// The manual page of `imagebus`, generated from the table of commands.
 package struct ManualPage {
-    /// A word, and what is said of it.
+    /// A word and its description.
     package typealias Row = (word: String, text: String)
 
     private let commands: [Command]
@@ -85,11 +85,11 @@ package struct ManualPage {
         (self.statuses, self.variables, self.files) = (statuses, variables, files)
     }
 
-    /// Source for `man`.
+    /// The page in the input format of `man`.
     package var text: String {
         let parts = [
             ".TH IMAGEBUS 1 \"\" \"Imagebus \(ProductVersion.text)\" \"User Commands\"\n",
-            // Words stay whole, and blanks single, so that what is read can be typed.
+            // No hyphenation, and single spaces, so that commands can be copied.
             ".nh\n.ad l\n",
             section("NAME", "imagebus \\- \(RoffText.escaped(summary))\n"),
             section("SYNOPSIS", synopsis),
@@ -148,7 +148,7 @@ package struct ManualPage {
             RoffText.filled(option.help.split(separator: "\n")))
     }
 
-    /// A capital letter, and a point.
+    /// Capitalizes a text and appends a period.
     private static func sentence(_ text: String) -> String {
         text.prefix(1).uppercased() + text.dropFirst() + "."
     }
@@ -173,9 +173,9 @@ package struct ManualPage {
     }
 }
 
-/// Text in the language of troff, as the macros `man` have it.
+/// Text in troff format, using the `man` macros.
 enum RoffText {
-    /// A text that is not taken for an instruction, in ASCII.
+    /// Escapes a text so that it isn't interpreted as a macro, and converts it to ASCII.
     static func escaped(_ text: some StringProtocol) -> String {
         let line = text.unicodeScalars.map(escaped).joined()
         return line.hasPrefix(".") ? "\\&" + line : line
@@ -184,7 +184,7 @@ enum RoffText {
     static func bold(_ text: some StringProtocol) -> String { "\\fB\(escaped(text))\\fR" }
     static func italic(_ text: some StringProtocol) -> String { "\\fI\(escaped(text))\\fR" }
 
-    /// Paragraphs with empty lines between them; those that are of commands keep their lines.
+    /// Formats paragraphs separated by empty lines; paragraphs of commands keep their line breaks.
     static func paragraphs(_ text: String) -> String {
         var paragraphs: [[Substring]] = [[]]
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -200,17 +200,17 @@ enum RoffText {
         }.joined()
     }
 
-    /// Lines that are joined and broken anew.
+    /// Formats lines to be joined and wrapped.
     static func filled(_ lines: [some StringProtocol]) -> String {
         lines.map { escaped($0) }.joined(separator: "\n")
     }
 
-    /// Lines that stay as they are.
+    /// Formats lines that keep their line breaks.
     static func asIs(_ lines: [some StringProtocol]) -> String {
         ".PP\n.RS 4\n.nf\n\(filled(lines))\n.fi\n.RE\n"
     }
 
-    /// What is said of a word, at some distance.
+    /// Formats a word with an indented description.
     static func entry(_ head: String, _ text: String) -> String { ".TP\n\(head)\n\(text)\n" }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
@@ -226,7 +226,7 @@ enum RoffText {
         }
     }
 
-    /// At least four digits in capitals.
+    /// Returns at least four hexadecimal digits, in uppercase.
     private static func hex(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits

@@ -1,7 +1,7 @@
 import ImageModel
 import Linux
 
-/// Reads the options of a command: from the command line in their order, and what is not on it
+/// Reads the options of a command: from the command line in order, and options that are not on it
 /// from the environment.
 package enum OptionReader {
     package static func read(
@@ -32,7 +32,7 @@ package enum OptionReader {
         return read
     }
 
-    /// How the option is written without a value, where it has a usual one.
+    /// Returns how to write the option without a value, if it has a default.
     private static func usual(
         _ name: some StringProtocol, _ definitions: [OptionDefinition]
     ) -> String {
@@ -42,7 +42,8 @@ package enum OptionReader {
         return "; '--\(name)=' takes the usual one"
     }
 
-    /// Whether a value is the name of an option, whose own value was forgotten.
+    /// Whether a value is the name of an option, which means that the preceding option's value is
+    /// missing.
     private static func isOption(_ value: String, _ definitions: [OptionDefinition]) -> Bool {
         definitions.contains { definition in
             value == "--\(definition.name)" || definition.letter.map { value == "-\($0)" } == true
@@ -100,7 +101,7 @@ extension OptionReader {
         }
     }
 
-    /// Not known, ambiguous, or a flag with a value.
+    /// Returns the error for an unknown or ambiguous option, or a flag with a value.
     private static func refusal(
         of argument: String, _ definitions: [OptionDefinition]
     ) -> UsageError {
@@ -120,12 +121,12 @@ extension OptionReader {
     }
 }
 
-/// What stood on a command line and in the environment, in order.
+/// The options from a command line and the environment, in order.
 package struct ReadOptions: Hashable {
-    /// One option as it was given.
+    /// One occurrence of an option.
     package struct Entry: Hashable {
         package let name: String
-        /// Empty for a flag.
+        /// The value; empty for a flag.
         package let value: String
         package let origin: Origin
 
@@ -133,7 +134,7 @@ package struct ReadOptions: Hashable {
             (self.name, self.value, self.origin) = (name, value, origin)
         }
 
-        /// What whoever gave it wrote: the option, or the variable.
+        /// The name to use in messages: the option or the environment variable that it came from.
         package var label: String {
             switch origin {
             case .commandLine: "--\(name)"
@@ -143,10 +144,10 @@ package struct ReadOptions: Hashable {
         }
     }
 
-    /// Where an option stood.
+    /// Where an option came from.
     package enum Origin: Hashable {
         case environment
-        /// A variable of another server's.
+        /// A variable of another server's configuration.
         case variable(String)
         case commandLine
     }
@@ -158,12 +159,12 @@ package struct ReadOptions: Hashable {
 
     package func isSet(_ name: String) -> Bool { entries.contains { $0.name == name } }
 
-    /// The last one given counts.
+    /// Returns the value of the last occurrence.
     package func last(_ name: String) -> String? { entries.last { $0.name == name }?.value }
 
     package func all(_ name: String) -> [String] { entries.filter { $0.name == name }.map(\.value) }
 
-    /// Parses the last value with that name, if there is one.
+    /// Parses the last value of an option, if there is one.
     package func parsed<Value>(
         _ name: String, _ parse: (String) throws(UsageError) -> Value
     ) throws(UsageError) -> Value? {
@@ -172,8 +173,7 @@ package struct ReadOptions: Hashable {
         }
     }
 
-    /// Parses the last value with that name, where nothing has to be said of a text that is none
-    /// but what would be one.
+    /// Parses the last value of an option, with an error message that only states what is expected.
     package func parsed<Value>(
         _ name: String, as expected: String, _ parse: (String) -> Value?
     ) throws(UsageError) -> Value? {
@@ -185,7 +185,7 @@ package struct ReadOptions: Hashable {
         }
     }
 
-    /// Parses each value with that name.
+    /// Parses all values of an option.
     package func parsedAll<Value>(
         _ name: String, _ parse: (String) throws(UsageError) -> Value
     ) throws(UsageError) -> [Value] {
@@ -196,7 +196,7 @@ package struct ReadOptions: Hashable {
 }
 
 extension ReadOptions.Entry {
-    /// Its value as another one; an error says where the value stood.
+    /// Parses the value; an error includes where the value came from.
     package func parsed<Value>(
         _ parse: (String) throws(UsageError) -> Value
     ) throws(UsageError) -> Value {
@@ -208,7 +208,7 @@ extension ReadOptions.Entry {
     }
 }
 
-/// A command line that makes no sense; exit status 64.
+/// An invalid command line; exit status 64.
 package struct UsageError: Error, Hashable {
     /// What is wrong, and what to do.
     package let message: String
@@ -216,12 +216,12 @@ package struct UsageError: Error, Hashable {
     package init(_ message: String) { self.message = message }
 }
 
-/// Variables that are options misspelled. A variable that is like none is somebody else's: scripts
-/// and containers have variables with our prefix, too.
+/// Detects misspelled environment variables. Variables that don't resemble an option are ignored,
+/// because scripts and containers also define variables with our prefix.
 package enum EnvironmentSpelling {
     private static let prefix = "IMAGEBUS_"
 
-    /// A line for each variable that is no option and nearly one.
+    /// Returns a warning for each unknown variable that resembles an option.
     package static func warnings(
         _ environment: [String: String], options: some Sequence<OptionDefinition>,
         others: [String]

@@ -4,9 +4,9 @@ package import Messages
 package import Observability
 import Reporting
 
-/// Texts of options as values; each error says what is expected.
+/// Parses option values; each error states what is expected.
 package enum OptionValue {
-    /// A whole number within limits.
+    /// Parses an integer within a range.
     package static func integer(
         _ text: String, in range: ClosedRange<Int>
     ) throws(UsageError) -> Int {
@@ -17,13 +17,14 @@ package enum OptionValue {
         return number
     }
 
-    /// Bytes: a number, or one with K, M, G or T (1024 each).
+    /// Parses a number of bytes, optionally with a suffix K, M, G or T (powers of 1024).
     package static func bytes(_ text: String) throws(UsageError) -> Int {
         if let bytes = PlainNumber.scaled(text, by: 1_024), bytes > 0 { return bytes }
         throw UsageError("'\(text)' is no number of bytes, such as 268435456 or 256M")
     }
 
-    /// Milliseconds of a duration: `250ms`, `10s`, `2m`, `1h`; a number alone is seconds.
+    /// Parses a duration, such as `250ms`, `10s`, `2m` or `1h`, to milliseconds; a plain number is
+    /// in seconds.
     package static func milliseconds(
         _ text: String, atMost limit: Int
     ) throws(UsageError) -> Int {
@@ -38,7 +39,7 @@ package enum OptionValue {
         return Int((number * unit.1).rounded())
     }
 
-    /// One word of a list.
+    /// Parses one of several words.
     package static func word<Value>(
         _ text: String, _ words: [(name: String, value: Value)]
     ) throws(UsageError) -> Value {
@@ -48,18 +49,19 @@ package enum OptionValue {
         return found.value
     }
 
-    /// What an error says of a text that is none of some words.
+    /// Returns the error message for a text that isn't one of several words.
     static func notOne(of names: [String], _ text: String) -> String {
         "'\(text)' is not one of \(names.joined(separator: ", "))"
             + Nearness.question(text, names)
     }
 
-    /// A kind of process.
+    /// Parses a kind of process.
     package static func kind(_ text: String) throws(UsageError) -> ProcessKind {
         try word(text, ProcessKind.all.map { ($0.name, $0) })
     }
 
-    /// An address and a port that downloads may reach: `10.0.0.7:8080` or `[fd00::7]:8080`.
+    /// Parses an address and port that downloads may connect to, such as `10.0.0.7:8080` or
+    /// `[fd00::7]:8080`.
     package static func address(_ text: String) throws(UsageError) -> String {
         guard let colon = text.lastIndex(of: ":"),
             let port = PlainNumber.integer(String(text[text.index(after: colon)...])),
@@ -70,8 +72,8 @@ package enum OptionValue {
         return text
     }
 
-    /// An address or a range of them: `203.0.113.0/24`, `fd00::/8` or `203.0.113.7`. As the
-    /// download worker has it: behind the bits that all of them share there are zeros.
+    /// Parses an address or a range of addresses, such as `203.0.113.0/24`, `fd00::/8` or
+    /// `203.0.113.7`. As the download worker requires, the bits after the prefix must be zero.
     package static func addressRange(_ text: String) throws(UsageError) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let bytes = addressBytes(parts[0]),
@@ -93,7 +95,7 @@ package enum OptionValue {
         try word(text, LogFormat.allCases.map { ($0.rawValue, $0) })
     }
 
-    /// An absolute path, from the working directory where the text is relative.
+    /// Returns an absolute path; a relative path is resolved against the working directory.
     package static func path(_ text: String) throws(UsageError) -> String {
         guard !text.isEmpty else { throw UsageError("a path cannot be empty") }
         if text.hasPrefix("/") { return text }
@@ -106,21 +108,21 @@ package enum OptionValue {
 }
 
 extension OptionValue {
-    /// Of an IPv6 address in brackets, or an IPv4 address.
+    /// Whether a text is an IPv6 address in brackets or an IPv4 address.
     private static func isAddress(_ text: Substring) -> Bool {
         let isIPv6 = text.hasPrefix("[") && text.hasSuffix("]")
         return addressBytes(isIPv6 ? text.dropFirst().dropLast() : text)?.count
             == (isIPv6 ? 16 : 4)
     }
 
-    /// 4 or 16 bytes, the first one first; `nil` where it is no address.
+    /// Returns 4 or 16 bytes in network order; `nil` if the text is not an address.
     private static func addressBytes(_ text: Substring) -> [UInt8]? {
         let isIPv6 = text.contains(":")
         var bytes = [UInt8](repeating: 0, count: isIPv6 ? 16 : 4)
         return inet_pton(isIPv6 ? AF_INET6 : AF_INET, String(text), &bytes) == 1 ? bytes : nil
     }
 
-    /// A token or a group.
+    /// Parses a token or group.
     package static func identifier(_ text: String) throws(UsageError) -> Identifier128 {
         guard let identifier = Identifier128(hex: text) else {
             throw UsageError("'\(text)' is not 32 hex digits")
@@ -130,7 +132,7 @@ extension OptionValue {
 }
 
 extension OptionValue {
-    /// `512x418`
+    /// Parses a size such as `512x418`.
     package static func size(_ text: String) throws(UsageError) -> PixelSize {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
             .map { PlainNumber.integer(String($0)) }
@@ -145,7 +147,7 @@ extension OptionValue {
         return PixelSize(width: width, height: height)
     }
 
-    /// The box of a resize: `512x418`, `512x` or `x418`.
+    /// Parses the box of a resize: `512x418`, `512x` or `x418`.
     package static func box(_ text: String) throws(UsageError) -> PixelSize {
         guard let box = PixelSize(box: text) else {
             throw UsageError(
@@ -155,7 +157,7 @@ extension OptionValue {
         return box
     }
 
-    /// Pixels for each pixel.
+    /// Parses a ratio of device pixels per pixel.
     package static func pixelRatio(_ text: String) throws(UsageError) -> Double {
         let ratios = RequestLimits.pixelRatios
         guard let ratio = PlainNumber.decimal(text), ratios.contains(ratio) else {
@@ -166,7 +168,7 @@ extension OptionValue {
         return ratio
     }
 
-    /// The value of a step.
+    /// Parses the value of a step.
     package static func step(
         _ syntax: StepSyntax, _ text: String
     ) throws(UsageError) -> TransformStep {
@@ -181,7 +183,7 @@ extension OptionValue {
         try word(text, ResizeMode.named)
     }
 
-    /// A format that this version encodes, or that somebody else may.
+    /// Parses a format that this version or a plug-in can encode.
     package static func format(_ text: String) throws(UsageError) -> ImageFormat {
         let known = ImageFormat.encodable.map(\.name)
         guard let format = ImageFormat(name: text), format.mayBeEncoded else {
@@ -194,7 +196,7 @@ extension OptionValue {
 }
 
 extension OptionValue {
-    /// Facts, such as `exif,blurhash`.
+    /// Parses names of image properties, such as `exif,blurhash`.
     static func facts(_ text: String) throws(UsageError) -> WantedFacts {
         guard let facts = WantedFacts(text) else {
             throw UsageError("'\(text)' is not \(WantedFacts.expected)")
@@ -204,7 +206,7 @@ extension OptionValue {
 }
 
 extension OptionValue {
-    /// What `Fallback` takes; whether the URL may be loaded is for the coordinator to say.
+    /// Parses a `Fallback`. The coordinator decides whether the URL may be loaded.
     package static func fallback(_ text: String) throws(UsageError) -> Fallback {
         guard let fallback = Fallback(text) else {
             throw UsageError(

@@ -70,7 +70,8 @@ package enum RequestReader {
         }
     }
 
-    /// Some formats have no form without loss, or lack a setting.
+    /// Checks the output options; for instance, some formats have no lossless form or don't support
+    /// a setting.
     package static func checkLossless(_ request: ImageRequest) throws(UsageError) {
         do throws(ImageError) {
             try request.output.check()
@@ -86,7 +87,7 @@ package enum RequestReader {
                 + others.map(\.name).joined(separator: " or ") + ", or leave out --lossless")
     }
 
-    /// The tags that are named. Throws for what is none, and for too many.
+    /// Returns the requested tags. Throws for an invalid tag and for too many tags.
     package static func tags(_ read: ReadOptions) throws(UsageError) -> [String] {
         let tags = try read.parsedAll("tag", tag)
         guard tags.count <= CacheTag.countMax else {
@@ -95,7 +96,7 @@ package enum RequestReader {
         return tags
     }
 
-    /// What is read of one.
+    /// Parses a tag.
     package static func tag(_ text: String) throws(UsageError) -> String {
         guard CacheTag.isTag(text) else {
             throw UsageError("'\(text)' is no tag: \(CacheTag.expected)")
@@ -185,7 +186,7 @@ package enum RequestReader {
         return text
     }
 
-    /// What the option says, or `nil` where that went into the output.
+    /// Returns the setting for a context option, or `nil` if it was applied to the output options.
     private static func setting(
         _ name: String, _ value: String, of request: inout ImageRequest
     ) throws(UsageError) -> ContextSetting? {
@@ -209,11 +210,11 @@ package enum RequestReader {
         }
     }
 
-    /// What `--context` takes before its `=`.
+    /// The names accepted before the `=` in `--context`.
     private static let contextNames =
         ContextKey.allCases.map(\.rawValue) + [shortPreserve, "png-compression"]
 
-    /// Without those that no command line has.
+    /// Excludes settings that can't be used on a command line.
     static let offeredContextNames = contextNames.filter { name in
         ![ContextKey.setImageOperationKey, .callbackQueue].contains { $0.rawValue == name }
     }
@@ -221,19 +222,19 @@ package enum RequestReader {
     private static let shortPreserve = "preserve-aspect-ratio"
 }
 
-/// Builds the list of steps from options in their order.
+/// Builds the list of steps from the options, in order.
 struct StepReader {
     private enum Step {
         case resize(PixelSize, Manner)
         case other(TransformStep)
     }
 
-    /// How a resize is made, as far as options say it.
+    /// The resize options specified so far.
     private struct Manner {
         var mode: ResizeMode?
         var enlarges: Bool?
 
-        /// Options that have no resize.
+        /// The names of options that have no resize to apply to.
         var names: [String] {
             (mode == nil ? [] : ["mode"])
                 + (enlarges.map { [$0 ? "enlarge" : "no-enlarge"] } ?? [])
@@ -246,12 +247,12 @@ struct StepReader {
     }
 
     private var steps: [Step] = []
-    /// What stood before its `--resize`.
+    /// Options that preceded their `--resize`.
     private var pending = Manner()
-    /// Of the environment: for every resize that says nothing.
+    /// Options from the environment, used by every resize that doesn't specify them.
     private var usual = Manner()
 
-    /// Reads all options that are steps; others are left alone.
+    /// Reads all options that are steps and ignores others.
     static func steps(_ read: ReadOptions) throws(UsageError) -> [TransformStep] {
         var reader = StepReader()
         for entry in read.entries {
@@ -287,7 +288,7 @@ struct StepReader {
         }
     }
 
-    /// To the last resize where that has none yet, else to the next.
+    /// Assigns an option to the last resize if it doesn't have one yet, otherwise to the next.
     private mutating func give<Value>(
         _ value: Value, to path: WritableKeyPath<Manner, Value?>, _ entry: ReadOptions.Entry
     ) {
@@ -307,9 +308,9 @@ struct StepReader {
     }
 }
 
-// Options that say what is loaded, and how.
+// Options that specify what is loaded, and how.
 extension Command {
-    /// What is wanted.
+    /// The format and quality of the result.
     package static let outputOptions = [
         OptionDefinition(
             "format", value: "F", of: .words(ImageFormat.encodable.map(\.name)),
@@ -335,7 +336,7 @@ extension Command {
     private static let optionallyLossless = ImageFormat.encodable
         .filter { $0.traits.output?.loss == .optional }.map(\.name).joined(separator: ", ")
 
-    /// How it is encoded: what only some formats have.
+    /// Encoder settings that only some formats support.
     package static let settingOptions = OutputSetting.allCases.map { setting in
         OptionDefinition(
             setting.name, value: setting.placeholder, of: choice(setting), setting.row.help)
@@ -349,7 +350,7 @@ extension Command {
         }
     }
 
-    /// What is done with the image.
+    /// Image processing steps.
     package static let stepOptions = resizeOptions + otherSteps + [thumbnail, pixelRatio]
 
     private static let resizeOptions = [
@@ -382,7 +383,7 @@ extension Command {
             + "--resize on, 0.1 to 10 (1)"
     )
 
-    /// How it is asked for.
+    /// How the image is loaded.
     package static let loadOptions = [
         OptionDefinition(
             "option", value: "NAME", of: .words(RequestOptions.offeredNames),
@@ -430,7 +431,7 @@ extension Command {
             "timeout", value: "TIME", "such as 500ms, 10s or 2m; a number alone is seconds (30s)"),
     ]
 
-    /// What later versions bring.
+    /// Options reserved for later versions.
     package static let laterOptions = [
         OptionDefinition("filter", value: "NAME[=V]", visibility: .later)
     ]

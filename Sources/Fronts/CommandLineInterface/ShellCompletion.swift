@@ -1,10 +1,10 @@
-/// A shell for which there is a script that completes command lines of `imagebus`.
+/// A shell with a completion script for `imagebus`.
 package enum Shell: String, CaseIterable, Sendable {
     case bash
     case zsh
     case fish
 
-    /// The script: commands, options and the words of their values, all of the table of commands.
+    /// Returns the script, with all commands, options and values from the table of commands.
     package func script(_ commands: [Command]) -> String {
         switch self {
         case .bash: BashScript(commands: commands).text
@@ -13,7 +13,7 @@ package enum Shell: String, CaseIterable, Sendable {
         }
     }
 
-    /// The line behind the name of the command in a list.
+    /// Shortens a help text to one line for a list of options.
     static func brief(_ help: String) -> String {
         let line = help.split(separator: "\n").joined(separator: " ")
         guard line.count > briefMax else { return line }
@@ -21,14 +21,14 @@ package enum Shell: String, CaseIterable, Sendable {
         return words.joined(separator: " ") + " …"
     }
 
-    /// Columns of a line that explains an option.
+    /// The maximum length of a line that explains an option.
     private static let briefMax = 64
 
-    /// Behind `imagebus` itself.
+    /// Words that can follow `imagebus` itself.
     static let general = ["help", "--help", "--version"]
 }
 
-/// Completes in bash: `-F` of `complete`, without the package bash-completion.
+/// The completion script for bash. Uses `complete -F` and doesn't need the package bash-completion.
 struct BashScript {
     let commands: [Command]
 
@@ -70,7 +70,7 @@ struct BashScript {
         commands.map(text).filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
-    /// What is completed where a word begins with a dash, and which of these take a value.
+    /// Returns what completes a word that begins with a dash, and which options take a value.
     private func options(of command: Command) -> String {
         let all = command.shownDefinitions
         return """
@@ -81,7 +81,7 @@ struct BashScript {
             """
     }
 
-    /// What values of options and operands are.
+    /// Returns the possible values of options and operands.
     private func values(of command: Command) -> String {
         let options = command.shownDefinitions.filter { $0.value != nil }.compactMap { option in
             entry(Self.names(option).map { "\(command.name):\($0)" }, option.choice)
@@ -109,12 +109,12 @@ struct BashScript {
         ["--\(option.name)"] + (option.letter.map { ["-\($0)"] } ?? [])
     }
 
-    /// Words have neither blanks nor quotes.
+    /// Quotes words, which contain neither spaces nor quotes.
     private static func quoted(_ words: [String]) -> String {
         "'\(words.joined(separator: " "))'"
     }
 
-    /// Operands do not begin with a dash. `=` is a word of its own for bash.
+    /// Operands do not begin with a dash. bash treats `=` as a separate word.
     private static let helpers = """
         _imagebus_words() {
             mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur")
@@ -149,7 +149,7 @@ struct BashScript {
         """
 }
 
-/// Completes in zsh: a file of `fpath`, or sourced.
+/// The completion script for zsh: a file in `fpath`, or sourced.
 struct ZshScript {
     let commands: [Command]
 
@@ -210,7 +210,7 @@ struct ZshScript {
         return (options + operands + [further]).map(Self.quoted)
     }
 
-    /// What follows the second colon.
+    /// Returns the text after the second colon of a specification.
     private func action(_ choice: ValueChoice) -> String {
         switch choice {
         case .free: " "
@@ -223,7 +223,7 @@ struct ZshScript {
         }
     }
 
-    /// For `_arguments`, which reads brackets and colons.
+    /// Escapes brackets and colons for `_arguments`.
     private static func escaped(_ text: String) -> String {
         text.map { #"[]:\"#.contains($0) ? "\\\($0)" : "\($0)" }.joined()
     }
@@ -235,7 +235,7 @@ struct ZshScript {
     }
 }
 
-/// Completes in fish.
+/// The completion script for fish.
 struct FishScript {
     let commands: [Command]
 
@@ -303,8 +303,8 @@ struct FishScript {
         "'" + text.map { #"\'"#.contains($0) ? "\\\($0)" : "\($0)" }.joined() + "'"
     }
 
-    /// Options that take a value are named to `__imagebus_operand`, behind the command and what
-    /// the count of operands before the cursor has to be.
+    /// `__imagebus_operand` receives the command, the required number of operands before the
+    /// cursor, and the options that take a value.
     private static let helpers = """
         # fish completion of imagebus, made by `imagebus completion fish`
         function __imagebus_begins

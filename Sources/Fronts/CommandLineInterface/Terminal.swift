@@ -3,16 +3,16 @@ package import ImageModel
 package import Linux
 import Observability
 
-/// Standard output and standard error: whole texts, unbuffered.
+/// Standard output and standard error, written without buffering.
 ///
-/// Texts may quote what others wrote, so nothing in them controls a terminal.
+/// Texts may contain untrusted input, so terminal control sequences are removed from them.
 package enum Terminal {
-    /// False where nobody reads any more.
+    /// Writes a text to standard output. Returns false if the reader has closed it.
     @discardableResult
     package static func out(_ text: String) -> Bool { control(1, PlainText.lines(text)) }
 
-    /// Prints what a command has to say at its end. The exit status: the one given, or where that
-    /// is 0 and the text cannot be written, what follows from that.
+    /// Prints the final output of a command. Returns the exit status: `status`, or, if that is 0
+    /// and the output can't be written, the status for that error.
     package static func finish(_ command: String, _ text: String, status: Int32 = 0) -> Int32 {
         do throws(OutputError) {
             try put(text)
@@ -30,7 +30,7 @@ package enum Terminal {
         }
     }
 
-    /// Writes bytes as they are to standard output.
+    /// Writes bytes unchanged to standard output.
     package static func put(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         do throws(Errno) {
             try FileDescriptor.writeAll(bytes, to: 1)
@@ -43,12 +43,12 @@ package enum Terminal {
     @discardableResult
     package static func error(_ text: String) -> Bool { control(2, PlainText.lines(text)) }
 
-    /// Says on one line why a command cannot go on.
+    /// Prints a one-line error message for a command.
     package static func complain(_ command: String, _ reason: some CustomStringConvertible) {
         error("imagebus \(command): \(PlainText.line(reason.description))\n")
     }
 
-    /// Writes a text of ours that moves the cursor or wipes a line.
+    /// Writes a text that may contain our own control sequences, for instance to move the cursor.
     @discardableResult
     package static func control(_ descriptor: Int32, _ text: String) -> Bool {
         write(Array(text.utf8), to: descriptor)
@@ -62,12 +62,12 @@ package enum Terminal {
     package static var errorIsTerminal: Bool { isatty(2) == 1 }
 }
 
-/// Output that a command was told to write and cannot.
+/// An error when writing a command's output.
 package struct OutputError: Error, Hashable {
     /// The path, or `standardOutput`.
     package let destination: String
     package let reason: Errno
-    /// Whether it came so far that there was something to write to.
+    /// Whether the destination was opened or created.
     package let wasOpened: Bool
 
     package init(destination: String, reason: Errno, wasOpened: Bool) {
@@ -76,12 +76,12 @@ package struct OutputError: Error, Hashable {
 
     package static let standardOutput = "standard output"
 
-    /// EX_CANTCREAT, EX_IOERR.
+    /// EX_CANTCREAT and EX_IOERR.
     package static let exitStatuses: (cannotCreate: Int32, cannotWrite: Int32) = (73, 74)
-    /// What a shell says of a program that SIGPIPE ended.
+    /// The status that shells report for a program killed by SIGPIPE.
     package static let unreadStatus: Int32 = 141
 
-    /// Whoever read the output wants no more of it. That is no failure to speak of.
+    /// Whether the reader closed the output. This is not reported as an error.
     package var isUnread: Bool { reason == .brokenPipe }
 
     package var exitStatus: Int32 {
@@ -91,10 +91,12 @@ package struct OutputError: Error, Hashable {
 }
 
 extension OutputError: CustomStringConvertible {
-    /// `outputFailed: /a/b.jpg cannot be written (ENOENT: …): make its directory first, or …`
+    /// For instance, `outputFailed: /a/b.jpg cannot be written (ENOENT: …): make its directory
+    /// first, or …`
     package var description: String { "\(Self.name): \(message)" }
 
-    /// As in the table of errors, which it is not in: no other process knows of it.
+    /// The name in messages, similar to an error code. It isn't one, because the error never leaves
+    /// this process.
     package static let name = "outputFailed"
 
     package var message: String {
@@ -115,18 +117,18 @@ extension OutputError: CustomStringConvertible {
     }
 }
 
-/// Standard input, output and error, which whoever started the program may have closed.
+/// Standard input, output and error, which may be closed when the program starts.
 package enum StandardDescriptors {
-    /// Takes the places of those that are closed, before anything else that is opened gets their
-    /// numbers; they stay unusable: what is written there or read from there fails.
+    /// Opens closed standard descriptors so that no other file gets their numbers. They remain
+    /// unusable: reading from or writing to them fails.
     package static func reserve() {
         for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 {
-            // The lowest number that is free is this one.
+            // `open` returns the lowest free number, which is this one.
             _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Finds before the work what would keep standard output from being written.
+    /// Checks, before any work is done, whether standard output can be written.
     package static func checkOutput() throws(OutputError) {
         let flags = fcntl(1, F_GETFL)
         guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
@@ -136,14 +138,14 @@ package enum StandardDescriptors {
     }
 }
 
-/// The terminal that standard output is.
+/// The terminal that standard output is connected to.
 package struct TerminalScreen: Hashable {
-    /// Cells.
+    /// The size in cells.
     package let columns, rows: Int
-    /// Pixels of a cell.
+    /// The size of a cell in pixels.
     package let cellWidth, cellHeight: Int
 
-    /// Takes 0 for what is not known: 80 by 24 cells of 8 by 16 pixels.
+    /// Creates a screen; 0 means unknown. The defaults are 80 × 24 cells of 8 × 16 pixels.
     package init(columns: Int, rows: Int, width: Int = 0, height: Int = 0) {
         self.columns = columns > 0 ? columns : 80
         self.rows = rows > 1 ? rows : 24
@@ -151,14 +153,14 @@ package struct TerminalScreen: Hashable {
         cellHeight = height >= self.rows ? height / self.rows : 16
     }
 
-    /// The same with cells of the size that the terminal says, where it does.
+    /// Returns the screen with the cell size reported by the terminal, if any.
     package func with(cell: PixelSize?) -> TerminalScreen {
         guard let cell else { return self }
         return TerminalScreen(
             columns: columns, rows: rows, width: columns * cell.width, height: rows * cell.height)
     }
 
-    /// `nil` where standard output is no terminal.
+    /// The current terminal; `nil` if standard output isn't a terminal.
     package static var current: TerminalScreen? {
         guard isatty(1) == 1 else { return nil }
         var size = winsize()
@@ -170,12 +172,12 @@ package struct TerminalScreen: Hashable {
     }
 }
 
-/// Keys of the terminal that standard input is: each can be read at once, and none is echoed, until
-/// this goes.
+/// Keyboard input from the terminal on standard input: unbuffered and without echo until this
+/// object is released.
 package final class TerminalKeys {
     private let before: termios
 
-    /// `nil` where standard input is no terminal.
+    /// Returns `nil` if standard input isn't a terminal.
     package init?() {
         var settings = termios()
         guard isatty(0) == 1, tcgetattr(0, &settings) == 0 else { return nil }
@@ -184,27 +186,28 @@ package final class TerminalKeys {
         tcsetattr(0, TCSANOW, &settings)
     }
 
-    /// What was typed meanwhile is not left for whoever reads next.
+    /// Discards pending input so that it isn't left for the next reader.
     deinit {
         var settings = before
         tcsetattr(0, TCSAFLUSH, &settings)
     }
 }
 
-/// What a terminal answers when it is asked what it can do.
+/// A terminal's reply to a query of its capabilities.
 package struct TerminalAnswer: Hashable {
-    /// Whether it draws sixels: the 4 among its primary device attributes.
+    /// Whether it supports sixel graphics, indicated by 4 in its primary device attributes.
     package let hasSixels: Bool
-    /// Pixels of a cell, where it says them.
+    /// The size of a cell in pixels, if reported.
     package let cell: PixelSize?
 
-    /// A cell (XTWINOPS 16), and then the attributes (DA1), which every terminal answers.
+    /// Queries the cell size (XTWINOPS 16) and then the attributes (DA1), which every terminal
+    /// reports.
     private static let question = "\u{1B}[16t\u{1B}[c"
-    /// Bytes of an answer at most.
+    /// The maximum length of a reply in bytes.
     private static let bytesMax = 1_024
     private static let cellSides = 1...1_024
 
-    /// Reads an answer; `nil` where the attributes have not come.
+    /// Parses a reply; returns `nil` if the attributes haven't arrived.
     package init?(_ text: [UInt8]) {
         let sequences = text.split(separator: 0x1B).compactMap(Self.sequence)
         guard let attributes = sequences.first(where: { $0.end == UInt8(ascii: "c") }) else {
@@ -218,8 +221,8 @@ package struct TerminalAnswer: Hashable {
             ? PixelSize(width: sides[1], height: sides[0]) : nil
     }
 
-    /// Asks the terminal that standard input and output are, and waits a second at most; `nil`
-    /// where there is none, and where it does not answer.
+    /// Queries the terminal on standard input and output, waiting at most one second. Returns `nil`
+    /// if there is no terminal or it doesn't reply.
     package static func ask() -> TerminalAnswer? {
         guard isatty(1) == 1, let keys = TerminalKeys() else { return nil }
         defer { withExtendedLifetime(keys) {} }
@@ -240,7 +243,7 @@ package struct TerminalAnswer: Hashable {
         return nil
     }
 
-    /// `[?62;4c`, without what may stand behind it.
+    /// Parses a sequence such as `[?62;4c`, ignoring anything after it.
     private static func sequence(_ text: ArraySlice<UInt8>) -> (numbers: [Int], end: UInt8)? {
         guard text.first == UInt8(ascii: "["),
             let end = text.dropFirst().firstIndex(where: { (0x40...0x7E).contains($0) })

@@ -1,6 +1,6 @@
 import Messages
 
-/// What the cache processes keep, and how their disks are, as metrics.
+/// Metrics of the contents and disks of the cache processes.
 enum StoreMetrics {
     static func families(_ caches: [CacheStatus]) -> [MetricFamily] {
         guard !caches.isEmpty else { return [] }
@@ -97,8 +97,8 @@ enum StoreMetrics {
     }
 }
 
-/// What each named cache keeps, was asked, and may keep, as metrics. Each has the label `cache`;
-/// there are at most as many as a status has, and what the default cache has is the rest.
+/// Metrics of the named caches: contents, queries and limits. Each sample has the label `cache`.
+/// Their number is limited as in the status; the default cache accounts for the remainder.
 enum NamedCacheMetrics {
     static func families(_ stores: [CacheStatus]) -> [MetricFamily] {
         let caches = byName(stores)
@@ -106,7 +106,7 @@ enum NamedCacheMetrics {
         return usage(caches) + queries(caches)
     }
 
-    /// One of each name: a set of labels stands for one sample.
+    /// Returns one cache per name, because a set of labels must be unique.
     private static func byName(_ stores: [CacheStatus]) -> [NamedCacheStatus] {
         var first: [String: NamedCacheStatus] = [:]
         for cache in stores.flatMap(\.caches) where first[cache.name] == nil {
@@ -160,7 +160,7 @@ enum NamedCacheMetrics {
     }
 }
 
-/// The directories in which caches look for what they do not have themselves, as metrics.
+/// Metrics of the read-only directories in which caches look up missing entries.
 enum ReadOnlyMetrics {
     static func families(_ stores: [CacheStatus]) -> [MetricFamily] {
         let directories = distinct(stores)
@@ -180,7 +180,7 @@ enum ReadOnlyMetrics {
         ]
     }
 
-    /// Each once: a set of labels stands for one sample.
+    /// Returns each directory once, because a set of labels must be unique.
     private static func distinct(_ stores: [CacheStatus]) -> [ReadOnlyDirectory] {
         var seen: Set<[String]> = []
         return stores.flatMap(\.readOnly).filter { seen.insert([$0.cache, $0.path]).inserted }
@@ -200,9 +200,9 @@ enum ReadOnlyMetrics {
 }
 
 extension ReadOnlyDirectory {
-    /// Its cache, as the configuration calls it.
+    /// The name of its cache, as in the configuration.
     var cacheName: String { cache.isEmpty ? "default" : cache }
 
-    /// Whether something is found there.
+    /// Whether the directory can be used.
     var isUsable: Bool { reason.isEmpty }
 }

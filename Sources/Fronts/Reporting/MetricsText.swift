@@ -1,7 +1,7 @@
 package import Messages
 
-/// The status in the text exposition format of Prometheus, version 0.0.4: base units, one family
-/// after the other, the same families in the same order each time.
+/// The status in the Prometheus text exposition format, version 0.0.4, with base units, and the
+/// same families in the same order every time.
 package enum MetricsText {
     package static func text(_ report: StatusReport) -> String {
         families(report).map(\.text).joined()
@@ -21,7 +21,7 @@ package enum MetricsText {
         return family
     }
 
-    /// By kind: a process id is another one tomorrow.
+    /// Aggregated by kind, because process IDs change.
     private static func processes(_ report: StatusReport) -> [MetricFamily] {
         var counts = MetricFamily(
             "imagebus_processes", .gauge, "Processes that are connected, by kind and state.")
@@ -106,7 +106,7 @@ package enum MetricsText {
         return durations
     }
 
-    /// A counter that this version does not know is not hidden.
+    /// Counters unknown to this version are exported, too.
     private static func counters(_ report: StatusReport) -> [MetricFamily] {
         var families = CounterMetric.all.map { MetricFamily($0.metric, $0.kind, $0.help) }
         var others = MetricFamily(
@@ -146,13 +146,13 @@ package enum MetricsText {
     }
 }
 
-/// What a counter of the status is called as a metric.
+/// The metric for a counter of the status.
 struct CounterMetric {
     let metric: String
     let kind: MetricFamily.Kind
     let help: String
-    /// Names in the status, with the value of the label; a name that ends with a dot stands for all
-    /// that begin with it, the rest is the value of the label.
+    /// Counter names in the status, each with a label value. A name that ends with a dot matches
+    /// all counters that begin with it, and the remainder is the label value.
     let names: [(name: String, value: String)]
     let label: String
 
@@ -174,7 +174,8 @@ struct CounterMetric {
         self.help = help
     }
 
-    /// The labels of its sample for that counter; `nil` where the counter is another metric's.
+    /// Returns the labels of this metric's sample for a counter; `nil` if the counter belongs to
+    /// another metric.
     func labels(of counter: String) -> MetricFamily.Labels? {
         for (name, value) in names {
             if name == counter { return label.isEmpty ? [] : [(label, value)] }
@@ -187,7 +188,8 @@ struct CounterMetric {
 
     static let all: [CounterMetric] = requests + work + foreignCaches + state + peers
 
-    /// Counted otherwise: the sum of other samples, or what has a metric of its own.
+    /// Counters that are exported otherwise: as the sum of other samples, or as metrics of their
+    /// own.
     static let coveredPrefixes = ["queued."]
     static let covered: Set<String> = ["failed", "coalesced"]
 
@@ -348,7 +350,7 @@ struct CounterMetric {
     ]
 }
 
-/// The pools of workers in the text of Prometheus.
+/// Metrics of the worker pools.
 enum PoolMetrics {
     static func families(_ pools: [StatusReport.PoolStatus]) -> [MetricFamily] {
         [
@@ -376,9 +378,9 @@ enum PoolMetrics {
     }
 }
 
-/// One metric with all its samples, in the text exposition format of Prometheus, version 0.0.4.
+/// A metric with all its samples, in the Prometheus text exposition format, version 0.0.4.
 package struct MetricFamily: Hashable {
-    /// What its samples are.
+    /// The type of a metric.
     package enum Kind: String {
         case counter
         case gauge
@@ -386,13 +388,13 @@ package struct MetricFamily: Hashable {
         case untyped
     }
 
-    /// Names and values, in order.
+    /// Label names and values, in order.
     package typealias Labels = [(name: String, value: String)]
 
     package let name: String
     let kind: Kind
     let help: String
-    /// Complete lines.
+    /// The samples as complete lines.
     private(set) var lines: [String] = []
 
     package init(_ name: String, _ kind: Kind, _ help: String) {
@@ -401,7 +403,7 @@ package struct MetricFamily: Hashable {
         self.help = help
     }
 
-    /// Its part of the exposition; nothing where it has no samples.
+    /// The family in exposition format; empty if it has no samples.
     package var text: String {
         guard !lines.isEmpty else { return "" }
         let head = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
@@ -416,7 +418,7 @@ package struct MetricFamily: Hashable {
         lines.append("\(name)\(Self.text(labels)) \(value)")
     }
 
-    /// Buckets are cumulative, and the last one counts all.
+    /// Adds a histogram. Buckets are cumulative, and the last one counts all samples.
     package mutating func add(_ histogram: LatencyHistogram, _ labels: Labels = []) {
         for octave in Self.octaves {
             let bound = "\(Double(1 << octave) / 1e6)"
@@ -429,8 +431,8 @@ package struct MetricFamily: Hashable {
         lines.append("\(name)_count\(Self.text(labels)) \(count)")
     }
 
-    /// From 128 microseconds to 67 seconds: bounds that are ends of buckets, so that no count is a
-    /// guess.
+    /// From 128 microseconds to 67 seconds. The bounds coincide with bucket limits, so counts are
+    /// exact.
     private static let octaves = 7...26
 
     private static func text(_ labels: Labels) -> String {
@@ -440,7 +442,7 @@ package struct MetricFamily: Hashable {
     }
 
     private static func escaped(_ value: String) -> String {
-        // By scalars: a line end behind a carriage return is one character together with it.
+        // Iterates over scalars, because CR LF is a single character.
         value.unicodeScalars.map { scalar in
             switch scalar {
             case "\\": "\\\\"

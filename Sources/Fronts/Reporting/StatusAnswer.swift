@@ -1,6 +1,6 @@
 package import Messages
 
-/// The status as an object for JSON (SEMANTICS §15.4).
+/// The status as a JSON object (SEMANTICS §15.4).
 package struct StatusAnswer: Encodable {
     struct Process: Encodable {
         let kind: String
@@ -8,11 +8,11 @@ package struct StatusAnswer: Encodable {
         let state: String
         let restarts: UInt32
         let jobs: UInt32
-        /// Jobs that it takes at a time.
+        /// The number of jobs it accepts at a time.
         let credit: UInt32
-        /// Names of the layers that hold.
+        /// The names of the active sandbox layers.
         let sandbox: [String]
-        /// Its pool: its kind, unless configuration added it.
+        /// The pool: the same as the kind unless the pool was added by the configuration.
         let pool: String
 
         init(_ process: StatusReport.ProcessStatus) {
@@ -21,7 +21,7 @@ package struct StatusAnswer: Encodable {
             (sandbox, pool) = (process.sandbox.names, process.pool.text)
         }
 
-        /// A front is of no pool, and has no jobs.
+        /// Creates the entry of a front, which has no pool and no jobs.
         init(_ front: StatusReport.FrontStatus) {
             (kind, pid, state) = (front.process.name, front.pid, "ready")
             (restarts, jobs, credit) = (front.process.restarts, 0, 0)
@@ -35,7 +35,7 @@ package struct StatusAnswer: Encodable {
         let trust: String
         let workers: UInt32
         let jobs: UInt32
-        /// Jobs that its workers take at a time.
+        /// The number of jobs that its workers accept at a time.
         let credit: UInt32
         let queued: UInt64
         let outputBytes: UInt64
@@ -50,7 +50,7 @@ package struct StatusAnswer: Encodable {
         let largestMessage: UInt64
     }
 
-    /// Milliseconds from `CancelJob` to a free worker.
+    /// The time from `CancelJob` until the worker is free, in milliseconds.
     struct Cancellations: Encodable {
         let stage: String
         let cancels: UInt64
@@ -65,7 +65,7 @@ package struct StatusAnswer: Encodable {
         }
     }
 
-    /// How long something took, in milliseconds; null where nothing was counted.
+    /// Durations in milliseconds; null if nothing was counted.
     struct Durations: Encodable {
         let count: UInt64
         let sum: Double
@@ -111,7 +111,8 @@ package struct StatusAnswer: Encodable {
         let works: Durations
     }
 
-    /// How many requests a tier of the cache answered, and their share of all that asked it.
+    /// The number of requests answered by a cache tier, and their share of all requests that
+    /// queried it.
     struct Tier: Encodable {
         let tier: String
         let requests: UInt64
@@ -128,7 +129,7 @@ package struct StatusAnswer: Encodable {
     let caches: [Tier]
     let cacheStores: [StoreAnswer]
     let pools: [Pool]
-    /// By phase of the transfers.
+    /// Durations by transfer phase.
     let transfers: [String: Durations]
     let unverifiedHosts: [String]
 
@@ -175,18 +176,19 @@ package struct StatusAnswer: Encodable {
     }
 }
 
-/// What a cache process keeps, in the same object.
+/// The contents of a cache process, in the same object.
 struct StoreAnswer: Encodable {
     struct Memory: Encodable {
         let entries: UInt64
         let bytes: UInt64
         let limitBytes: UInt64
-        /// null for none.
+        /// null if unlimited.
         let limitEntries: UInt64?
-        /// Queries of the coordinator that were answered; it answers most hits by itself.
+        /// Queries of the coordinator that were answered; the coordinator answers most hits by
+        /// itself.
         let hits: UInt64
         let evictions: UInt64
-        /// Since memory was short.
+        /// Evictions due to memory pressure.
         let shrinks: UInt64
 
         func encode(to encoder: any Encoder) throws {
@@ -208,16 +210,16 @@ struct StoreAnswer: Encodable {
     struct Disk: Encodable {
         /// `none`, `healthy` or `degraded`.
         let state: String
-        /// Why it is degraded; null where it is not.
+        /// Why it is degraded; null if it isn't.
         let reason: String?
-        /// Milliseconds since 1970; null where it is not degraded.
+        /// Milliseconds since 1970; null if it isn't degraded.
         let degradedSince: UInt64?
         let entries: UInt64
         let bytes: UInt64
         let overheadBytes: UInt64
-        /// null for none.
+        /// null if unlimited.
         let limitBytes: UInt64?
-        /// null for none.
+        /// null if unlimited.
         let limitEntries: UInt64?
         let hits: UInt64
         let misses: UInt64
@@ -228,9 +230,9 @@ struct StoreAnswer: Encodable {
         let failures: UInt64
         let entriesLost: UInt64
         let indexesSetAside: UInt64
-        /// Why the last of them was; null where none was.
+        /// Why the index was last rebuilt; null if it never was.
         let indexReason: String?
-        /// The version before the cache upgraded it; null where it did not.
+        /// The index version before an upgrade; null if it wasn't upgraded.
         let indexUpgradedFrom: UInt64?
         let storesSkipped: UInt64
 
@@ -266,13 +268,13 @@ struct StoreAnswer: Encodable {
         }
     }
 
-    /// What a named cache keeps in one tier, and may keep.
+    /// The contents and limits of a named cache in one tier.
     struct Share: Encodable {
         let entries: UInt64
         let bytes: UInt64
-        /// null for none of its own.
+        /// null if it has no limit of its own.
         let limitBytes: UInt64?
-        /// null for none of its own.
+        /// null if it has no limit of its own.
         let limitEntries: UInt64?
         /// Queries of the coordinator that were answered.
         let hits: UInt64
@@ -303,7 +305,7 @@ struct StoreAnswer: Encodable {
         let memory: Share
         let disk: Share
         let misses: UInt64
-        /// Blocks of its memory that lost their keys.
+        /// The number of entries evicted from memory.
         let memoryEvictions: UInt64
 
         init(_ cache: NamedCacheStatus) {
@@ -313,11 +315,11 @@ struct StoreAnswer: Encodable {
         }
     }
 
-    /// A directory in which a cache looks for what it does not have itself.
+    /// A read-only directory in which a cache looks up missing entries.
     struct Directory: Encodable {
         let cache: String
         let path: String
-        /// Why it cannot be used; null where it can.
+        /// Why it can't be used; null if it can.
         let reason: String?
         let hits: UInt64
         let damaged: UInt64
@@ -373,11 +375,11 @@ struct StoreAnswer: Encodable {
     }
 }
 
-/// What the cache had of the requests that asked it.
+/// The number of requests answered by each cache tier.
 struct TierShares {
     let rows: [(tier: String, requests: UInt64)]
 
-    /// Since the start, or since an earlier look.
+    /// Counts since the coordinator started, or since an earlier report.
     init(_ report: StatusReport, since earlier: StatusReport? = nil) {
         rows = [
             ("memory", "memoryHits"), ("disk", "diskHits"), ("original", "originalUses"),
@@ -387,7 +389,7 @@ struct TierShares {
         }
     }
 
-    /// Of all of them; 0 where there are none.
+    /// Returns the share of all these requests; 0 if there are none.
     func share(_ requests: UInt64) -> Double {
         let all = rows.reduce(0) { $0 + $1.requests }
         return all == 0 ? 0 : Double(requests) / Double(all)
@@ -395,12 +397,13 @@ struct TierShares {
 }
 
 extension StatusReport {
-    /// A counter; 0 where it is not there.
+    /// Returns a counter; 0 if it doesn't exist.
     package func count(_ counter: String) -> UInt64 {
         counters.first { $0.name == counter }?.value ?? 0
     }
 
-    /// What was counted since an earlier look; all of it where the coordinator began anew since.
+    /// Returns the increase of a counter since an earlier report, or its full value if the
+    /// coordinator was restarted since.
     package func growth(of counter: String, since earlier: StatusReport?) -> UInt64 {
         let now = count(counter)
         guard let earlier, earlier.uptimeMilliseconds <= uptimeMilliseconds else { return now }

@@ -1,6 +1,6 @@
 package import Messages
 
-/// The status for people.
+/// The status in human-readable form.
 package enum StatusTable {
     package static func text(_ report: StatusReport) -> String {
         var text = summary(report, since: nil)
@@ -22,12 +22,12 @@ package enum StatusTable {
                 ["COUNTER", "VALUE"], report.counters.map { [$0.name, "\($0.value)"] })
     }
 
-    /// What the process can no longer do, from inside.
+    /// Returns the sandbox layers of a process, as determined by the process itself.
     static func sandbox(_ layers: SandboxLayers) -> String {
         layers.isEmpty ? "-" : layers.names.joined(separator: ",")
     }
 
-    /// From `CancelJob` to a free worker.
+    /// Formats the time from `CancelJob` until the worker is free.
     private static func cancellations(_ report: StatusReport) -> String {
         let answer = StatusAnswer(report)
         return TextTable.text(
@@ -40,7 +40,7 @@ package enum StatusTable {
             })
     }
 
-    /// By phase, where it took place.
+    /// Formats the transfer durations by phase, if there were any transfers.
     private static func transfers(_ report: StatusReport) -> String {
         func tenths(_ histogram: LatencyHistogram, _ share: Double) -> String {
             TextTable.tenths((histogram.microseconds(at: share) ?? 0) / 1_000)
@@ -66,9 +66,9 @@ package enum StatusTable {
     }
 }
 
-// What one looks at first, and what `--watch` shows.
+// The summary, which `--watch` also shows.
 extension StatusTable {
-    /// Processes, stages and caches; with an earlier look, rates since then.
+    /// Formats processes, stages and caches; with an earlier report, also rates since then.
     package static func summary(_ report: StatusReport, since earlier: StatusReport?) -> String {
         headline(report, since: earlier) + "\n" + processes(report) + "\n"
             + (report.pools.isEmpty ? "" : pools(report) + "\n")
@@ -116,7 +116,7 @@ extension StatusTable {
         ]
     }
 
-    /// The kind, and the pool where not every stack has it.
+    /// Returns the kind of a process, with the pool if it isn't a standard one.
     private static func name(_ process: StatusReport.ProcessStatus) -> String {
         process.pool == PoolName(process.kind)
             ? process.kind.name : "\(process.kind.name)/\(process.pool)"
@@ -135,7 +135,7 @@ extension StatusTable {
             }) + report.missingWorkers.map { "\($0)\n" }.joined()
     }
 
-    /// The last row is of requests, from admission to reply.
+    /// Formats the stages. The last row covers entire requests, from admission to reply.
     private static func stages(_ report: StatusReport) -> String {
         var rows = report.stages.map { stage in
             [
@@ -168,7 +168,7 @@ extension StatusTable {
         histogram.microseconds(at: share).map(time) ?? "-"
     }
 
-    /// Three digits at most and the unit that fits.
+    /// Formats a duration with up to three digits and a suitable unit.
     static func time(_ microseconds: Double) -> String {
         switch microseconds {
         case ..<999.5: "\(Int(microseconds.rounded())) us"
@@ -179,7 +179,7 @@ extension StatusTable {
     }
 }
 
-// What the cache processes keep, and how their disks are.
+// The contents and disks of the cache processes.
 extension StatusTable {
     static func stores(_ report: StatusReport) -> String {
         guard !report.caches.isEmpty else {
@@ -205,7 +205,7 @@ extension StatusTable {
             + directories(report)
     }
 
-    /// What became of an index that was not as this version makes it.
+    /// Reports an index that was upgraded or rebuilt.
     private static func index(_ cache: CacheStatus) -> String {
         if cache.indexUpgradedFrom > 0 {
             return "disk cache: its index was upgraded from version \(cache.indexUpgradedFrom)\n"
@@ -214,7 +214,7 @@ extension StatusTable {
         return "disk cache: its index was set aside and made anew: \(cache.indexReason)\n"
     }
 
-    /// Named caches that have something, or limits of their own.
+    /// Formats the named caches that have entries or limits of their own.
     private static func named(_ report: StatusReport) -> String {
         let caches = report.caches.flatMap(\.caches)
         guard !caches.isEmpty else { return "" }
@@ -229,7 +229,7 @@ extension StatusTable {
         return "\n" + TextTable.text(header, rows)
     }
 
-    /// Directories in which caches look for what they do not have themselves.
+    /// Formats the read-only directories in which caches look up missing entries.
     private static func directories(_ report: StatusReport) -> String {
         let directories = report.caches.flatMap(\.readOnly)
         guard !directories.isEmpty else { return "" }
@@ -262,14 +262,14 @@ extension StatusTable {
 }
 
 extension StatusTable {
-    /// How long ago the disk began to fail, by the calendar clock.
+    /// Formats when the disk began to fail, by wall-clock time.
     private static func since(_ cache: CacheStatus) -> String {
         cache.degradedSince == 0 ? "" : ", since \(CalendarText.text(cache.degradedSince))"
     }
 }
 
 extension CacheStatus.DiskState {
-    /// As the status says it.
+    /// The name used in the status.
     var name: String {
         switch self {
         case .none: "none"
@@ -279,9 +279,9 @@ extension CacheStatus.DiskState {
     }
 }
 
-/// What `imagebus cache stats` says: what the tiers keep, what they did, and how the disk is.
+/// The output of `imagebus cache stats`: contents of the tiers, counters and the state of the disk.
 package struct CacheFigures: Encodable {
-    /// Requests by what answered them, since the coordinator started.
+    /// Requests by the tier that answered them, since the coordinator started.
     struct Requests: Encodable {
         let memory: UInt64
         let disk: UInt64
@@ -299,7 +299,7 @@ package struct CacheFigures: Encodable {
         caches = report.caches.map { StoreAnswer($0) }
     }
 
-    /// The same for people.
+    /// Formats the same in human-readable form.
     package static func text(_ report: StatusReport) -> String {
         guard !report.caches.isEmpty else { return "what the cache keeps is not known yet\n" }
         return StatusTable.caches(report, since: nil) + "\n" + StatusTable.stores(report) + "\n"

@@ -1,9 +1,9 @@
 package import JSON
 import Observability
 
-/// Rows and numbers for people.
+/// Formats human-readable tables and numbers.
 package enum TextTable {
-    /// The first column to the left, the others to the right.
+    /// Formats a table: first column left-aligned, others right-aligned.
     package static func text(_ header: [String], _ rows: [[String]]) -> String {
         let lines = ([header] + rows).map { $0.map(PlainText.line) }
         let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
@@ -16,16 +16,16 @@ package enum TextTable {
         }.joined()
     }
 
-    /// One decimal.
+    /// Formats a number with one decimal.
     package static func tenths(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }
 }
 
-/// Numbers of bytes for people.
+/// Formats byte counts in human-readable form.
 package enum ByteText {
-    /// `812 bytes`, `36.1 KB`, `1.2 MB`: 1024 bytes are a KB.
+    /// Returns, for instance, `812 bytes`, `36.1 KB` or `1.2 MB`; 1 KB is 1024 bytes.
     package static func text(_ count: UInt64) -> String {
         guard count >= 1024 else { return "\(count) bytes" }
         var value = Double(count)
@@ -39,9 +39,9 @@ package enum ByteText {
     }
 }
 
-/// Moments of the calendar for people.
+/// Formats dates in human-readable form.
 enum CalendarText {
-    /// `2026-03-01T12:00:00Z`, of milliseconds since 1970.
+    /// Formats milliseconds since 1970 as `2026-03-01T12:00:00Z`.
     static func text(_ milliseconds: UInt64) -> String {
         let seconds = milliseconds / 1_000
         let date = date(ofDay: seconds / 86_400)
@@ -49,7 +49,7 @@ enum CalendarText {
         return "\(date)T\(two(hour)):\(two(minute)):\(two(second))Z"
     }
 
-    /// Days since 1970 in the Gregorian calendar, by eras of 400 years that begin in March.
+    /// Converts days since 1970 to a Gregorian date, using 400-year eras that begin in March.
     private static func date(ofDay day: UInt64) -> String {
         let shifted = day + 719_468
         let (era, ofEra) = (shifted / 146_097, shifted % 146_097)
@@ -64,10 +64,10 @@ enum CalendarText {
     private static func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// JSON on one line, names in alphabetical order, a line feed at the end.
+/// JSON on a single line, with sorted keys and a trailing line feed.
 package enum JSONText {
     package static func text(_ value: some Encodable) throws(JSONError) -> String {
-        // The writer leaves C1 controls as they are, and what changes the direction of text.
+        // The JSON writer doesn't escape C1 control characters and bidirectional overrides.
         PlainText.line(try JSONWriter.text(value)) + "\n"
     }
 }

@@ -1,8 +1,8 @@
 package import CommandLineInterface
 
 extension Command {
-    /// What `imagebus bench` is, which starts a program of its own: that one reads it, and this one
-    /// tells of it.
+    /// The command `imagebus bench`. Its separate program parses this definition; this one only
+    /// documents it and starts that program.
     package static let bench = Command(
         name: "bench",
         summary: "measure a stack",

@@ -3,20 +3,20 @@ package import Linux
 import Supervision
 import Synchronization
 
-/// The result of asynchronous work, for the main thread, which waits with `poll`.
+/// The result of asynchronous work, for the main thread, which waits for it with `poll`.
 package final class Completion<Value: Sendable>: Sendable {
     private let event: EventDescriptor
     private let result = Mutex<Result<Value, ImageError>?>(nil)
 
     package init() throws(Errno) { event = try EventDescriptor() }
 
-    /// Readable once there is a result.
+    /// The file descriptor, readable once there is a result.
     package var number: Int32 { event.descriptor.number }
 
-    /// nil until the work has ended.
+    /// The result; `nil` until the work has ended.
     package var value: Result<Value, ImageError>? { result.withLock { $0 } }
 
-    /// Starts the work; its result is the value.
+    /// Starts the work, whose result becomes the value.
     package func start(_ work: @escaping @Sendable () async throws(ImageError) -> Value) {
         Task.detached {
             let ended: Result<Value, ImageError>
@@ -29,19 +29,19 @@ package final class Completion<Value: Sendable>: Sendable {
         }
     }
 
-    /// The work has ended.
+    /// Sets the result.
     package func end(with ended: Result<Value, ImageError>) {
         result.withLock { $0 = ended }
         event.signal()
     }
 }
 
-// The wait of a command for its work, which Ctrl-C cancels.
+// Waiting in a command for work that Ctrl-C cancels.
 extension Completion {
-    /// How long cancelled work may take to say so.
+    /// How long canceled work may take to end, in milliseconds.
     private static var cancelMilliseconds: Int { 2_000 }
 
-    /// The same for a command that says why it cannot go on.
+    /// Creates a completion, with an error suitable for a command.
     package static func opened() throws(ImageError) -> Completion {
         do throws(Errno) {
             return try Completion()
@@ -50,8 +50,8 @@ extension Completion {
         }
     }
 
-    /// Waits for the end, at most so long. A first Ctrl-C cancels, a second does not even wait for
-    /// that. Throws how the work failed, `cancelled` or `deadlineExceeded`.
+    /// Waits for the result, at most `milliseconds`. The first Ctrl-C cancels the work; a second
+    /// one also stops waiting. Throws the error of the work, `cancelled` or `deadlineExceeded`.
     package func wait(
         _ interruption: Interruption, atMost milliseconds: Int? = nil, cancel: () -> Void
     ) throws(ImageError) -> Value {
@@ -91,30 +91,31 @@ extension Completion {
 }
 
 extension ImageError {
-    /// Ctrl-C ended the command.
+    /// The error if Ctrl-C ended the command.
     fileprivate static var commandCancelled: ImageError { ImageError(.cancelled, "cancelled") }
 
-    /// The coordinator ends a request at its deadline: there is none, or it hangs.
+    /// The error if no coordinator answers: it ends requests at their deadline, so it is missing or
+    /// hangs.
     package static var noAnswer: ImageError {
         ImageError(
             .deadlineExceeded, "there was no answer within the time; --timeout gives it more")
     }
 }
 
-/// Ctrl-C and SIGTERM as events: the main thread looks at them wherever it waits.
+/// Ctrl-C and SIGTERM as events, which the main thread checks wherever it waits.
 package final class Interruption {
     private let signals: SignalDescriptor
-    /// How many came so far.
+    /// The number of signals received so far.
     package private(set) var count = 0
 
-    /// Blocks the signals; before any other thread is there.
+    /// Blocks the signals. Must be called before other threads are started.
     package init() throws(Errno) {
         try Signal.block(StopRequests.stopSignals)
         try Signal.brokenPipe.ignore()
         signals = try SignalDescriptor(StopRequests.stopSignals)
     }
 
-    /// The same for a command that says why it cannot go on.
+    /// Creates an instance, with an error suitable for a command.
     package static func started() throws(ImageError) -> Interruption {
         do throws(Errno) {
             return try Interruption()
@@ -123,8 +124,8 @@ package final class Interruption {
         }
     }
 
-    /// Waits until one of the descriptors is readable or a signal came; the descriptors that are
-    /// ready, none when the time is over.
+    /// Waits until a descriptor is readable or a signal arrives. Returns the readable descriptors;
+    /// none on timeout.
     package func wait(for numbers: [Int32], milliseconds: Int?) throws(Errno) -> Set<Int32> {
         let ready = try ReadinessPoll.wait(
             [signals.descriptor.number] + numbers, milliseconds: milliseconds)

@@ -2,8 +2,8 @@ import CommandLineInterface
 package import ImageModel
 
 extension ImageError {
-    /// What to type next, as a line for people; nil where nobody can do anything, or where the
-    /// message says it.
+    /// A line that suggests what to do next; `nil` if nothing can be done or the message already
+    /// suggests it.
     package var advice: String? {
         guard !message.contains("imagebus "), !message.contains("--") else { return nil }
         return adviceOfCode
@@ -63,7 +63,7 @@ extension ImageError {
     }
 
     private var adviceOfLimit: String? {
-        // Its message says what to do.
+        // The message already suggests what to do.
         guard details["limit"] != "decoderMemory" else { return nil }
         let setting = details["setting"] ?? details["limit"] ?? ""
         return LimitSetting(rawValue: setting).map { "serve --\($0.rawValue) sets that limit" }
@@ -72,8 +72,8 @@ extension ImageError {
 }
 
 extension Terminal {
-    /// Says why a command cannot go on, and on a line of its own what to type; `text` is what is
-    /// said of the failure where that is more than its description.
+    /// Prints a command's error, and on a separate line what to do next. `text` replaces the
+    /// error's description.
     package static func complain(_ command: String, of failure: ImageError, text: String? = nil) {
         complain(command, text ?? failure.description)
         if let advice = failure.advice { complain(command, "next: \(advice)") }

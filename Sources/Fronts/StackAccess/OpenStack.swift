@@ -5,19 +5,20 @@ package import Linux
 package import SharedArena
 import Supervision
 
-/// The stack that a command uses: somebody's, or one of its own.
+/// The stack that a command uses: an existing one or a private one.
 package final class OpenStack {
     package let route: StackRoute
-    /// Its supervisor runs: the coordinator is waited for within the request's deadline.
+    /// Whether the stack's supervisor is running, so that a missing coordinator is waited for until
+    /// the request's deadline.
     package let isWaitedFor: Bool
     private let own: PrivateStack?
-    /// It was started for this command, with all that its options allow.
+    /// Whether the stack was started for this command, with everything its options allow.
     package var isOwn: Bool { own != nil }
 
-    /// For so long a named endpoint is waited for whose supervisor runs.
+    /// How long to wait for an endpoint whose supervisor is running, in milliseconds.
     package static let connectMilliseconds = 5_000
 
-    /// Finds it, or starts it.
+    /// Finds a stack or starts one.
     package init(_ options: StackOptions, _ interruption: Interruption) throws(ImageError) {
         switch try StackChoice.choose(options) {
         case .named(let route):
@@ -37,17 +38,18 @@ package final class OpenStack {
     package func end(_ interruption: Interruption) { own?.end(interruption) }
 }
 
-/// Where the coordinator is, and how long it may take to answer.
+/// The choice of a stack, and how long its coordinator may take to answer.
 enum StackChoice: Hashable {
-    /// Somebody named it: nobody there is an error of its own.
+    /// Specified explicitly: if no coordinator is there, that is an error.
     case named(StackRoute)
-    /// Its supervisor holds the lock: it is waited for.
+    /// Its supervisor holds the lock, so a coordinator is waited for.
     case running(StackRoute)
-    /// Nobody runs one.
+    /// No stack is running.
     case none
 
-    /// The named one, else the one whose supervisor holds the lock, else none. Throws `unavailable`
-    /// where a runtime directory was named and no stack runs there.
+    /// Returns the stack that is specified, or else the one whose supervisor holds the lock, or
+    /// none. Throws `unavailable` if a runtime directory was specified in which no stack is
+    /// running.
     static func choose(_ options: StackOptions) throws(ImageError) -> StackChoice {
         if let endpoint = options.endpoint {
             return .named(try StackRoute(endpoint: endpoint))
@@ -65,15 +67,16 @@ enum StackChoice: Hashable {
     }
 }
 
-/// How a command reaches the coordinator of a stack.
+/// How a command connects to the coordinator of a stack.
 package struct StackRoute: Hashable, Sendable {
     package let paths: RuntimePaths
-    /// Users of whom one has to serve it; nil: whoever serves what was named.
+    /// The users whose coordinator is trusted; `nil` for any user, because the stack was specified
+    /// explicitly.
     package var servers: Set<UInt32>?
-    /// Its supervisor runs here, so a coordinator that is away comes back.
+    /// Whether the stack's supervisor is running here, so that a missing coordinator will return.
     package var isSupervised: Bool
 
-    /// The one that an endpoint names.
+    /// Creates a route from an endpoint.
     package init(endpoint: String) throws(ImageError) {
         do throws(RuntimePathsError) {
             paths = try RuntimePaths(endpoint: endpoint)
@@ -83,7 +86,8 @@ package struct StackRoute: Hashable, Sendable {
         isSupervised = (try? StackLock.isHeld(in: paths.root)) == true
     }
 
-    /// The one in a runtime directory; nil where no supervisor of a coordinator runs there.
+    /// Creates a route to the stack in a runtime directory; `nil` if no supervisor of a coordinator
+    /// is running there.
     package init?(in directory: RuntimePlace, asOperator: Bool = false) throws(ImageError) {
         let root = directory.path
         servers = try directory.servers(at: asOperator ? "admin" : "front")
@@ -101,7 +105,7 @@ package struct StackRoute: Hashable, Sendable {
         isSupervised = true
     }
 
-    /// The stack that was just started there.
+    /// Creates a route to a stack just started in a directory.
     package init(own paths: RuntimePaths) {
         self.paths = paths
         isSupervised = true
@@ -109,7 +113,8 @@ package struct StackRoute: Hashable, Sendable {
 }
 
 extension StackRoute {
-    /// A client of the stack: of its `admin/` socket for operators, else of `front/`.
+    /// Creates a client of the stack, connected to the `admin/` socket for operators, otherwise to
+    /// `front/`.
     package func client(
         asOperator: Bool = false, delivery: Delivery = .automatic, repeatsAnswers: Bool = true,
         sharesLoads: Bool = true, connectMilliseconds: Int
@@ -128,18 +133,18 @@ extension StackRoute {
 }
 
 extension ImagebusClient {
-    /// Milliseconds that a goodbye may take.
+    /// How long closing the connection may take, in milliseconds.
     private static let goodbyeMilliseconds = 500
 
-    /// Says goodbye, for a process that ends next.
+    /// Closes the connection cleanly before the process exits.
     package func end() { close(waitingMilliseconds: Self.goodbyeMilliseconds) }
 }
 
 extension ImageResponse {
-    /// Whether no cache has it.
+    /// Whether no cache has the image.
     package var isMiss: Bool { status == .miss }
 
-    /// Lends the image's bytes; empty where only facts came.
+    /// Calls `body` with the image's bytes; empty if only image properties were requested.
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -148,25 +153,25 @@ extension ImageResponse {
     }
 }
 
-/// A stack that lives as long as one command: `imagebus serve` in a directory of its own.
+/// A stack that exists for the duration of one command: `imagebus serve` in a temporary directory.
 ///
-/// Belongs to the main thread, which must outlive it: the child ends with the thread that started
-/// it, also where this process is killed; then it removes the directory by itself.
+/// Must be used on the main thread, which must outlive it: the child exits when the thread that
+/// started it ends, even if this process is killed, and then removes the directory by itself.
 final class PrivateStack {
     let paths: RuntimePaths
     private let serve: ChildProcess
     private let directory: TemporaryDirectory
 
-    /// Until every process is there.
+    /// The timeout for starting all processes, in milliseconds.
     private static let startMilliseconds = 30_000
-    /// A drain may take 8 s; beyond that the stack is killed.
+    /// The timeout for stopping: draining may take 8 s; after that the stack is killed.
     private static let endMilliseconds = 9_000
     private static let killMilliseconds = 2_000
-    /// The status of a stack whose cache directory cannot be used.
+    /// The exit status of a stack whose cache directory can't be used.
     private static let refusedByConfiguration: Int32 = 78
 
-    /// Starts one and waits for it. Where another stack uses the cache directory, as is usual
-    /// beside one, it caches in memory only; where the directory cannot be used, its cache says so.
+    /// Starts a stack and waits for it. If another stack is using the cache directory, which is
+    /// common, it caches in memory only. If the directory can't be used, the cache reports that.
     static func start(
         _ options: StackOptions, _ interruption: Interruption
     ) throws(ImageError) -> PrivateStack {
@@ -230,9 +235,9 @@ final class PrivateStack {
                 + (options.configurationFile.map { ["--config", $0] } ?? [])
                 + options.network.arguments + options.log.arguments)
         command.environment["IMAGEBUS_ONLY"] = nil
-        // The figures in it are those of the stack that serves here.
+        // The file contains the metrics of the stack that is serving on this host.
         command.environment["IMAGEBUS_METRICS_FILE"] = nil
-        // A Ctrl-C is for this process, which then ends the stack.
+        // Ctrl-C is handled by this process, which then stops the stack.
         command.leadsGroup = true
         return command
     }
@@ -266,7 +271,7 @@ final class PrivateStack {
         return nil
     }
 
-    /// Drains it and waits; kills it when that takes too long, or at a further Ctrl-C.
+    /// Drains the stack and waits; kills it on timeout or on another Ctrl-C.
     func end(_ interruption: Interruption) {
         let before = interruption.count
         let end = serve.descriptor.descriptor.number
@@ -276,13 +281,14 @@ final class PrivateStack {
             _ = try? interruption.wait(for: [end], milliseconds: 100)
             left -= 100
         }
-        // A second SIGTERM kills what is left below `serve`; without an answer `serve` goes too.
+        // A second SIGTERM makes `serve` kill its remaining children; if it doesn't respond, it is
+        // killed as well.
         try? serve.send(.terminate)
         _ = try? serve.wait(milliseconds: Self.killMilliseconds)
     }
 }
 
-/// Why a private stack did not come up.
+/// Why a private stack failed to start.
 enum StartFailure: Error {
     case system(Errno)
     case ended(ChildStatus)
@@ -301,20 +307,20 @@ enum StartFailure: Error {
     }
 }
 
-/// The line that `serve` prints when all its processes are there.
+/// The line that `serve` prints once all its processes are ready.
 final class ReadyLine {
     private let descriptor: FileDescriptor
     private var bytes: [UInt8] = []
 
     private static let bytesMax = 4096
 
-    /// Takes the pipe that is the standard output of `serve`.
+    /// Takes the pipe connected to the standard output of `serve`.
     init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-    /// What to poll.
+    /// The file descriptor to poll.
     var number: Int32 { descriptor.number }
 
-    /// Reads what is there, without waiting; whether the whole line has come.
+    /// Reads available data without blocking. Returns whether the line is complete.
     func isComplete() throws(Errno) -> Bool {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
         defer { buffer.deallocate() }
@@ -328,18 +334,18 @@ final class ReadyLine {
     }
 }
 
-/// Programs that are installed together.
+/// Programs installed in the same directory.
 package enum ProgramNeighbour {
-    /// The path of a program beside this one.
+    /// Returns the path of a program in the directory of this one.
     package static func path(_ name: String) throws(Errno) -> String {
         let own = try CurrentProcess.executablePath()
         return own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/" + name
     }
 }
 
-/// The look at a configuration before a stack is started with it.
+/// Validates a configuration before a stack is started with it.
 package enum ConfigurationFaults {
-    /// Every fault of a file, as `FILE:LINE: REASON`.
+    /// Returns all errors in a file, as `FILE:LINE: REASON`.
     package static func all(in path: String?) -> [String] {
         guard let path else { return [] }
         do throws(ConfigurationFileError) {
@@ -350,7 +356,7 @@ package enum ConfigurationFaults {
         }
     }
 
-    /// The first one, for those who say one.
+    /// Returns the first error, for callers that report only one.
     static func first(in path: String?) -> ImageError? {
         all(in: path).first.map { ImageError(.invalidRequest, $0) }
     }

@@ -6,16 +6,16 @@ import SharedArena
 import Supervision
 import Synchronization
 
-/// Asks the coordinator of a stack something through `admin/`.
+/// Sends queries to a stack's coordinator through `admin/`.
 package enum OperatorQuery {
-    /// Milliseconds for which a command waits for the answer.
+    /// How long a command waits for an answer, in milliseconds.
     package static let answerMilliseconds = 5_000
 
-    /// The answer to one question, or to several: the client stays until the last one has come.
+    /// Returns the answer to one or more questions; the client stays connected until the last
+    /// answer has arrived.
     ///
-    /// Throws `unavailable` where nobody answers within the time; work that takes longer than a
-    /// look says how long that may be in `answerMilliseconds`, which begin again with each
-    /// `activity`.
+    /// Throws `unavailable` if there is no answer in time. For long-running operations,
+    /// `answerMilliseconds` is the timeout, which restarts with each `activity`.
     package static func ask<Answer: Sendable>(
         _ options: OperatorOptions, milliseconds: Int = answerMilliseconds,
         answerMilliseconds: Int? = nil, activity: QueryActivity? = nil,
@@ -31,8 +31,7 @@ package enum OperatorQuery {
             "the coordinator at \(route.paths.adminEndpoint) does not answer within \(limit) ms")
     }
 
-    /// The answer to one question; nil where none comes within the time, counted from the last
-    /// `activity`.
+    /// Returns the answer to one question; `nil` on timeout, measured from the last `activity`.
     package static func answer<Answer: Sendable>(
         of client: ImagebusClient, within milliseconds: Int, _ activity: QueryActivity? = nil,
         _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
@@ -53,7 +52,7 @@ package enum OperatorQuery {
         return try value?.get()
     }
 
-    /// Runs a command: prints what it says, or why it cannot; returns the exit status.
+    /// Runs a command: prints its output or its error. Returns the exit status.
     package static func run(_ command: String, _ body: () throws -> String) -> Int32 {
         do {
             return Terminal.finish(command, try body())
@@ -70,13 +69,13 @@ package enum OperatorQuery {
     }
 }
 
-/// Which stack an operator's command asks, and how it answers.
+/// The stack that an operator's command queries, and the output format.
 package struct OperatorOptions: Hashable {
     package var endpoint: String?
     package var runtimeDirectory: RuntimePlace
     package var printsJSON: Bool
 
-    /// What it reads, in the help of every such command.
+    /// The options that all these commands share.
     package static let definitions: [OptionDefinition] = [
         OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
         OptionDefinition("config", value: "FILE", visibility: .later),
@@ -88,7 +87,7 @@ package struct OperatorOptions: Hashable {
         printsJSON = read.isSet("json")
     }
 
-    /// The same for a command that takes nothing but options.
+    /// Reads the options of a command that takes no operands.
     package init(
         withoutOperands read: ReadOptions, environment: [String: String]
     ) throws(UsageError) {
@@ -96,7 +95,7 @@ package struct OperatorOptions: Hashable {
         try self.init(read, environment: environment)
     }
 
-    /// The stack that is meant. Throws `unavailable` where none runs.
+    /// Returns the route to the stack. Throws `unavailable` if none is running.
     package func route() throws(ImageError) -> StackRoute {
         if let endpoint { return try StackRoute(endpoint: endpoint) }
         guard let route = try StackRoute(in: runtimeDirectory, asOperator: true) else {
@@ -108,7 +107,7 @@ package struct OperatorOptions: Hashable {
         return route
     }
 
-    /// The runtime directory that is meant, whether or not a coordinator is served there.
+    /// Returns the runtime directory, whether or not a coordinator is running there.
     package func root() throws(ImageError) -> String {
         if let endpoint { return try StackRoute(endpoint: endpoint).paths.root }
         _ = try runtimeDirectory.servers(at: "admin")
@@ -116,20 +115,20 @@ package struct OperatorOptions: Hashable {
     }
 }
 
-/// When a question that takes long was last seen to make progress. Any thread.
+/// When a long-running question last made progress. Can be used from any thread.
 package final class QueryActivity: Sendable {
     private let last = Mutex(MonotonicClock.now())
 
-    /// It begins now.
+    /// Starts measuring now.
     package init() {}
 
-    /// It has made progress.
+    /// Records progress.
     package func note() {
         let now = MonotonicClock.now()
         last.withLock { $0 = now }
     }
 
-    /// Milliseconds since then.
+    /// The time since the last progress, in milliseconds.
     package var idleMilliseconds: Int {
         let now = MonotonicClock.now()
         return last.withLock { Int(clamping: (max(now, $0) - $0) / 1_000_000) }

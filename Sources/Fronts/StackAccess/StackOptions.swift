@@ -5,27 +5,28 @@ package import Observability
 import SharedArena
 import Supervision
 
-/// Which stack a command talks to.
+/// The options that select the stack a command uses.
 package struct StackOptions: Hashable {
-    /// Named with `--endpoint`.
+    /// The value of `--endpoint`.
     package var endpoint: String?
-    /// A stack of its own, whatever runs.
+    /// Whether to use a private stack even if another one is running.
     package var isPrivate: Bool
     package var runtimeDirectory: RuntimePlace
-    /// nil where nothing says where.
+    /// `nil` if none can be determined.
     package var cacheDirectory: String?
-    /// Processes that decode, and as many that transform, in a private stack: one image needs no
-    /// more than one.
+    /// The number of decode workers, and of transform workers, in a private stack: one image needs
+    /// only one of each.
     package var workers = 1
     package var network: NetworkOptions
-    /// Of a private stack.
+    /// The configuration file of a private stack.
     package var configurationFile: String?
     package var log: LogOptions
-    /// Which of the options that only a private stack obeys are on the command line. What the
-    /// environment says of them is for whichever stack is started, and no mistake beside one.
+    /// The options on the command line that only affect a private stack. Such options in the
+    /// environment apply to whichever stack is started, so they are not errors with a running
+    /// stack.
     package var ofPrivateStack: Set<String>
 
-    /// Options that a stack which runs already does not obey.
+    /// Options that don't affect a stack that is already running.
     private static let privateOnly: [OptionDefinition] = [
         .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates, .config,
     ]
@@ -37,7 +38,7 @@ package struct StackOptions: Hashable {
         cacheDirectory = try read.cacheDirectory(environment)
         network = try NetworkOptions(read)
         configurationFile = try read.parsed("config", OptionValue.path)
-        // A private stack has nothing to say but what fails.
+        // A private stack logs only problems.
         log = try LogOptions(read, level: .warning)
         let names = Self.privateOnly.map(\.name)
         ofPrivateStack = Set(
@@ -49,7 +50,7 @@ package struct StackOptions: Hashable {
     }
 }
 
-// Options that say which stack, and how one is started.
+// Options that select a stack and configure how it is started.
 extension OptionDefinition {
     package static let runtimeDirectory = OptionDefinition(
         "runtime-dir", value: "DIRECTORY",
@@ -86,7 +87,7 @@ extension OptionDefinition {
             + "place of the system's")
 }
 
-/// A runtime directory, and whether an option or a variable of ours named it.
+/// A runtime directory, and whether it was specified by an option or environment variable.
 package struct RuntimePlace: Hashable, Sendable {
     package let path: String
     package let isNamed: Bool
@@ -96,10 +97,11 @@ package struct RuntimePlace: Hashable, Sendable {
         isNamed = read.isSet(OptionDefinition.runtimeDirectory.name)
     }
 
-    /// Who may serve it; nil: whoever does, since it was named.
+    /// Returns the users trusted to serve the directory; `nil` for any user if it was specified
+    /// explicitly.
     ///
-    /// A directory that nobody named may be anybody's: nothing is opened in it before it is known
-    /// to be of this user or of root.
+    /// A default directory may have been created by anyone: nothing in it is opened before it is
+    /// known to belong to this user or root.
     package func servers(at listener: String) throws(ImageError) -> Set<UInt32>? {
         guard !isNamed else { return nil }
         do throws(UntrustedDirectoryError) {
@@ -111,27 +113,28 @@ package struct RuntimePlace: Hashable, Sendable {
 }
 
 extension ReadOptions {
-    /// The runtime directory that is named, else this user's.
+    /// Returns the specified runtime directory, or the current user's default.
     package func runtimeDirectory(_ environment: [String: String]) throws(UsageError) -> String {
         try parsed(OptionDefinition.runtimeDirectory.name, OptionValue.path)
             ?? RuntimeLocation.runtimeDirectory(
                 environment: environment, userID: CurrentProcess.userID)
     }
 
-    /// The disk tier that is named, else this user's; nil where nothing says where.
+    /// Returns the specified cache directory, or the current user's default; `nil` if none can be
+    /// determined.
     package func cacheDirectory(_ environment: [String: String]) throws(UsageError) -> String? {
         try parsed(OptionDefinition.cacheDirectory.name, OptionValue.path)
             ?? RuntimeLocation.cacheDirectory(environment: environment)
     }
 }
 
-/// Which addresses downloads may reach, and whom they trust there.
+/// The addresses that downloads may connect to, and the certificates they trust.
 package struct NetworkOptions: Hashable {
     package var allowsPrivateNetworks = false
     package var addresses: [String] = []
-    /// Ranges that are never connected to.
+    /// Ranges to which connections are never made.
     package var deniedAddresses: [String] = []
-    /// Certificates that are trusted in place of the system's.
+    /// Certificates to trust instead of the system's.
     package var certificatesFile: String?
 
     package init() {}
@@ -143,7 +146,7 @@ package struct NetworkOptions: Hashable {
         certificatesFile = try read.parsed("ca-file", OptionValue.path)
     }
 
-    /// The same as options of another program.
+    /// The same settings as options for another program.
     package var arguments: [String] {
         (allowsPrivateNetworks ? ["--allow-private-networks"] : [])
             + addresses.flatMap { ["--allow-address", $0] }
@@ -164,7 +167,7 @@ package struct LogOptions: Hashable {
         format = try read.parsed("log-format", OptionValue.logFormat) ?? .text
     }
 
-    /// The same as options of another program.
+    /// The same settings as options for another program.
     package var arguments: [String] {
         ["--log-level", level.rawValue, "--log-format", format.rawValue]
     }

@@ -1,14 +1,15 @@
 import ImageModel
 
-/// Host names with characters beyond ASCII as DNS has them (IDNA 2008, RFC 5891; of the mapping of
-/// UTS 46 lower case, composed characters and ideographic full stops).
+/// Converts internationalized host names to ASCII (IDNA 2008, RFC 5891; of the UTS 46 mapping:
+/// lowercase, composition and ideographic full stops).
 package enum HostName {
-    /// Bytes of a label of DNS.
+    /// The maximum length of a DNS label in bytes.
     private static let labelBytesMax = 63
 
-    /// The same name in ASCII, such as `xn--bcher-kva.example`; one of ASCII stays as it is.
+    /// Returns a name in ASCII, such as `xn--bcher-kva.example`; ASCII names are unchanged.
     ///
-    /// Throws `malformed` for characters that no host name has, or that need more mapping.
+    /// Throws `malformed` for characters that are not allowed in host names or require more of the
+    /// mapping.
     package static func ascii(_ name: String) throws(GrammarError) -> String {
         guard !isASCII(name.utf8) else { return name }
         let labels = name.lowercased().split(omittingEmptySubsequences: false) {
@@ -19,7 +20,7 @@ package enum HostName {
         return ascii.joined(separator: ".")
     }
 
-    /// A URL of http or https with its host in ASCII; any other text stays as it is.
+    /// Returns an HTTP or HTTPS URL with its host in ASCII; other texts are unchanged.
     package static func ascii(hostOf url: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard !isASCII(url), let host = host(of: url), !isASCII(url[host]) else { return url }
         guard let name = String(validating: url[host], as: UTF8.self) else {
@@ -29,7 +30,7 @@ package enum HostName {
         return url[..<host.lowerBound] + Array(try ascii(name).utf8) + url[host.upperBound...]
     }
 
-    /// Where the host of a URL of http or https is, without user info and port.
+    /// Returns the range of the host in an HTTP or HTTPS URL, without user info and port.
     private static func host(of url: [UInt8]) -> Range<Int>? {
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")),
             ["http", "https"].contains(String(decoding: url[..<colon], as: UTF8.self).lowercased()),
@@ -46,7 +47,7 @@ package enum HostName {
         bytes.allSatisfy { $0 < 0x80 }
     }
 
-    /// U+002E, and what UTS 46 makes of the full stops of Chinese and Japanese.
+    /// U+002E and the CJK full stops that UTS 46 maps to it.
     private static let fullStops: Set<Character> = [".", "\u{3002}", "\u{FF0E}", "\u{FF61}"]
 
     // MARK: - Labels
@@ -71,7 +72,7 @@ package enum HostName {
         return prefix + code
     }
 
-    /// Before encoded labels.
+    /// The prefix of encoded labels.
     private static let prefix = "xn--"
 
     private static func refusal(of scalar: Unicode.Scalar) -> GrammarError {
@@ -83,8 +84,8 @@ package enum HostName {
                 + "write the host as DNS has it, with xn--")
     }
 
-    /// Letters, marks and digits that stay as they are under the mapping (RFC 5892, section 3). The
-    /// rules for joiners and for the direction of text are not known here.
+    /// Whether a scalar is a letter, mark or digit that the mapping leaves unchanged (RFC 5892,
+    /// section 3). The rules for joiners and text direction are not implemented.
     private static func isPermitted(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII {
             return scalar == "-" || scalar.properties.isAlphabetic
@@ -99,7 +100,7 @@ package enum HostName {
         return deviations.contains(scalar) || !scalar.properties.changesWhenNFKCCaseFolded
     }
 
-    /// Folding would change them, and IDNA 2008 keeps them: sharp s and final sigma.
+    /// Sharp s and final sigma: case folding would change them, but IDNA 2008 keeps them.
     private static let deviations: Set<Unicode.Scalar> = ["\u{DF}", "\u{3C2}"]
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
@@ -110,14 +111,14 @@ package enum HostName {
     }
 }
 
-/// Unicode text as letters, digits and hyphens of ASCII (RFC 3492).
+/// Encodes Unicode text as ASCII letters, digits and hyphens (RFC 3492).
 enum Punycode {
     private static let (base, leastThreshold, mostThreshold) = (36, 1, 26)
     private static let (skew, damp) = (38, 700)
     private static let (firstBias, firstScalar) = (72, 0x80)
 
-    /// The encoding of a label, without the prefix `xn--`; ASCII characters stay as they are.
-    /// `nil` for a label so long that its numbers overflow.
+    /// Returns the encoding of a label without the prefix `xn--`; ASCII characters are unchanged.
+    /// Returns `nil` for a label so long that the computation overflows.
     static func encode(_ label: String) -> String? {
         let scalars = label.unicodeScalars.map { Int($0.value) }
         var output = scalars.filter { $0 < firstScalar }.map { UInt8($0) }
@@ -144,7 +145,7 @@ enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Writes a number as a variable-length integer (section 3.3).
+    /// Appends a number as a variable-length integer (section 3.3).
     private static func append(_ delta: Int, _ bias: Int, to output: inout [UInt8]) {
         var (rest, position) = (delta, base)
         while true {
@@ -157,12 +158,12 @@ enum Punycode {
         output.append(digit(rest))
     }
 
-    /// `a` to `z`, then `0` to `9`.
+    /// Returns `a` to `z` for 0 to 25, then `0` to `9`.
     private static func digit(_ value: Int) -> UInt8 {
         UInt8(value < 26 ? Int(UInt8(ascii: "a")) + value : Int(UInt8(ascii: "0")) + value - 26)
     }
 
-    /// The bias after a delta (section 6.1).
+    /// Returns the bias after a delta (section 6.1).
     private static func adapted(_ delta: Int, points: Int, isFirst: Bool) -> Int {
         var delta = isFirst ? delta / damp : delta / 2
         delta += delta / points
@@ -175,13 +176,13 @@ enum Punycode {
     }
 }
 
-/// Letters with marks as one scalar, where there is one (normalization form C, as far as it
-/// concerns the scripts below).
+/// Composes letters with combining marks into single scalars (normalization form C, limited to the
+/// scripts below).
 ///
-/// Swift compares characters by canonical equivalence: a dictionary of composed characters finds
-/// them by their parts.
+/// Swift compares characters by canonical equivalence, so a dictionary of composed characters can
+/// be searched with decomposed ones.
 enum ComposedCharacters {
-    /// The same text, composed.
+    /// Returns the text in composed form.
     static func compose(_ text: some StringProtocol) -> String {
         var composed = String.UnicodeScalarView()
         for character in text {
@@ -194,7 +195,7 @@ enum ComposedCharacters {
         return String(composed)
     }
 
-    /// Whether it is a part of a Hangul syllable, which is written as a whole.
+    /// Whether a scalar is a conjoining Hangul jamo; syllables must be composed.
     static func isConjoining(_ scalar: Unicode.Scalar) -> Bool {
         [0x1100...0x11FF, 0xA960...0xA97F, 0xD7B0...0xD7FF].contains { $0.contains(scalar.value) }
     }
@@ -204,7 +205,8 @@ enum ComposedCharacters {
         0xC0...0x24F, 0x370...0x52F, 0x620...0x6D5, 0x1E00...0x1FFF, 0x3040...0x30FF,
     ]
 
-    /// Composed characters by themselves. Of equivalent ones the first, which is the composed one.
+    /// Composed characters by themselves. Of equivalent scalars the first one is used, which is the
+    /// composed one.
     private static let scalars: [Character: Unicode.Scalar] = {
         var scalars: [Character: Unicode.Scalar] = [:]
         for scalar in blocks.joined().compactMap(Unicode.Scalar.init) {

@@ -3,29 +3,29 @@ import ImageModel
 /// URLs of the IIIF Image API 3.0: `/ID/REGION/SIZE/ROTATION/QUALITY.FORMAT`, `/ID/info.json` and
 /// `/ID` (`Proto/WEB.md`).
 public struct IIIFGrammar: URLGrammar {
-    /// What is the same for every URL.
+    /// The settings that apply to every URL.
     public struct Settings: Hashable, Sendable {
-        /// What stands before the identifier, such as `iiif/3`, without slashes around it.
+        /// The prefix of the identifier, such as `iiif/3`, without enclosing slashes.
         public var prefix = ""
-        /// The URL of a source, in which `{id}` stands for the identifier.
+        /// The URL template of a source, in which `{id}` is replaced by the identifier.
         public var source: String
-        /// What becomes of the sources that the template gives.
+        /// The rules for the resulting sources.
         public var sources = SourceRules()
 
-        /// Sources by that template.
+        /// Creates settings with a source template.
         public init(source: String) { self.source = source }
     }
 
     private let settings: Settings
     private let template: IIIFTemplate
 
-    /// Throws for a template without `{id}`, or with several.
+    /// Throws for a template that doesn't contain `{id}` exactly once.
     public init(_ settings: Settings) throws(GrammarError) {
         template = try IIIFTemplate(settings.source)
         self.settings = settings
     }
 
-    /// What a target wants; see `URLGrammar`.
+    /// Parses a request target; see `URLGrammar`.
     public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
         let text = try RequestTarget.text(of: RequestTarget.path(of: target))
         let parts = try withoutPrefix(text).split("/")
@@ -50,8 +50,8 @@ public struct IIIFGrammar: URLGrammar {
         return try request.checked()
     }
 
-    /// The identifier before the parameters; without any, that of the whole image as a JPEG. See
-    /// `URLGrammar`.
+    /// Returns the identifier followed by the parameters; without parameters, those of the full
+    /// image as JPEG. See `URLGrammar`.
     public func path(options: String, source: String) -> String {
         let parameters = options.isEmpty ? "full/max/0/default.jpg" : options
         let identifier = PercentCoding.encode(source.utf8) { byte in
@@ -64,7 +64,7 @@ public struct IIIFGrammar: URLGrammar {
             + "\(identifier)/\(parameters)"
     }
 
-    /// There are no signatures; see `URLGrammar`.
+    /// Returns the path unsigned, because there are no signatures; see `URLGrammar`.
     public func target(ofPath path: String) throws(GrammarError) -> String { "/\(path)" }
 
     private func withoutPrefix(_ text: String) throws(GrammarError) -> String {
@@ -76,11 +76,11 @@ public struct IIIFGrammar: URLGrammar {
     }
 }
 
-/// Where sources are, by their identifiers.
+/// A template that converts identifiers to source URLs.
 struct IIIFTemplate: Hashable, Sendable {
     private let start: [UInt8]
     private let end: [UInt8]
-    /// Whether the identifier is the URL as a whole.
+    /// Whether the identifier is the complete URL.
     private let isWhole: Bool
 
     init(_ text: String) throws(GrammarError) {
@@ -92,8 +92,9 @@ struct IIIFTemplate: Hashable, Sendable {
         isWhole = start.isEmpty && end.isEmpty
     }
 
-    /// The URL of an identifier. As a part of a URL it is one of its path: what ends a path is
-    /// encoded, and nothing in it leads out of the place that the template names.
+    /// Returns the URL for an identifier. Within the template, the identifier is a part of the
+    /// path: characters that would end the path are encoded, and it can't escape the directory that
+    /// the template specifies.
     func url(of identifier: String) throws(GrammarError) -> [UInt8] {
         guard !identifier.isEmpty else {
             throw .malformed("identifier", "it is empty: name an image")
@@ -117,17 +118,17 @@ struct IIIFTemplate: Hashable, Sendable {
     }
 }
 
-/// The four parameters of an image, in their order (IIIF Image API 3.0, section 4).
+/// The four parameters of an image, in order (IIIF Image API 3.0, section 4).
 struct IIIFParameters {
     private let region: IIIFRegion
     private let size: IIIFSize
-    /// Degrees clockwise, 0 to below 360.
+    /// Degrees clockwise, at least 0 and less than 360.
     private let angle: Double
     private let isMirrored: Bool
     private let isGray: Bool
     private let format: ImageFormat
 
-    /// Region, size, rotation, and quality with format.
+    /// Parses region, size, rotation, and quality with format.
     init(_ texts: [String]) throws(GrammarError) {
         region = try IIIFRegion(texts[0])
         size = try IIIFSize(texts[1])
@@ -139,7 +140,7 @@ struct IIIFParameters {
         format = try Self.format(String(texts[3][texts[3].index(after: dot)...]))
     }
 
-    /// The steps are in the order of the parameters.
+    /// Applies the parameters to a request, with steps in the order of the parameters.
     func take(into request: inout WebRequest) {
         var steps: [TransformStep] = []
         if region == .square {
@@ -156,8 +157,8 @@ struct IIIFParameters {
         request.leastSize = size.least.flatMap(turned)
     }
 
-    /// The size that is looked at is that of the result: quarters of a turn exchange its sides,
-    /// and other angles say nothing of them.
+    /// Returns a size as it appears in the rotated result: quarter turns exchange width and height;
+    /// for other angles it is unknown.
     private func turned(_ size: PixelSize) -> PixelSize? {
         switch angle {
         case 0, 180: size
@@ -184,7 +185,7 @@ struct IIIFParameters {
         case "default", "color": return false
         case "gray": return true
         case "bitonal":
-            // What is not supported is 400 (IIIF Image API 3.0, section 4.4).
+            // Unsupported values result in 400 (IIIF Image API 3.0, section 4.4).
             throw .malformed("quality", "bitonal is not done here: use gray")
         default:
             let said = OptionArguments("quality", [text])
@@ -198,7 +199,7 @@ struct IIIFParameters {
             throw .malformed("format", "\(said.shown(text)) is none: use jpg, png, webp or gif")
         }
         guard format.isEncodable else {
-            // And here (section 4.5).
+            // Likewise for formats (section 4.5).
             throw .malformed(
                 "format", "\(text) is not written here: use jpg, png, webp, gif or tif")
         }
@@ -206,12 +207,12 @@ struct IIIFParameters {
     }
 }
 
-/// The part of an image that is wanted (IIIF Image API 3.0, section 4.1).
+/// The requested region of an image (IIIF Image API 3.0, section 4.1).
 enum IIIFRegion: Hashable {
     case full
     case square
     case pixels(PixelRect)
-    /// In hundredths of the sides.
+    /// In percent of width and height.
     case percent(x: Double, y: Double, width: Double, height: Double)
 
     init(_ text: String) throws(GrammarError) {
@@ -255,7 +256,7 @@ enum IIIFRegion: Hashable {
             said.option, "\(said.shown(text)) is none: use full, square, x,y,w,h or pct:x,y,w,h")
     }
 
-    /// The step that cuts it out; `nil` where nothing is cut off.
+    /// The step that extracts the region; `nil` for the full image.
     var step: TransformStep? {
         switch self {
         case .full, .percent(0, 0, 100, 100): nil
@@ -269,22 +270,22 @@ enum IIIFRegion: Hashable {
     }
 }
 
-/// The size that a region is scaled to (IIIF Image API 3.0, section 4.2).
+/// The size to which a region is scaled (IIIF Image API 3.0, section 4.2).
 struct IIIFSize: Hashable {
-    /// How it is said.
+    /// The form of the parameter.
     enum Form: Hashable {
-        /// As it is.
+        /// Unchanged.
         case max
-        /// Exactly, 0 for a side that follows.
+        /// An exact size; a side of 0 is determined by the aspect ratio.
         case exact(PixelSize)
-        /// Inside of a box.
+        /// The largest size that fits inside a box.
         case inside(PixelSize)
-        /// In hundredths.
+        /// In percent.
         case percent(Double)
     }
 
     let form: Form
-    /// Whether it may be larger than the region.
+    /// Whether the region may be enlarged.
     let enlarges: Bool
 
     init(_ text: String) throws(GrammarError) {
@@ -314,7 +315,7 @@ struct IIIFSize: Hashable {
         return isInside ? .inside(box) : .exact(box)
     }
 
-    /// The step that scales a region that was cut out; `nil` where it stays.
+    /// The step that scales the extracted region; `nil` if its size is unchanged.
     var step: TransformStep? {
         switch form {
         case .max: nil
@@ -326,8 +327,8 @@ struct IIIFSize: Hashable {
         }
     }
 
-    /// The steps that cut the largest square out of the middle and scale it: a box that is a square
-    /// is filled, and another one squeezed out of that.
+    /// The steps that extract the largest centered square and scale it: a square box is filled, and
+    /// for another box, the result is stretched.
     var squareSteps: [TransformStep] {
         switch form {
         case .max, .percent: return [IIIFRegion.square.step, step].compactMap { $0 }
@@ -343,8 +344,7 @@ struct IIIFSize: Hashable {
         .resize(PixelSize(width: side, height: side), .fill, enlarges: enlarges)
     }
 
-    /// What the image has to measure where it is not to be enlarged: a source that is smaller is
-    /// an error.
+    /// The minimum size of the result if it must not be enlarged: a smaller source is an error.
     var least: PixelSize? {
         guard !enlarges, case .exact(let box) = form else { return nil }
         return box

@@ -1,37 +1,37 @@
 import Nettle
 
-/// imgproxy's URLs: `/SIGNATURE/OPTIONS…/plain/URL@FORMAT`, or the URL in Base64
+/// imgproxy's URLs: `/SIGNATURE/OPTIONS…/plain/URL@FORMAT`, or with the URL in Base64
 /// (`Proto/WEB.md`).
 public struct ImgproxyGrammar: URLGrammar {
-    /// What is the same for every URL.
+    /// The settings that apply to every URL.
     public struct Settings: Hashable, Sendable {
-        /// Pairs of key and salt, any of which may have signed.
+        /// Pairs of key and salt; a signature by any of them is accepted.
         public var keys: [SigningKey] = []
-        /// Bytes of a signature, 8 to 32: the first ones of an HMAC-SHA256.
+        /// The length of a signature in bytes, 8 to 32: HMAC-SHA256 truncated to its first bytes.
         public var signatureBytes = 32
-        /// Whether any text may stand for a signature, such as `unsafe` and `_`.
+        /// Whether any text is accepted as a signature, such as `unsafe` and `_`.
         public var permitsUnsigned = false
-        /// Named options; that of the name `default` is applied to every URL.
+        /// Named option lists; the one named `default` applies to every URL.
         public var presets = ImgproxyPresets()
-        /// Whether URLs name presets and nothing else.
+        /// Whether URLs may only name presets.
         public var onlyPresets = false
-        /// What stands between the arguments of an option: one character or more, no `/`.
+        /// The separator between the arguments of an option: one or more characters, but not `/`.
         public var separator = ":"
-        /// What becomes of the sources that URLs name.
+        /// The rules for source URLs.
         public var sources = SourceRules()
-        /// The URL of the image that `watermark` lays over; `nil`: there is none.
+        /// The URL of the image used by `watermark`; `nil` if there is none.
         public var watermark: String?
-        /// How much of that is seen where the option says 1, 0 to 1.
+        /// The opacity of that image if the option specifies 1, from 0 to 1.
         public var watermarkOpacity = 1.0
 
-        /// Nobody may ask for anything.
+        /// Creates settings that accept no URLs.
         public init() {}
     }
 
     let settings: Settings
     private let signature: PathSignature
 
-    /// Throws where settings are beyond their limits.
+    /// Throws if settings are out of range.
     public init(_ settings: Settings) throws(GrammarError) {
         guard (8...32).contains(settings.signatureBytes) else {
             throw GrammarError(.malformed, "a signature has from 8 to 32 bytes")
@@ -48,7 +48,7 @@ public struct ImgproxyGrammar: URLGrammar {
         try checkPresets()
     }
 
-    /// What a target wants; see `URLGrammar`.
+    /// Parses a request target; see `URLGrammar`.
     public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
         let path = try RequestTarget.path(of: target)
         let signed = try signedPart(of: path)
@@ -64,8 +64,8 @@ public struct ImgproxyGrammar: URLGrammar {
         return try options.request(for: source.url, settings)
     }
 
-    /// What is signed, without the slash that it begins with. A path that a proxy normalised is
-    /// signed as it was before.
+    /// Verifies the signature and returns the signed part without its leading slash. If a proxy has
+    /// normalized the path, the signature is that of the original path.
     private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard let (first, rest) = RequestTarget.split(path) else {
             throw GrammarError(
@@ -80,12 +80,13 @@ public struct ImgproxyGrammar: URLGrammar {
         return rest
     }
 
-    /// The source in plain text; see `URLGrammar`.
+    /// Returns a path with the source in plain text; see `URLGrammar`.
     public func path(options: String, source: String) -> String {
         (options.isEmpty ? "" : "\(options)/") + "plain/\(PercentText.source(source))"
     }
 
-    /// Signed with the slash that it begins with; see `URLGrammar`.
+    /// Returns the signed target; the leading slash of the path is part of the signed text; see
+    /// `URLGrammar`.
     public func target(ofPath path: String) throws(GrammarError) -> String {
         if let text = signature.text(for: Array("/\(path)".utf8)) { return "/\(text)/\(path)" }
         guard settings.permitsUnsigned else { throw .notSigned(signature) }
@@ -94,7 +95,7 @@ public struct ImgproxyGrammar: URLGrammar {
 
     // MARK: - Options
 
-    /// Takes the options of a path; what is left names the source.
+    /// Parses the options of a path and returns the remainder, which specifies the source.
     private func readOptions(
         of parts: [String], into options: inout ImgproxyOptions
     ) throws(GrammarError) -> ArraySlice<String> {
@@ -137,7 +138,7 @@ public struct ImgproxyGrammar: URLGrammar {
         for arguments in preset.options { try options.take(arguments) }
     }
 
-    /// Every preset is applied once, so that a mistake in one is found before it is used.
+    /// Applies every preset once, so that errors in them are found early.
     private func checkPresets() throws(GrammarError) {
         for name in settings.presets.flattened.keys.sorted() {
             var options = ImgproxyOptions(now: 0)
@@ -155,22 +156,22 @@ extension GrammarError {
 }
 
 extension String {
-    /// The parts between separators, empty ones too.
+    /// Splits at separators and keeps empty parts.
     func split(_ separator: String) -> [String] {
         split(separator: separator, omittingEmptySubsequences: false).map(String.init)
     }
 }
 
-/// What proxies make of imgproxy's paths, and how it is undone.
+/// Reverses the changes that proxies make to imgproxy's paths.
 enum ImgproxyPath {
-    /// Colons that were encoded in options stand there again, and so does the second slash of a
-    /// scheme in a plain URL; of `file:` and `local:`, which have no host, the third one too.
+    /// Decodes encoded colons in options, and restores the second slash after the scheme of a plain
+    /// URL, and for `file:` and `local:`, which have no host, the third one.
     static func repaired(_ path: [UInt8]) -> [UInt8] {
         guard let start = plainURL(of: path) else { return withColons(path[...]) }
         return withColons(path[..<start]) + withSlashes(path[start...])
     }
 
-    /// Where the plain URL begins.
+    /// Returns where the plain URL begins.
     private static func plainURL(of path: [UInt8]) -> Int? {
         let mark = Array("/plain/".utf8)
         if path.starts(with: mark.dropFirst()) { return mark.count - 1 }
@@ -206,7 +207,7 @@ enum ImgproxyPath {
     private static let withoutHost = [Array("file".utf8), Array("local".utf8)]
 }
 
-/// What a path of imgproxy's says behind its options.
+/// The part of an imgproxy path after the options.
 struct ImgproxySource {
     let url: String
     /// The extension, if there is one.
@@ -237,7 +238,7 @@ struct ImgproxySource {
         format = words.count > 1 && !words[1].isEmpty ? words[1] : nil
     }
 
-    /// What was meant for an option begins what seems to be Base64, and is none.
+    /// Returns an error if the supposed Base64 begins with what was probably meant as an option.
     private static func slip(in parts: ArraySlice<String>) -> GrammarError? {
         guard let first = parts.first, parts.dropFirst().contains("plain") else { return nil }
         return .malformed(
@@ -258,9 +259,9 @@ struct ImgproxySource {
     }
 }
 
-/// Options of imgproxy's by name.
+/// Named lists of imgproxy options.
 public struct ImgproxyPresets: Hashable, Sendable {
-    /// What one comes to with those that it names.
+    /// A preset with the presets that it includes.
     struct Preset: Hashable, Sendable {
         var names: [String]
         var options: [OptionArguments] = []
@@ -268,19 +269,19 @@ public struct ImgproxyPresets: Hashable, Sendable {
 
     private(set) var flattened: [String: Preset] = [:]
 
-    /// None.
+    /// Creates an empty set.
     public init() {}
 
-    /// Options as URLs have them, by name, such as `rt:fill/q:70`; a preset may name others. Throws
-    /// for what is no option, for names of none and for circles.
+    /// Creates presets from option lists by name, written as in URLs, such as `rt:fill/q:70`; a
+    /// preset may include others. Throws for invalid options, unknown presets and cycles.
     public init(_ texts: [String: String], separator: String = ":") throws(GrammarError) {
         for name in texts.keys {
             flattened[name] = try Self.flatten(name, texts, separator)
         }
     }
 
-    /// The lines of a file, each `NAME=OPTIONS`; empty ones, and those that begin with `#`, say
-    /// nothing.
+    /// Parses a file with a line `NAME=OPTIONS` per preset; empty lines and lines that begin with
+    /// `#` are ignored.
     public init(lines text: String, separator: String = ":") throws(GrammarError) {
         var texts: [String: String] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
@@ -298,7 +299,7 @@ public struct ImgproxyPresets: Hashable, Sendable {
         try self.init(texts, separator: separator)
     }
 
-    /// What is still to be read: one more option, and where a preset begins and ends.
+    /// An item of the flattening stack: an option, or the begin or end of a preset.
     private enum Item {
         case option(String)
         case begin(String)
@@ -350,7 +351,7 @@ public struct ImgproxyPresets: Hashable, Sendable {
 }
 
 extension StringProtocol {
-    /// Without the blanks around it.
+    /// The text without surrounding blanks and tabs.
     fileprivate var trimmed: SubSequence {
         let start = drop { $0 == " " || $0 == "\t" }
         let end = start.lastIndex { $0 != " " && $0 != "\t" }

@@ -1,14 +1,14 @@
 import ImageModel
 
-/// What the options of one path of imgproxy's say; a later one takes the place of an earlier one.
+/// The options of an imgproxy path; later ones override earlier ones.
 struct ImgproxyOptions: Sendable {
-    /// How an image is made to have a size.
+    /// How an image is fitted to a size.
     enum Mode: String, Sendable, CaseIterable {
         case fit, fill, force, auto
         case fillDown = "fill-down"
     }
 
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     let now: Int
 
     // MARK: - Sizes
@@ -26,7 +26,7 @@ struct ImgproxyOptions: Sendable {
     var extend: ImgproxyExtend?
     var extendRatio: ImgproxyExtend?
 
-    // MARK: - Parts and looks
+    // MARK: - Regions and appearance
 
     var gravity = ImgproxyGravity.center
     var crop: ImgproxyCrop?
@@ -41,7 +41,7 @@ struct ImgproxyOptions: Sendable {
     var pixelate = 0
     var watermark: ImgproxyWatermark?
 
-    // MARK: - The file and the answer
+    // MARK: - Output and response
 
     var quality = 0
     var qualities: [ImageFormat: Int] = [:]
@@ -60,12 +60,12 @@ struct ImgproxyOptions: Sendable {
     var isRaw = false
     var fileName: String?
     var isAttachment = false
-    /// Options that were taken so far.
+    /// The number of options applied so far.
     private var count = 0
 
     init(now: Int) { self.now = now }
 
-    /// Takes one option.
+    /// Applies an option.
     mutating func take(_ said: OptionArguments) throws(GrammarError) {
         count += 1
         guard count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
@@ -80,14 +80,14 @@ struct ImgproxyOptions: Sendable {
     }
 }
 
-/// A part that is cut out before the image is resized.
+/// A region that is cropped before the image is resized.
 struct ImgproxyCrop: Hashable, Sendable {
     let option: String
-    /// Pixels from 1 on, parts of the image below; 0: all of it.
+    /// Pixels from 1 on, fractions of the image below 1; 0 means the full width.
     let width: Double
-    /// See `width`.
+    /// The height, in the units of `width`.
     let height: Double
-    /// `nil`: that of the option `gravity`.
+    /// The gravity; `nil` uses that of the option `gravity`.
     let gravity: ImgproxyGravity?
 }
 
@@ -102,7 +102,7 @@ extension ImgproxyOptions {
         (self.mode, modeOption) = (mode, said.option)
     }
 
-    /// `WIDTH:HEIGHT:ENLARGE:EXTEND:GRAVITY…`, of which each may be empty.
+    /// Parses `WIDTH:HEIGHT:ENLARGE:EXTEND:GRAVITY…`, each of which may be empty.
     mutating func takeSize(_ said: OptionArguments) throws(GrammarError) {
         try said.atMost(7)
         width = try said.whole(0, in: 0...RequestSides.most) ?? width
@@ -118,7 +118,7 @@ extension ImgproxyOptions {
         zoom = (across, try said.decimal(1, in: range) ?? across)
     }
 
-    /// `WIDTH:HEIGHT:GRAVITY…`
+    /// Parses `WIDTH:HEIGHT:GRAVITY…`.
     mutating func takeCrop(_ said: OptionArguments) throws(GrammarError) {
         try said.atMost(5)
         let sides = 0...Double(RequestSides.most)
@@ -129,7 +129,7 @@ extension ImgproxyOptions {
             gravity: rest[0] == nil ? nil : try ImgproxyGravity(rest, for: .cut))
     }
 
-    /// `THRESHOLD:COLOUR:EQUAL_HOR:EQUAL_VER`
+    /// Parses `THRESHOLD:COLOR:EQUAL_HOR:EQUAL_VER`.
     mutating func takeTrim(_ said: OptionArguments) throws(GrammarError) {
         try said.atMost(4)
         let (isAcross, isDown) = (try said.flag(2) ?? false, try said.flag(3) ?? false)
@@ -141,7 +141,7 @@ extension ImgproxyOptions {
         trim = try said.decimal(0, in: 0...255).map { .trim(tolerance: $0, colour) }
     }
 
-    /// `TOP:RIGHT:BOTTOM:LEFT`, the last three as CSS has them.
+    /// Parses `TOP:RIGHT:BOTTOM:LEFT`; missing values default as in CSS.
     mutating func takePadding(_ said: OptionArguments) throws(GrammarError) {
         try said.atMost(4)
         let sides = 0...RequestSides.most
@@ -160,7 +160,7 @@ extension ImgproxyOptions {
         angle = ((degrees % 360) + 360) % 360
     }
 
-    /// Three numbers, hexadecimal digits, or nothing.
+    /// Parses three numbers, hexadecimal digits, or nothing.
     mutating func takeBackground(_ said: OptionArguments) throws(GrammarError) {
         guard said.values.count == 3 else {
             try said.atMost(1)
@@ -184,7 +184,7 @@ extension ImgproxyOptions {
 }
 
 extension OptionArguments {
-    /// The colour of hexadecimal digits at that place; `nil` where nothing is there.
+    /// Returns the argument at an index as a hexadecimal color; `nil` if it is missing.
     func colour(_ index: Int) throws(GrammarError) -> Colour? {
         guard let text = self[index] else { return nil }
         guard let colour = ColourWord.hexadecimal(text) else {
@@ -195,9 +195,9 @@ extension OptionArguments {
     }
 }
 
-/// One option of imgproxy's: its names, and what it says.
+/// An option of imgproxy, with its names and effect.
 struct ImgproxyOption: Sendable {
-    /// The long one first.
+    /// The names, the long one first.
     let names: [String]
     let take: @Sendable (inout ImgproxyOptions, OptionArguments) throws(GrammarError) -> Void
 
@@ -210,13 +210,13 @@ struct ImgproxyOption: Sendable {
         (self.names, self.take) = (names, take)
     }
 
-    /// The one that stands for others: the grammar puts these in its place.
+    /// A placeholder for `preset`, which the grammar expands.
     static let preset = ImgproxyOption("preset", "pr") { _, _ in }
 
-    /// All that are read, in the order of the document.
+    /// All supported options, in the order of the documentation.
     static let all = sizes + cuts + looks + files + answers
 
-    /// By each of their names.
+    /// The options by each of their names.
     static let byName: [String: ImgproxyOption] = Dictionary(
         uniqueKeysWithValues: all.flatMap { option in option.names.map { ($0, option) } })
 
@@ -371,7 +371,7 @@ struct ImgproxyOption: Sendable {
         },
     ]
 
-    /// Those that imgproxy has, some for those who pay, and nobody here.
+    /// imgproxy options that are not supported, including some of its commercial version.
     static let absent: Set<String> = [
         "resizing_algorithm", "ra", "objects_position", "obj_pos", "op", "crop_aspect_ratio",
         "crop_ar", "car", "background_alpha", "bga", "adjust", "a", "brightness", "br",
@@ -393,7 +393,7 @@ struct ImgproxyOption: Sendable {
 }
 
 extension OptionArguments {
-    /// A side in pixels, 0 where it follows from the other one.
+    /// Returns a side in pixels; 0 if it is determined by the other one.
     fileprivate func side() throws(GrammarError) -> Int {
         try atMost(1)
         return try needed(whole(0, in: 0...RequestSides.most))
@@ -404,7 +404,7 @@ extension OptionArguments {
         return try needed(flag(0))
     }
 
-    /// A text of limited length; `nil` for an empty one.
+    /// Returns the only argument as a text of limited length; `nil` if empty.
     fileprivate func onlyText() throws(GrammarError) -> String? {
         let text = try only()
         guard text.utf8.count <= GrammarLimits.textBytesMax else {
@@ -420,7 +420,7 @@ extension ImgproxyOptions {
         format = try Self.format(word, said)
     }
 
-    /// `FORMAT:QUALITY:…`
+    /// Parses `FORMAT:QUALITY:…`.
     mutating func takeQualities(_ said: OptionArguments) throws(GrammarError) {
         guard said.values.count % 2 == 0 else {
             throw .malformed(said.option, "a quality is missing behind the last format")
@@ -432,7 +432,7 @@ extension ImgproxyOptions {
         }
     }
 
-    /// `FORMAT:FORMAT:…`
+    /// Parses `FORMAT:FORMAT:…`.
     mutating func takeSkipped(_ said: OptionArguments) throws(GrammarError) {
         skippedFormats = []
         for word in said.values {
@@ -467,7 +467,7 @@ extension ImgproxyOptions {
         return format
     }
 
-    /// A moment that is over ends it at once, as with imgproxy; 0 says nothing.
+    /// Parses an expiry time. As in imgproxy, a time in the past is an error, and 0 means none.
     mutating func takeExpiry(_ said: OptionArguments) throws(GrammarError) {
         try said.atMost(1)
         let moment = try said.needed(said.whole(0, in: 0...Int.max))
@@ -478,7 +478,7 @@ extension ImgproxyOptions {
         expires = moment == 0 ? nil : moment
     }
 
-    /// `NAME:ENCODED`, where the name is percent-encoded, or Base64.
+    /// Parses `NAME:ENCODED`; the name is percent-encoded or Base64.
     mutating func takeFileName(_ said: OptionArguments) throws(GrammarError) {
         try said.atMost(2)
         guard let text = said[0] else {
@@ -507,9 +507,9 @@ extension ImgproxyOptions {
         character == "/" || character == "\\"
     }
 
-    // MARK: - What comes of it
+    // MARK: - Results
 
-    /// How the image is written.
+    /// Returns the output options.
     func output() -> OutputOptions {
         var output = OutputOptions(format: format)
         output.quality = quality > 0 ? quality : format.flatMap { qualities[$0] }
@@ -524,7 +524,7 @@ extension ImgproxyOptions {
         return output
     }
 
-    /// `nil` where nothing is said of it.
+    /// The metadata to keep; `nil` if not specified.
     private var metadata: MetadataChoice? {
         switch (stripsMetadata, keepsCopyright) {
         case (false?, _): .all

@@ -1,7 +1,7 @@
 import ImageModel
 
 extension ImgproxyOptions {
-    /// What is asked of the stack.
+    /// Returns the request for the stack.
     func request(
         for url: String, _ settings: ImgproxyGrammar.Settings
     ) throws(GrammarError) -> WebRequest {
@@ -18,9 +18,10 @@ extension ImgproxyOptions {
         return try request.checked()
     }
 
-    /// The steps in imgproxy's order, whatever that of the options is: trim, turn, mirror, crop,
-    /// scale, cut to the size, blur, sharpen, pixelate, extend, pad, lay over a colour, watermark.
-    /// imgproxy crops before it turns, and counts as if it had turned before.
+    /// Returns the steps in imgproxy's order, regardless of that of the options: trim, rotate,
+    /// flip, crop, scale, cut to the size, blur, sharpen, pixelate, extend, pad, background color,
+    /// watermark. imgproxy crops before it rotates, but interprets the crop as if it had already
+    /// rotated.
     private func steps(
         _ settings: ImgproxyGrammar.Settings
     ) throws(GrammarError) -> [TransformStep] {
@@ -81,15 +82,15 @@ extension ImgproxyOptions {
     }
 }
 
-/// What the options of sizes come to.
+/// Computing sizes from the options.
 extension ImgproxyOptions {
-    /// What the sizes are multiplied with, zoom apart. Without a size, an image that is not
-    /// enlarged stays as large as it is.
+    /// The factor applied to sizes, without the zoom. If no size is specified and the image must
+    /// not be enlarged, its size is unchanged.
     var shownRatio: Double { hasSize || enlarges ? ratio : min(ratio, mostRatio) }
 
     var hasSize: Bool { width > 0 || height > 0 }
 
-    /// The size that is wanted, in pixels; a side of 0 follows from the other one.
+    /// The requested size in pixels; a side of 0 is determined by the other one.
     var box: PixelSize {
         func side(_ said: Int, _ zoom: Double) -> Int {
             said == 0 ? 0 : max(1, Int((Double(said) * zoom * ratio).rounded()))
@@ -97,7 +98,7 @@ extension ImgproxyOptions {
         return PixelSize(width: side(width, zoom.across), height: side(height, zoom.down))
     }
 
-    /// The size that the result has at least.
+    /// The minimum size of the result.
     private var least: PixelSize {
         func side(_ said: Int) -> Int { Int((Double(said) * shownRatio).rounded()) }
         return PixelSize(width: side(leastWidth), height: side(leastHeight))
@@ -105,7 +106,7 @@ extension ImgproxyOptions {
 
     private var hasLeast: Bool { leastWidth > 0 || leastHeight > 0 }
 
-    /// Scales, and cuts to the size.
+    /// Returns the steps that scale and cut to the size.
     func sizeSteps() throws(GrammarError) -> [TransformStep] {
         guard hasSize else { return ownSizeStep().map { [$0] } ?? [] }
         if mode == .force { return forced() }
@@ -114,14 +115,13 @@ extension ImgproxyOptions {
 
     // MARK: - Without a size
 
-    /// The zoom of an image without a size: without `enlarge` it is no longer than its longest
-    /// side permits.
+    /// The zoom of an image without a requested size: without `enlarge`, no side may grow.
     private var ownZoom: (across: Double, down: Double) {
         let most = enlarges ? 1 : max(1, zoom.across, zoom.down)
         return (zoom.across / most, zoom.down / most)
     }
 
-    /// By how much an image that is zoomed may become larger without being enlarged.
+    /// The largest factor for a zoomed image that doesn't enlarge it.
     private var mostRatio: Double {
         let zoom = ownZoom
         return 1 / max(zoom.across, zoom.down)
@@ -137,14 +137,16 @@ extension ImgproxyOptions {
         return .resizeTo(size, .stretch, least: least)
     }
 
-    /// In millionths, so that a third of three thirds is a whole.
+    /// Returns a fraction as a percentage, rounded to millionths, so that three thirds add up to
+    /// the whole.
     private static func hundredths(_ part: Double) -> Double {
         (part * 100_000_000).rounded() / 1_000_000
     }
 
-    // MARK: - With one
+    // MARK: - With a size
 
-    /// Exactly the box, or its ratio where the image is smaller. A side that is not said stays.
+    /// Returns the steps for exactly the box, or its aspect ratio if the image is smaller. An
+    /// unspecified side is unchanged.
     private func forced() -> [TransformStep] {
         let mode: ResizeMode = enlarges ? .stretch : .reshape
         guard !box.isPositive || hasLeast else { return [.resize(box, mode, enlarges: enlarges)] }
@@ -157,8 +159,8 @@ extension ImgproxyOptions {
         return [resize] + (hasLeast ? [cut()] : [])
     }
 
-    /// Where the zooms are two, the image first loses what it is zoomed less in one direction: what
-    /// then follows keeps its ratio.
+    /// If the two zooms differ, returns a step that first shrinks the image in the direction with
+    /// the smaller zoom, so that the following steps preserve the aspect ratio.
     private func zoomStep() -> TransformStep? {
         guard zoom.across != zoom.down else { return nil }
         let most = max(zoom.across, zoom.down)
@@ -176,7 +178,7 @@ extension ImgproxyOptions {
         case .fit, .force: return []
         case .auto: return [resize(.auto), cut()]
         case .fill, .fillDown:
-            // A small image has the ratio of the box, and not the box.
+            // A small image gets the aspect ratio of the box instead of its size.
             let keepsRatio = !enlarges && (mode == .fillDown || ratio > 1)
             guard !keepsRatio else {
                 guard !hasLeast else {
@@ -199,7 +201,7 @@ extension ImgproxyOptions {
             enlarges: enlarges, least: least)
     }
 
-    /// What sticks out of the box; a side that is not said keeps all.
+    /// Returns the step that cuts off what exceeds the box; an unspecified side is not cut.
     private func cut() -> TransformStep {
         func side(_ said: Int) -> RelativeSize.Side { said > 0 ? .pixels(said) : .percent(100) }
         return .cropTo(
@@ -207,24 +209,24 @@ extension ImgproxyOptions {
     }
 }
 
-/// imgproxy's gravity: what of an image counts most.
+/// imgproxy's gravity: the most important part of an image.
 struct ImgproxyGravity: Hashable, Sendable {
-    /// What is asked for it.
+    /// The purpose of a gravity.
     enum Use: Sendable {
-        /// What is cut out.
+        /// Selects the region to keep.
         case cut
-        /// Where an image lies on a larger canvas.
+        /// Positions an image on a larger canvas.
         case canvas
     }
 
-    /// The place, or what is looked for.
+    /// The position, or the kind of content to detect.
     let gravity: Gravity
-    /// How far the place is moved inwards; of the middle: to the right and down. Below 1 it is a
-    /// part of the image.
+    /// The horizontal offset towards the center, or, for a centered position, to the right. Below 1
+    /// it is a fraction of the image.
     let x: Double
-    /// See `x`.
+    /// The vertical offset, in the same way.
     let y: Double
-    /// As it was written.
+    /// The name as written in the URL.
     let word: String
 
     static let center = ImgproxyGravity(.center, "ce")
@@ -233,7 +235,7 @@ struct ImgproxyGravity: Hashable, Sendable {
         (self.gravity, self.word, x, y) = (gravity, word, 0, 0)
     }
 
-    /// `TYPE:X:Y`, of which the last two may be left out unless the type is `fp`.
+    /// Parses `TYPE:X:Y`; X and Y are optional except for `fp`.
     init(_ said: OptionArguments, for use: Use) throws(GrammarError) {
         try said.atMost(3)
         word = try said.needed(said[0])
@@ -261,14 +263,14 @@ struct ImgproxyGravity: Hashable, Sendable {
         }
     }
 
-    /// Places by imgproxy's words.
+    /// Positions by imgproxy's names.
     static let places: [String: Gravity] = [
         "ce": .center, "no": .point(x: 0.5, y: 0), "so": .point(x: 0.5, y: 1),
         "ea": .point(x: 1, y: 0.5), "we": .point(x: 0, y: 0.5), "noea": .point(x: 1, y: 0),
         "nowe": .point(x: 0, y: 0), "soea": .point(x: 1, y: 1), "sowe": .point(x: 0, y: 1),
     ]
 
-    /// The gravity of a cut, moved by so many times its pixels.
+    /// Returns the gravity of a cut, with pixel offsets scaled by `ratio`.
     func cut(_ ratio: Double = 1) -> Gravity {
         guard x != 0 || y != 0, case .point(let across, let down) = gravity else {
             return gravity
@@ -277,7 +279,8 @@ struct ImgproxyGravity: Hashable, Sendable {
             x: across, y: down, by: GravityOffset(x: side(x, ratio), y: side(y, ratio)))
     }
 
-    /// The same on a canvas of pixels, in which a focus is the place of the middle of the image.
+    /// Returns the gravity on a canvas in pixels, where a focus point is the position of the
+    /// image's center.
     func place(on canvas: PixelSize, _ ratio: Double) -> Gravity {
         guard word == "fp", case .point(let across, let down) = gravity else {
             return cut(ratio)
@@ -293,13 +296,13 @@ struct ImgproxyGravity: Hashable, Sendable {
     }
 }
 
-/// What `extend` says.
+/// The value of `extend`.
 struct ImgproxyExtend: Hashable, Sendable {
     let option: String
     let isWanted: Bool
     let gravity: ImgproxyGravity
 
-    /// `EXTEND:GRAVITY…`
+    /// Parses `EXTEND:GRAVITY…`.
     init(_ said: OptionArguments) throws(GrammarError) {
         option = said.option
         isWanted = try said.needed(said.flag(0))
@@ -309,19 +312,19 @@ struct ImgproxyExtend: Hashable, Sendable {
     }
 }
 
-/// Sides as URLs may say them.
+/// The limit for sides in URLs.
 enum RequestSides {
     static let most = RequestLimits.sideMax
 }
 
-/// What `watermark` says: `OPACITY:POSITION:X:Y:SCALE`.
+/// The value of `watermark`: `OPACITY:POSITION:X:Y:SCALE`.
 struct ImgproxyWatermark: Hashable, Sendable {
     let option: String
     let opacity: Double
     let word: String
     let x: Double
     let y: Double
-    /// Of the image; 0: its own size.
+    /// The scale relative to the image; 0 keeps the watermark's own size.
     let scale: Double
 
     init(_ said: OptionArguments) throws(GrammarError) {
@@ -344,7 +347,7 @@ struct ImgproxyWatermark: Hashable, Sendable {
         }
     }
 
-    /// The step; `nil` where nothing of it is seen.
+    /// Returns the step; `nil` if the watermark is invisible.
     func step(
         of settings: ImgproxyGrammar.Settings, ratio: Double
     ) throws(GrammarError) -> TransformStep? {
@@ -369,7 +372,7 @@ struct ImgproxyWatermark: Hashable, Sendable {
                 repeats: isTiled))
     }
 
-    /// Its place, moved by what is a part of the image.
+    /// The position, including offsets that are fractions of the image.
     private var place: Gravity? {
         func side(_ offset: Double) -> RelativeSize.Side {
             abs(offset) < 1 ? .percent(offset * 100) : .pixels(0)
@@ -381,7 +384,7 @@ struct ImgproxyWatermark: Hashable, Sendable {
         return .moved(x: across, y: down, by: by)
     }
 
-    /// What it is moved by besides.
+    /// Returns an offset in pixels; 0 for a fraction of the image.
     private func pixels(_ offset: Double, _ ratio: Double) -> Int {
         abs(offset) < 1 ? 0 : Int((offset * ratio).rounded(.toNearestOrEven))
     }

@@ -1,8 +1,8 @@
 import ImageModel
 
-/// The arguments of one option, in their order.
+/// The arguments of an option, in order.
 struct OptionArguments: Hashable, Sendable {
-    /// The name of the option, as it was written.
+    /// The name of the option as written in the URL.
     let option: String
     let values: [String]
 
@@ -10,12 +10,12 @@ struct OptionArguments: Hashable, Sendable {
         (self.option, self.values) = (option, values)
     }
 
-    /// Those behind the first ones, of the same option.
+    /// Returns the arguments after the first `count`.
     func dropFirst(_ count: Int) -> OptionArguments {
         OptionArguments(option, Array(values.dropFirst(count)))
     }
 
-    /// An argument that says something; `nil` where there is none, or an empty one.
+    /// Returns a nonempty argument; `nil` if it is missing or empty.
     subscript(_ index: Int) -> String? {
         values.indices.contains(index) && !values[index].isEmpty ? values[index] : nil
     }
@@ -27,13 +27,13 @@ struct OptionArguments: Hashable, Sendable {
         }
     }
 
-    /// The only argument, which may be empty.
+    /// Returns the only argument, which may be empty.
     func only() throws(GrammarError) -> String {
         try atMost(1)
         return values.first ?? ""
     }
 
-    /// The whole number at that place; `nil` where nothing is there.
+    /// Returns the argument at an index as an integer; `nil` if it is missing.
     func whole(_ index: Int, in range: ClosedRange<Int>) throws(GrammarError) -> Int? {
         guard let text = self[index] else { return nil }
         guard let number = PlainNumber.integer(text), range.contains(number) else {
@@ -45,7 +45,7 @@ struct OptionArguments: Hashable, Sendable {
         return number
     }
 
-    /// The number at that place; `nil` where nothing is there.
+    /// Returns the argument at an index as a number; `nil` if it is missing.
     func decimal(_ index: Int, in range: ClosedRange<Double>) throws(GrammarError) -> Double? {
         guard let text = self[index] else { return nil }
         guard let number = PlainNumber.decimal(text), range.contains(number) else {
@@ -56,7 +56,7 @@ struct OptionArguments: Hashable, Sendable {
         return number
     }
 
-    /// Yes or no at that place; `nil` where nothing is there.
+    /// Returns the argument at an index as a Boolean; `nil` if it is missing.
     func flag(_ index: Int) throws(GrammarError) -> Bool? {
         guard let text = self[index] else { return nil }
         switch text {
@@ -66,7 +66,7 @@ struct OptionArguments: Hashable, Sendable {
         }
     }
 
-    /// What becomes of damaged images: the only argument.
+    /// Returns the only argument as a choice for damaged images.
     func onlyDamaged() throws(GrammarError) -> DamagedImages {
         let text = try needed(Optional(try only()))
         guard let choice = DamagedImages(name: text) else {
@@ -75,21 +75,22 @@ struct OptionArguments: Hashable, Sendable {
         return choice
     }
 
-    /// Something that the option cannot do without.
+    /// Returns a required value; throws if it is `nil`.
     func needed<Value>(_ value: Value?) throws(GrammarError) -> Value {
         guard let value else { throw .malformed(option, "an argument is missing: name it") }
         return value
     }
 
-    /// An argument in a sentence, cut off where it is long.
+    /// Returns an argument quoted for a message, truncated if it is long.
     func shown(_ text: String) -> String {
         text.utf8.count > 40 ? "'\(text.prefix(40))…'" : "'\(text)'"
     }
 }
 
-/// Percent-encoded text of a path as bytes (RFC 3986, section 2.1).
+/// Decodes percent-encoded text (RFC 3986, section 2.1).
 enum PercentText {
-    /// Throws where a percent sign is not followed by two hexadecimal digits.
+    /// Returns the decoded bytes. Throws if a percent sign is not followed by two hexadecimal
+    /// digits.
     static func bytes(_ text: some StringProtocol, of option: String? = nil) throws(GrammarError)
         -> [UInt8]
     {
@@ -101,15 +102,15 @@ enum PercentText {
         return bytes
     }
 
-    /// The URL of a source as a part of a path in which it is decoded once: what ends a path, or
-    /// means something else there, is encoded.
+    /// Encodes a source URL as a part of a path in which it is decoded once: characters that end a
+    /// path or have a special meaning in it are encoded.
     static func source(_ url: String) -> String {
         PercentCoding.encode(url.utf8) { (0x21...0x7E).contains($0) && !ending.contains($0) }
     }
 
     private static let ending = Set("%?#@\"<>\\^`{|}".utf8)
 
-    /// The same as text without control characters; throws for bytes that are no UTF-8.
+    /// Returns decoded text without control characters; throws for bytes that are not UTF-8.
     static func text(_ text: some StringProtocol, of option: String) throws(GrammarError) -> String
     {
         let bytes = try bytes(text, of: option)
@@ -123,16 +124,16 @@ enum PercentText {
     }
 }
 
-/// RFC 4648, section 5, with or without padding.
+/// Base64 with the URL-safe alphabet, with or without padding (RFC 4648, section 5).
 enum Base64URL {
-    /// The text of bytes, without padding.
+    /// Encodes bytes without padding.
     static func encode(_ bytes: [UInt8]) -> String {
         Base64Text.text(bytes).replacing("+", with: "-").replacing("/", with: "_")
             .replacing("=", with: "")
     }
 
-    /// `nil` for other characters, for a length that no bytes have, and for bits behind the last
-    /// byte.
+    /// Decodes a text; returns `nil` for other characters, an impossible length, and nonzero bits
+    /// after the last byte.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var digits = Array(text)
         var padding = 0
@@ -147,9 +148,9 @@ enum Base64URL {
     }
 }
 
-/// Colours as URLs have them: hexadecimal digits without `#`, which would begin a fragment.
+/// Colors as written in URLs: hexadecimal digits without `#`, which would begin a fragment.
 enum ColourWord {
-    /// `rgb` or `rrggbb`, opaque; `nil` for other texts.
+    /// Parses `rgb` or `rrggbb` to an opaque color; returns `nil` for other texts.
     static func hexadecimal(_ text: String) -> Colour? {
         switch text.utf8.count {
         case 3: Colour("#" + text.map { "\($0)\($0)" }.joined())
@@ -158,8 +159,8 @@ enum ColourWord {
         }
     }
 
-    /// The same, or one of HTML's sixteen names (CSS Color Module Level 4, basic colours), or
-    /// `transparent`.
+    /// Parses a hexadecimal color, one of HTML's sixteen names (CSS Color Module Level 4, basic
+    /// colors), or `transparent`.
     static func named(_ text: String) -> Colour? {
         let word = text.lowercased()
         return names[word].map { Colour(argb: $0) } ?? hexadecimal(word)
@@ -175,7 +176,7 @@ enum ColourWord {
 }
 
 extension StringProtocol {
-    /// Without blanks and tabs around it.
+    /// The text without surrounding blanks and tabs.
     package var trimmedOfBlanks: SubSequence {
         let blanks: Set<Character> = [" ", "\t"]
         let start = firstIndex { !blanks.contains($0) } ?? endIndex

@@ -1,23 +1,23 @@
 import ImageModel
 
-/// What a listener makes of the sources that URLs name, whatever its grammar: replacements first,
-/// then the base, then the default scheme; the result has to be allowed.
+/// The rules that a listener applies to source URLs, independent of its grammar: replacements
+/// first, then the base, then the default scheme. The result must be allowed.
 public struct SourceRules: Hashable, Sendable {
-    /// The schemes of sources.
+    /// The allowed schemes.
     public var schemes = SourceSchemes.usual
-    /// The scheme of sources that name none, without `://`; empty: they are refused.
+    /// The scheme of sources without one, without `://`; if empty, they are refused.
     public var defaultScheme = ""
-    /// What stands before sources that do not begin with it.
+    /// A prefix for sources that don't already begin with it.
     public var base = ""
-    /// What takes the place of the beginnings of sources, one after the other.
+    /// Replacements of prefixes, applied in order.
     public var replacements: [SourceReplacement] = []
-    /// The sources that may be loaded; `nil`: any.
+    /// The sources that may be loaded; `nil` for any.
     public var allowed: [SourcePattern]?
 
-    /// Sources as URLs name them.
+    /// Creates rules that leave sources unchanged.
     public init() {}
 
-    /// The URL of a source that was decoded once.
+    /// Returns the URL for a source that has been decoded once.
     func url(_ source: [UInt8]) throws(GrammarError) -> String {
         guard !source.isEmpty else { return try schemes.url(source) }
         var source = replacements.reduce(source) { $1.applied(to: $0) }
@@ -34,7 +34,7 @@ public struct SourceRules: Hashable, Sendable {
         return url
     }
 
-    /// Throws where a URL is not among those allowed.
+    /// Throws if a URL is not allowed.
     func check(_ url: String) throws(GrammarError) {
         guard let allowed, !SourcePattern.permit(allowed, url) else { return }
         throw GrammarError(
@@ -43,7 +43,7 @@ public struct SourceRules: Hashable, Sendable {
                 + "--allowed-sources")
     }
 
-    /// Whether a source begins with a scheme; without one it is a host or a path.
+    /// Whether a source begins with a scheme; otherwise it is a host or a path.
     static func namesScheme(_ text: some Collection<UInt8>) -> Bool {
         let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
         let rest = text.dropFirst(scheme.count)
@@ -53,24 +53,26 @@ public struct SourceRules: Hashable, Sendable {
     }
 }
 
-/// Which sources a grammar takes. Whether one may be reached is for the stack.
+/// The schemes that a grammar accepts. The stack decides whether an address may be connected to.
 public struct SourceSchemes: Hashable, Sendable {
-    /// Those that are taken, in lower case.
+    /// The accepted schemes, in lowercase.
     public let names: Set<String>
 
-    /// Those of the loaders that the stack has.
+    /// The schemes of the stack's built-in loaders.
     public static let usual = SourceSchemes(["http", "https", "s3", "gs", "data", "file", "local"])
 
-    /// Exactly these.
+    /// Creates a set of exactly these schemes.
     public init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
 
-    /// The same with those of the operator's own loaders, such as `photos`.
+    /// Returns the set with additional schemes, such as that of a loader `photos` added by the
+    /// operator.
     public func adding(_ others: [String]) -> SourceSchemes {
         SourceSchemes(names.union(others))
     }
 
-    /// The URL of bytes that were decoded once: a host beyond ASCII becomes that of DNS, what a URL
-    /// cannot hold is encoded again, all else stays as it is.
+    /// Returns the URL for bytes that have been decoded once: an internationalized host is
+    /// converted to ASCII, characters not allowed in URLs are encoded, and everything else is
+    /// unchanged.
     func url(_ bytes: [UInt8]) throws(GrammarError) -> String {
         let text = try Self.anyURL(bytes)
         let scheme = text.prefix { $0 != ":" }.lowercased()
@@ -78,7 +80,7 @@ public struct SourceSchemes: Hashable, Sendable {
         return text
     }
 
-    /// The same of a URL of any scheme.
+    /// Returns the URL in the same way, but accepts any scheme.
     package static func anyURL(_ bytes: [UInt8]) throws(GrammarError) -> String {
         guard !bytes.isEmpty else {
             throw GrammarError(.malformed, "the URL of the source is empty: name one")
@@ -97,10 +99,10 @@ public struct SourceSchemes: Hashable, Sendable {
         return text
     }
 
-    /// Visible characters that no URL has (RFC 3986, appendix A).
+    /// Visible characters that are not allowed in URLs (RFC 3986, appendix A).
     private static let excluded = Set("\"<>\\^`{|}".utf8)
 
-    /// A percent sign that begins no code is encoded itself.
+    /// Encodes percent signs that don't begin a valid escape.
     private static func withCodes(_ bytes: [UInt8]) -> [UInt8] {
         let percent = UInt8(ascii: "%")
         guard bytes.contains(percent) else { return bytes }
@@ -121,19 +123,19 @@ public struct SourceSchemes: Hashable, Sendable {
     }
 }
 
-/// The beginning of sources that may be loaded (imgproxy's `IMGPROXY_ALLOWED_SOURCES`).
+/// A prefix of sources that may be loaded (imgproxy's `IMGPROXY_ALLOWED_SOURCES`).
 ///
-/// Scheme and host have no case; a host is compared as a whole, so that `https://example.com` does
-/// not permit `https://example.com.evil.org/`. Redirects are the stack's: `sources` of the
-/// configuration holds for them, too.
+/// Scheme and host are case-insensitive. A host is compared as a whole, so `https://example.com`
+/// doesn't permit `https://example.com.evil.org/`. Redirects are checked by the stack, according to
+/// `sources` in its configuration.
 public struct SourcePattern: Hashable, Sendable {
     private let wildcards: SourceWildcards
 
-    /// Patterns of one listener.
+    /// The maximum number of patterns per listener.
     public static let countMax = 256
 
-    /// `s3://bucket/`, `https://*.example.com/`: `*` stands for any text without a slash. `nil` for
-    /// a text without a scheme.
+    /// Parses a pattern such as `s3://bucket/` or `https://*.example.com/`; `*` matches any text
+    /// without a slash. Returns `nil` for a text without a scheme.
     init?(_ text: String) {
         guard let mark = text.firstRange(of: "://"), mark.lowerBound != text.startIndex else {
             guard text.hasSuffix(":"), text.count > 1 else { return nil }
@@ -150,14 +152,14 @@ public struct SourcePattern: Hashable, Sendable {
         wildcards = SourceWildcards(Self.ascii(text[..<end]).lowercased() + path)
     }
 
-    /// Scheme and host, whose labels beyond ASCII are those of DNS. What cannot be one permits no
-    /// URL.
+    /// Returns scheme and host with internationalized labels in ASCII. An invalid host is kept and
+    /// matches no URL.
     private static func ascii(_ beginning: Substring) -> String {
         let bytes = try? HostName.ascii(hostOf: Array(beginning.utf8))
         return bytes.map { String(decoding: $0, as: UTF8.self) } ?? String(beginning)
     }
 
-    /// Several, with commas between them. Throws for one without a scheme.
+    /// Parses a comma-separated list. Throws for a pattern without a scheme.
     public static func list(_ text: String) throws(GrammarError) -> [SourcePattern] {
         var list: [SourcePattern] = []
         for item in text.split(separator: ",") {
@@ -176,8 +178,8 @@ public struct SourcePattern: Hashable, Sendable {
         return list
     }
 
-    /// Whether one of the patterns is the beginning of a URL. What two readers may read as two
-    /// places, such as dot segments and backslashes, is permitted by none.
+    /// Whether a URL matches one of the patterns. URLs that parsers may interpret differently, such
+    /// as those with dot segments or backslashes, never match.
     public static func permit(_ patterns: [SourcePattern], _ url: String) -> Bool {
         guard let source = try? SourceURL(url) else { return false }
         let text = source.withoutUserInfo
@@ -189,7 +191,7 @@ public struct SourcePattern: Hashable, Sendable {
         let end =
             text[mark.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
         let authority = text[..<end].lowercased()
-        // A wildcard of a host is not to reach into a query.
+        // A wildcard in the host must not match into the query.
         let rest = text[end...].hasPrefix("/") ? String(text[end...]) : "/\(text[end...])"
         let bytes = Array((authority + rest).utf8)
         return patterns.contains { $0.wildcards.match(startOf: bytes) != nil }
@@ -202,22 +204,22 @@ public struct SourcePattern: Hashable, Sendable {
     }
 }
 
-/// A beginning of sources, and what stands in its place (imgproxy's `IMGPROXY_URL_REPLACEMENTS`).
+/// A replacement of a source prefix (imgproxy's `IMGPROXY_URL_REPLACEMENTS`).
 public struct SourceReplacement: Hashable, Sendable {
     private let pattern: SourceWildcards
     private let parts: [Part]
 
     private enum Part: Hashable {
         case text([UInt8])
-        /// What the wildcard of that place stood for.
+        /// The text matched by the wildcard with this index.
         case wildcard(Int)
     }
 
-    /// Replacements of one listener.
+    /// The maximum number of replacements per listener.
     public static let countMax = 64
 
-    /// `PATTERN=REPLACEMENT`: `*` in the pattern stands for any text without a slash, and `${1}` in
-    /// the replacement for what the first one stood for. `nil` for other texts.
+    /// Parses `PATTERN=REPLACEMENT`: `*` in the pattern matches any text without a slash, and
+    /// `${1}` in the replacement refers to the first match. Returns `nil` for other texts.
     init?(_ text: String) {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
         pattern = SourceWildcards(String(text[..<equals]))
@@ -234,7 +236,7 @@ public struct SourceReplacement: Hashable, Sendable {
         self.parts = parts + [.text(Array(rest.utf8))]
     }
 
-    /// Several, with semicolons between them. Throws for what is not `PATTERN=REPLACEMENT`.
+    /// Parses a semicolon-separated list. Throws for anything but `PATTERN=REPLACEMENT`.
     public static func list(_ text: String) throws(GrammarError) -> [SourceReplacement] {
         var list: [SourceReplacement] = []
         for item in text.split(separator: ";") {
@@ -266,7 +268,7 @@ public struct SourceReplacement: Hashable, Sendable {
     }
 }
 
-/// A text in which each `*` stands for any text without a slash.
+/// A pattern in which each `*` matches any text without a slash.
 struct SourceWildcards: Hashable, Sendable {
     private let pieces: [[UInt8]]
 
@@ -275,20 +277,20 @@ struct SourceWildcards: Hashable, Sendable {
             .map(Array.init)
     }
 
-    /// Wildcards in it.
+    /// The number of wildcards.
     var count: Int { pieces.count - 1 }
 
     struct Match {
-        /// What each wildcard stands for.
+        /// The text that each wildcard matched.
         var wildcards: [ArraySlice<UInt8>] = []
-        /// Where the text behind the pattern begins.
+        /// Where the remaining text begins.
         var end: Int
     }
 
-    /// How it matches the beginning of a text, each wildcard as long as possible.
+    /// Matches the beginning of a text; each wildcard matches as much as possible.
     func match(startOf text: [UInt8]) -> Match? {
         guard let first = pieces.first, text.starts(with: first) else { return nil }
-        // The candidates of each wildcard, the longest first; `ends` are where its piece ends.
+        // The remaining candidates for each wildcard, longest first.
         var match = Match(end: first.count)
         var tries: [Int] = []
         var place = 0
@@ -314,7 +316,7 @@ struct SourceWildcards: Hashable, Sendable {
                 place += 1
                 continue
             }
-            // The one before may be shorter.
+            // Backtrack: the previous wildcard may match less.
             if tries.count > place { tries.removeLast() }
             guard let last = match.wildcards.popLast() else { return nil }
             place -= 1
@@ -323,6 +325,6 @@ struct SourceWildcards: Hashable, Sendable {
         return match
     }
 
-    /// Comparisons at most, so that no text takes long.
+    /// The maximum number of comparisons, which bounds the time for any text.
     private static let stepsMax = 1 << 20
 }

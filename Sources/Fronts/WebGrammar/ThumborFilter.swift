@@ -1,9 +1,9 @@
 import ImageModel
 
-/// One filter of thumbor's.
+/// A filter of thumbor.
 struct ThumborFilter: Sendable {
     let name: String
-    /// Whether it says something of what is done before all filters.
+    /// Whether it affects what happens before all filters.
     let isEarly: Bool
     let take: @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
 
@@ -20,7 +20,7 @@ struct ThumborFilter: Sendable {
         let arguments: OptionArguments
     }
 
-    /// All that are read, in the order of the document.
+    /// All supported filters, in the order of the documentation.
     static let all = sizes + looks + files
 
     private static let byName: [String: ThumborFilter] = Dictionary(
@@ -157,16 +157,16 @@ struct ThumborFilter: Sendable {
         },
     ]
 
-    /// Those that thumbor has, and nobody here.
+    /// thumbor filters that are not supported.
     static let absent: Set<String> = [
         "extract_focal", "saturation", "colorize", "rgb", "noise",
         "equalize", "convolution", "curve", "frame", "autojpg", "redeye", "cover", "gifv",
-        // Its documentation has these two, and its code drops them.
+        // Documented by thumbor, but ignored by its code.
         "horizontal_align", "vertical_align",
     ]
 
-    /// The contrast, in thousandths, with the slope of thumbor's: the square of so many hundredths
-    /// more than one.
+    /// Converts thumbor's contrast to ours, rounded to thousandths. thumbor's slope is the square
+    /// of 1 plus the value in percent.
     private static func contrast(_ said: Int) -> Double {
         let factor = Double(100 + said) / 100
         let slope = factor * factor
@@ -176,7 +176,7 @@ struct ThumborFilter: Sendable {
 
     // MARK: - Reading
 
-    /// The filters in a text such as `blur(3):grayscale(`, whose last bracket was taken off.
+    /// Parses filters such as `blur(3):grayscale(`; the last closing bracket has been removed.
     static func uses(in text: String) throws(GrammarError) -> [Use] {
         let calls = text.split("):")
         guard calls.count <= GrammarLimits.optionsMax else {
@@ -203,8 +203,8 @@ struct ThumborFilter: Sendable {
             : .malformed(name, "there is no such filter: see the list of filters")
     }
 
-    /// What stands between commas, without blanks and quotes around it, decoded. Within quotes a
-    /// comma is no end.
+    /// Splits arguments at commas outside quotes, removes surrounding blanks and quotes, and
+    /// decodes them.
     private static func arguments(
         _ text: Substring, of name: String
     ) throws(GrammarError) -> [String] {
@@ -235,7 +235,7 @@ struct ThumborFilter: Sendable {
 }
 
 extension OptionArguments {
-    /// The colour of a word.
+    /// Parses a color.
     fileprivate func named(_ word: String) throws(GrammarError) -> Colour {
         guard let colour = ColourWord.named(word) else {
             throw .malformed(
@@ -244,7 +244,7 @@ extension OptionArguments {
         return colour
     }
 
-    /// `RADIUS,R,G,B[,TRANSPARENT]`
+    /// Parses `RADIUS,R,G,B[,TRANSPARENT]`.
     fileprivate func takeRoundCorner(into plan: inout ThumborPlan) throws(GrammarError) {
         try atMost(5)
         guard self[0]?.contains("|") != true else {
@@ -261,12 +261,12 @@ extension OptionArguments {
     }
 }
 
-/// What the filter `focal` says: a rectangle of the source, `LEFTxTOP:RIGHTxBOTTOM`.
+/// The value of the filter `focal`: a rectangle of the source, `LEFTxTOP:RIGHTxBOTTOM`.
 struct ThumborFocus: Hashable {
-    /// Its middle, in pixels of the source.
+    /// Its center, in pixels of the source.
     let x: Double
     let y: Double
-    /// Its pixels: what is larger counts more.
+    /// Its area in pixels, which is its weight.
     let weight: Double
 
     init(_ said: OptionArguments) throws(GrammarError) {
@@ -292,8 +292,8 @@ struct ThumborFocus: Hashable {
         weight = Double(sides[2] - sides[0]) * Double(sides[3] - sides[1])
     }
 
-    /// The middle of several, in pixels of a part of the source; those beside it do not count, and
-    /// `nil` is where none does.
+    /// Returns the weighted center of several rectangles, in pixels of a region of the source.
+    /// Rectangles outside the region are ignored; `nil` if all are.
     static func middle(of foci: [ThumborFocus], in crop: PixelRect?) -> (x: Double, y: Double)? {
         guard let crop else { return mean(foci, from: (0, 0)) }
         let (left, top) = (Double(crop.x), Double(crop.y))
@@ -314,15 +314,15 @@ struct ThumborFocus: Hashable {
     }
 }
 
-/// What the filter `watermark` says: `URL,X,Y,ALPHA[,WIDTH[,HEIGHT]]`.
+/// The value of the filter `watermark`: `URL,X,Y,ALPHA[,WIDTH[,HEIGHT]]`.
 struct ThumborWatermark {
     let overlay: Overlay
 
-    /// One of the two numbers of its place.
+    /// A coordinate of its position.
     private enum Place: Equatable {
         case start(Int)
         case end(Int)
-        /// So many hundredths of the image in from the start, or from the end.
+        /// A percentage of the image, measured from the start or the end.
         case part(Double, isEnd: Bool)
         case middle
         case everywhere
@@ -345,7 +345,7 @@ struct ThumborWatermark {
             size: size, repeats: isTiled)
     }
 
-    /// Its URL, whose scheme may be missing, as that of sources.
+    /// Returns the URL of the watermark; as for sources, the scheme is optional.
     private static func address(
         _ url: String, _ said: OptionArguments
     ) throws(GrammarError) -> String {
@@ -381,7 +381,7 @@ struct ThumborWatermark {
         }
     }
 
-    /// Its place, moved by what is a part of the image.
+    /// Returns the position, including offsets that are fractions of the image.
     private static func gravity(_ x: Place, _ y: Place) -> Gravity {
         func side(_ place: Place) -> RelativeSize.Side {
             if case .part(let part, _) = place { .percent(part) } else { .pixels(0) }
@@ -402,7 +402,7 @@ struct ThumborWatermark {
         }
     }
 
-    /// A box in hundredths of the image; a side that is not said is all of it.
+    /// Returns the maximum size in percent of the image; an unspecified side is not limited.
     private static func size(_ said: OptionArguments) throws(GrammarError) -> RelativeSize? {
         var sides: [RelativeSize.Side?] = []
         for index in 4...5 {

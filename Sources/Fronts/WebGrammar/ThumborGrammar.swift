@@ -1,19 +1,18 @@
 import ImageModel
 import Nettle
 
-/// thumbor's URLs: `/SIGNATURE/trim/AxB:CxD/fit-in/WxH/ALIGN/smart/filters:…/URL`
-/// (`Proto/WEB.md`).
+/// thumbor's URLs: `/SIGNATURE/trim/AxB:CxD/fit-in/WxH/ALIGN/smart/filters:…/URL` (`Proto/WEB.md`).
 public struct ThumborGrammar: URLGrammar {
-    /// What is the same for every URL.
+    /// The settings that apply to every URL.
     public struct Settings: Hashable, Sendable {
-        /// Keys, any of which may have signed; they have no salt.
+        /// Keys without salt; a signature by any of them is accepted.
         public var keys: [SigningKey] = []
-        /// Whether `unsafe` stands for a signature.
+        /// Whether `unsafe` is accepted as a signature.
         public var permitsUnsigned = false
-        /// What becomes of the sources that URLs name; without a scheme they have http.
+        /// The rules for source URLs; the default scheme is http.
         public var sources = SourceRules()
 
-        /// Nobody may ask for anything.
+        /// Creates settings that accept no URLs.
         public init() { sources.defaultScheme = "http" }
     }
 
@@ -30,7 +29,7 @@ public struct ThumborGrammar: URLGrammar {
             algorithm: .sha1, keys: settings.keys, byteCount: HMAC.sha1.byteCount)
     }
 
-    /// What a target wants; see `URLGrammar`.
+    /// Parses a request target; see `URLGrammar`.
     public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
         let path = try RequestTarget.path(of: target)
         let parts = try ThumborPath(RequestTarget.text(of: signedPart(of: path)))
@@ -47,12 +46,13 @@ public struct ThumborGrammar: URLGrammar {
         return request
     }
 
-    /// The source behind the options; see `URLGrammar`.
+    /// Returns the options followed by the source; see `URLGrammar`.
     public func path(options: String, source: String) -> String {
         (options.isEmpty ? "" : "\(options)/") + PercentText.source(source)
     }
 
-    /// Signed without the slash before it, with the padding that thumbor's has; see `URLGrammar`.
+    /// Returns the signed target; the leading slash is not part of the signed text, and the
+    /// signature has padding as in thumbor; see `URLGrammar`.
     public func target(ofPath path: String) throws(GrammarError) -> String {
         if let text = signature.text(for: Array(path.utf8)) {
             let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
@@ -67,7 +67,7 @@ public struct ThumborGrammar: URLGrammar {
             throw GrammarError(.malformed, "the path has no signature and source: /SIGNATURE/…/URL")
         }
         if settings.permitsUnsigned, first.elementsEqual("unsafe".utf8) { return rest }
-        // Some clients encode the padding.
+        // Some clients percent-encode the padding.
         guard let text = try? PercentText.bytes(String(decoding: first, as: UTF8.self)),
             let code = Base64URL.decode(text),
             signature.verifies(code, of: rest)
@@ -76,7 +76,7 @@ public struct ThumborGrammar: URLGrammar {
         return rest
     }
 
-    /// A source is decoded once. The codes of a `data:` URL are its own.
+    /// Returns the URL of a source, which is decoded once. A `data:` URL is not decoded.
     private func url(of source: String) throws(GrammarError) -> String {
         let sources = settings.sources
         if source.hasPrefix("data:") { return try sources.url(Array(source.utf8)) }
@@ -90,18 +90,18 @@ public struct ThumborGrammar: URLGrammar {
     }
 }
 
-/// The parts of a path of thumbor's, which stand in one order; each may be missing but the last.
+/// The parts of a thumbor path, in their fixed order; all but the last are optional.
 struct ThumborPath {
-    /// One side of the size that is wanted.
+    /// A side of the requested size.
     enum Side: Equatable {
-        /// It follows from the other one.
+        /// Determined by the other side.
         case open
         case pixels(Int)
-        /// That of the source.
+        /// The side of the source.
         case original
     }
 
-    /// How a box is filled.
+    /// How the image is fitted into a box.
     enum Fit: String {
         case inside = "fit-in"
         case adaptive = "adaptive-fit-in"
@@ -117,7 +117,7 @@ struct ThumborPath {
     private(set) var height = Side.open
     private(set) var flipsAcross = false
     private(set) var flipsDown = false
-    /// Words that say what counts most, by what is not usual.
+    /// The alignment words, if they differ from the default.
     private(set) var across: String?
     private(set) var down: String?
     private(set) var isSmart = false
@@ -149,7 +149,7 @@ struct ThumborPath {
         source = reader.rest
     }
 
-    /// Clients and proxies encode the brackets of filters. Both are undone.
+    /// Decodes encoded filter brackets; both clients and proxies encode them.
     static func withBrackets(_ path: [UInt8]) -> [UInt8] {
         var text = String(decoding: path, as: UTF8.self)
         for (code, bracket) in [("%28", "("), ("%29", ")")] {
@@ -158,8 +158,8 @@ struct ThumborPath {
         return Array(text.utf8)
     }
 
-    /// What is wrong with what seems to be a source, where an option that is none stands before it;
-    /// `nil` where it may be one.
+    /// Returns an error if a supposed source begins with an unsupported option; `nil` if it may be
+    /// a source.
     static func slip(in source: String) -> GrammarError? {
         let parts = source.split("/")
         guard let first = parts.first, parts.count > 1 else { return nil }
@@ -180,7 +180,7 @@ struct ThumborPath {
             String(first.prefix(40)), "this is neither an option nor the host of a source")
     }
 
-    /// What counts most, of those that are places or found by looking; a focus is said by filters.
+    /// The gravity from alignment or detection; filters specify a focus separately.
     var gravity: Gravity {
         if isSmart { return .attention }
         let x = across == "left" ? 0 : across == "right" ? 1 : 0.5
@@ -190,8 +190,9 @@ struct ThumborPath {
 
     // MARK: - Parts
 
-    /// `trim`, `trim:top-left`, `trim:10` and `trim:top-left:10`, or with `bottom-right`, whose
-    /// colour is at the top left of the image that is turned.
+    /// Parses `trim`, `trim:top-left`, `trim:10` or `trim:top-left:10`, or the same with
+    /// `bottom-right`, which is implemented by rotating the image so that its color is at the top
+    /// left.
     private static func trim(_ word: String) throws(GrammarError) -> [TransformStep] {
         var words = word.split(":").dropFirst()
         let isFromBelow = words.first == "bottom-right"
@@ -214,7 +215,7 @@ struct ThumborPath {
             }
     }
 
-    /// `LEFTxTOP:RIGHTxBOTTOM`; zeros say nothing.
+    /// Parses `LEFTxTOP:RIGHTxBOTTOM`; all zeros mean no crop.
     private static func crop(_ word: String) throws(GrammarError) -> PixelRect? {
         let said = OptionArguments("crop", word.split(":").flatMap { $0.split("x") })
         var sides: [Int] = []
@@ -253,16 +254,17 @@ struct ThumborPath {
     }
 }
 
-/// Takes what stands before slashes, one after the other.
+/// Reads the parts of a path that end with a slash, one after the other.
 private struct SegmentReader {
     private(set) var rest: String
 
     init(_ path: String) { rest = path }
 
-    /// Takes this word.
+    /// Reads a specific part; returns whether it was next.
     mutating func take(_ word: String) -> Bool { next { $0 == word } != nil }
 
-    /// Takes the next word where it is such a one. What no slash follows is the source.
+    /// Reads the next part if it satisfies a predicate. A part without a following slash is the
+    /// source.
     mutating func next(where isWanted: (String) -> Bool) -> String? {
         guard let slash = rest.firstIndex(of: "/") else { return nil }
         let word = String(rest[..<slash])
@@ -271,7 +273,7 @@ private struct SegmentReader {
         return word
     }
 
-    /// Takes what stands between `filters:` and the first bracket that a slash follows.
+    /// Reads the text between `filters:` and the first bracket followed by a slash.
     mutating func takeFilters() throws(GrammarError) -> String? {
         guard rest.hasPrefix("filters:") else { return nil }
         if rest.firstRange(of: ")/") == nil {
@@ -285,13 +287,13 @@ private struct SegmentReader {
     }
 }
 
-/// What the parts and filters of a path of thumbor's come to.
+/// Converts the parts and filters of a thumbor path to steps.
 struct ThumborPlan {
     let parts: ThumborPath
     private(set) var steps: [TransformStep] = []
-    /// The place of the resize among the steps, once it is there.
+    /// The index of the resize among the steps, if there is one.
     private var resizePlace: Int?
-    /// How many steps make the size.
+    /// The number of steps that produce the size.
     private var sizeStepCount = 0
 
     var isNeverEnlarged = false
@@ -305,7 +307,7 @@ struct ThumborPlan {
 
     mutating func add(_ step: TransformStep) { steps.append(step) }
 
-    /// The steps before all filters: trim, crop, size, flips.
+    /// Adds the steps that precede all filters: trim, crop, size and flips.
     mutating func beginWithSize() throws(GrammarError) {
         if !parts.trim.isEmpty, parts.crop != nil {
             throw .notOffered("trim", "a crop beside it counts from before it: leave one out")
@@ -321,7 +323,7 @@ struct ThumborPlan {
         sizeStepCount = steps.count
     }
 
-    /// What is asked of the stack.
+    /// Returns the request for the stack.
     func request(for url: String) throws(GrammarError) -> WebRequest {
         var request = WebRequest(ImageRequest(url: url), kind: parts.isMeta ? .facts : .image)
         request.maxAge = maxAge
@@ -339,7 +341,7 @@ struct ThumborPlan {
 
     // MARK: - Size
 
-    /// The size that is wanted in pixels, 0 where it is not said in pixels.
+    /// The requested size in pixels; 0 for sides not specified in pixels.
     private var box: PixelSize {
         func pixels(_ side: ThumborPath.Side) -> Int {
             if case .pixels(let count) = side { count } else { 0 }
@@ -365,12 +367,12 @@ struct ThumborPlan {
         }
     }
 
-    /// Whether the box lies where an image may stand.
+    /// Whether the box can be rotated to match the orientation of the image.
     private var mayBeTurned: Bool { box.isPositive && box.width != box.height }
 
     private var hasOriginal: Bool { parts.width == .original || parts.height == .original }
 
-    /// Without a fit the size is exact, and what the image has too much is cut off.
+    /// Returns the steps for an exact size, which cut off what exceeds it.
     private func cutSteps() throws(GrammarError) -> [TransformStep] {
         let enlarges = !isNeverEnlarged
         if hasOriginal { return try originalSteps() }
@@ -386,7 +388,7 @@ struct ThumborPlan {
         ]
     }
 
-    /// The box where a side may be the source's.
+    /// The box, in which a side may be that of the source.
     private var relativeBox: RelativeSize {
         func side(_ side: ThumborPath.Side) -> RelativeSize.Side {
             switch side {
@@ -398,7 +400,8 @@ struct ThumborPlan {
         return RelativeSize(width: side(parts.width), height: side(parts.height))
     }
 
-    /// One side is the source's: nothing is scaled, unless the other one has to grow.
+    /// Returns the steps if one side is that of the source: nothing is scaled unless the other side
+    /// has to grow.
     private func originalSteps() throws(GrammarError) -> [TransformStep] {
         let gravity = try focus() ?? parts.gravity
         if isStretched { return [.resizeTo(relativeBox, .stretch, enlarges: !isNeverEnlarged)] }
@@ -406,18 +409,19 @@ struct ThumborPlan {
             ? [.cropTo(relativeBox, gravity)] : [.resizeTo(relativeBox, .fill, gravity)]
     }
 
-    // MARK: - Filters that go by the size
+    // MARK: - Filters that depend on the size
 
-    /// What of a changed image lies on the canvas.
+    /// The step that cuts a changed image to the canvas.
     private var cut: TransformStep {
         func side(_ said: Int) -> RelativeSize.Side { said > 0 ? .pixels(said) : .percent(100) }
         return .cropTo(RelativeSize(width: side(box.width), height: side(box.height)), .center)
     }
 
-    /// Takes a square of the source that counts as much as it is large.
+    /// Adds a rectangle of the source as a focus, weighted by its area.
     mutating func focus(on area: ThumborFocus) { foci.append(area) }
 
-    /// Where those that are in the crop have their middle, in pixels of it; `nil`: there is none.
+    /// Returns the center of the focus rectangles inside the crop, in pixels of the crop; `nil` if
+    /// there are none.
     private func focus() throws(GrammarError) -> Gravity? {
         guard !foci.isEmpty, parts.trim.isEmpty else {
             if foci.isEmpty { return nil }
@@ -427,12 +431,12 @@ struct ThumborPlan {
         return .pixel(x: place.x, y: place.y)
     }
 
-    /// Whether the box may be turned like the source.
+    /// Whether the box is rotated to match the orientation of the source.
     private var isTurned: Bool {
         (parts.fit == .adaptive || parts.fit == .adaptiveFull) && mayBeTurned
     }
 
-    /// Enlarges what a fit, or a filter before it, left smaller than its box.
+    /// Enlarges an image that is smaller than its box because of a fit or an earlier filter.
     mutating func upscale() {
         guard box.isPositive, !isNeverEnlarged, let resizePlace else { return }
         guard parts.fit != nil else {
@@ -444,10 +448,10 @@ struct ThumborPlan {
         if isChanged { add(resize) } else { steps[resizePlace] = resize }
     }
 
-    /// Whether a filter did something to what has the size that was asked for.
+    /// Whether a filter has changed the image since it got the requested size.
     private var isChanged: Bool { steps.count > sizeStepCount }
 
-    /// Whether a filter made another size of it.
+    /// Whether a filter has changed its size.
     private var hasOtherSize: Bool {
         steps[sizeStepCount...].contains { step in
             switch step {
@@ -457,7 +461,7 @@ struct ThumborPlan {
         }
     }
 
-    /// Puts the image on a canvas of the size that was asked for.
+    /// Puts the image on a canvas of the requested size.
     mutating func fill(_ colour: Colour, under: Bool) throws(GrammarError) {
         guard parts.width != .original, parts.height != .original else {
             throw .notOffered("fill", "orig is no size that is filled here: use numbers")

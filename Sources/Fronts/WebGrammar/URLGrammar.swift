@@ -1,87 +1,87 @@
 public import ImageModel
 import Nettle
 
-/// How the paths of one listener are read: one of imgproxy's, thumbor's and IIIF's grammars
-/// (`Proto/WEB.md`). It reads text and knows nothing of sockets or clocks.
+/// The URL syntax of a listener: that of imgproxy, thumbor or IIIF (`Proto/WEB.md`). Parses text
+/// without sockets or a clock.
 public protocol URLGrammar: Sendable {
-    /// What a request target wants: the bytes as they came, nothing decoded. What is behind its
-    /// first `?` is not looked at.
+    /// Parses a request target, given as undecoded bytes. Everything after the first `?` is
+    /// ignored.
     ///
-    /// - Parameter now: seconds since 1970, for targets that expire.
+    /// - Parameter now: The current time in seconds since 1970, for targets that expire.
     func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest
 
-    /// What stands behind the signature of a target: options as the grammar writes them, without
-    /// slashes around them, and the source, or for IIIF its identifier.
+    /// Returns the part of a target after its signature: options as the grammar writes them,
+    /// without enclosing slashes, and the source, or for IIIF its identifier.
     func path(options: String, source: String) -> String
 
-    /// The target of such a path: with a signature by the first key, or, without keys, with the
-    /// word that stands for one.
+    /// Returns the target for such a path: signed with the first key, or, without keys, with the
+    /// word for unsigned paths.
     ///
-    /// - Throws: `signature` where neither keys nor unsigned paths are known.
+    /// - Throws: `signature` if there are no keys and unsigned paths are not permitted.
     func target(ofPath path: String) throws(GrammarError) -> String
 }
 
-/// Limits of a request target, whatever its grammar.
+/// The limits of a request target in any grammar.
 public enum GrammarLimits {
-    /// Bytes of a target.
+    /// The maximum length of a target in bytes.
     public static let targetBytesMax = 8_192
-    /// Options that a target names.
+    /// The maximum number of options in a target.
     public static let optionsMax = 64
-    /// Options that a target comes to with those of its presets.
+    /// The maximum number of options including those of presets.
     public static let appliedMax = 256
-    /// Bytes of a file name and of a cache buster.
+    /// The maximum length of a file name and a cache buster, in bytes.
     public static let textBytesMax = 255
 }
 
-/// What a request target wants.
+/// The result of parsing a request target.
 public struct WebRequest: Hashable, Sendable {
-    /// What is answered.
+    /// The kind of response.
     public enum Kind: Hashable, Sendable {
         /// The image.
         case image
-        /// The bytes of the source as they are, whatever they are.
+        /// The unchanged bytes of the source, whatever they are.
         case source
-        /// Facts of the source, in the words of the grammar: thumbor's metadata, IIIF's
-        /// `info.json`. The request asks for facts only.
+        /// Properties of the source in the format of the grammar: thumbor's metadata, IIIF's
+        /// `info.json`. The request asks for properties only.
         case facts
-        /// Nothing but where the facts are: the base URI of IIIF is answered 303 with the path of
-        /// its `info.json`.
+        /// A redirect: the base URI of IIIF results in a 303 with the path of its `info.json`.
         case redirect(path: String)
     }
 
-    /// What is answered.
+    /// The kind of response.
     public var kind: Kind
-    /// What is asked of the stack.
+    /// The request for the stack.
     public var image: ImageRequest
-    /// The qualities that were said for formats by name, where the format is left open: whoever
-    /// chooses one takes that of it. Empty where the output says all.
+    /// Qualities by format, to be applied when the format has been chosen. Empty if the output
+    /// options specify the quality.
     public var formatQualities: [ImageFormat: Int]
-    /// Formats whose sources are answered as they are, unless the output is of another one.
+    /// The formats whose sources are sent unchanged, unless the output has another format.
     public var skippedFormats: [ImageFormat]
-    /// Frames of an animation that are kept at most; `nil`: not said.
+    /// The maximum number of frames of an animation to keep; `nil` if not specified.
     public var framesMax: Int?
-    /// Seconds since 1970 until which an answer may be given, and so be kept; `nil`: without end.
+    /// The time until which the URL is valid, and thus the response may be cached, in seconds since
+    /// 1970; `nil` for no limit.
     public var expires: Int?
-    /// Seconds that an answer may be kept for; `nil`: not said.
+    /// The lifetime of the response in seconds; `nil` if not specified.
     public var maxAge: Int?
-    /// What a file of it is called; `nil`: not said.
+    /// The file name for saving the image; `nil` if not specified.
     public var fileName: String?
-    /// Whether browsers are to save it, rather than show it.
+    /// Whether browsers should save the image instead of displaying it.
     public var isAttachment: Bool
-    /// A text that makes another URL of the same image: it is in no key of the stack.
+    /// A text that distinguishes URLs of the same image; not part of the stack's cache keys.
     public var cacheBuster: String?
-    /// The presets that were used, in their order.
+    /// The presets used, in order.
     public var presets: [String]
-    /// IIIF: the name of the image, decoded; `nil` in other grammars.
+    /// For IIIF, the decoded identifier of the image; `nil` in other grammars.
     public var identifier: String?
-    /// Whether the path says how many pixels a point its sizes have, so that no client does.
+    /// Whether the path specifies the pixel ratio of its sizes, so that client hints are ignored.
     public var saysPixelRatio: Bool
-    /// What the image has to measure, 0 for a side that follows: where it comes out smaller, the
-    /// source is smaller, and the answer is an error (IIIF Image API 3.0, section 4.2). `nil`: as
-    /// it comes.
+    /// The minimum size of the result, with 0 for a side determined by the other: a smaller result
+    /// means that the source is too small, and is an error (IIIF Image API 3.0, section 4.2). `nil`
+    /// for no minimum.
     public var leastSize: PixelSize?
 
-    /// An image as the request says, and nothing else.
+    /// Creates a request for an image.
     public init(_ image: ImageRequest, kind: Kind = .image) {
         (self.image, self.kind) = (image, kind)
         (formatQualities, skippedFormats) = ([:], [])
@@ -90,18 +90,18 @@ public struct WebRequest: Hashable, Sendable {
         presets = []
     }
 
-    /// Whether the format of the image is left to what the client accepts.
+    /// Whether the format is negotiated with the client.
     public var negotiatesFormat: Bool { kind == .image && image.output.format == nil }
 }
 
 extension WebRequest {
-    /// Whether a result of that size has its least size; one that is not known has.
+    /// Whether a result has at least the minimum size; an unknown size counts as sufficient.
     public func isLargeEnough(_ size: PixelSize?) -> Bool {
         guard let leastSize, let size else { return true }
         return size.width >= leastSize.width && size.height >= leastSize.height
     }
 
-    /// The same, once it is known that the stack will not refuse it for what it says.
+    /// Returns the request after validating that the stack won't refuse it as invalid.
     func checked() throws(GrammarError) -> WebRequest {
         do throws(ImageError) {
             try checkImage()
@@ -131,24 +131,24 @@ extension WebRequest {
 
 /// Why a request target is refused.
 public struct GrammarError: Error, Hashable, Sendable {
-    /// Which kind of reason it is.
+    /// The kind of error.
     public enum Kind: Hashable, Sendable, CaseIterable {
-        /// It says nothing that the grammar knows.
+        /// The target doesn't follow the grammar.
         case malformed
-        /// It is not signed, or not by a key that is known.
+        /// The signature is missing or not by a known key.
         case signature
-        /// It names a source that the operator does not allow.
+        /// The operator does not allow the source.
         case forbidden
-        /// Nothing can be there: it has not the form of any path of the grammar.
+        /// The target doesn't have the form of any path of the grammar.
         case nowhere
-        /// Its time is over.
+        /// The URL has expired.
         case expired
-        /// It is longer than any may be.
+        /// The target is too long.
         case tooLong
-        /// It says something that the grammar knows and this server does not do.
+        /// The grammar has this feature, but this server doesn't support it.
         case notOffered
 
-        /// What programs know it by.
+        /// The machine-readable name.
         public var name: String {
             switch self {
             case .malformed: "malformedURL"
@@ -162,21 +162,21 @@ public struct GrammarError: Error, Hashable, Sendable {
         }
     }
 
-    /// Which kind of reason it is.
+    /// The kind of error.
     public let kind: Kind
-    /// The option that is at fault, as it was written; `nil` where that is the target as a whole.
+    /// The invalid option as written in the URL; `nil` if the error concerns the whole target.
     public let option: String?
-    /// One sentence for people, with the name of the option: what is wrong, and what to do.
+    /// A human-readable message that names the option, what is wrong and what to do.
     public let message: String
 
-    /// Names the reason; the option stands before the sentence.
+    /// Creates an error; the option is put before the message.
     public init(_ kind: Kind, _ message: String, option: String? = nil) {
         (self.kind, self.option) = (kind, option)
         self.message = option.map { "\($0): \(message)" } ?? message
     }
 
-    /// The status of the answer (RFC 9110): 404 for what has expired, as imgproxy answers, and for
-    /// what is no path of the IIIF Image API, as that asks for; 501 for what is not offered.
+    /// The HTTP status (RFC 9110): 404 for expired URLs, as in imgproxy, and for paths that are not
+    /// of the IIIF Image API, as it requires; 501 for unsupported features.
     public var status: Int {
         switch kind {
         case .malformed: 400
@@ -189,7 +189,7 @@ public struct GrammarError: Error, Hashable, Sendable {
 }
 
 extension GrammarError: CustomStringConvertible {
-    /// `400: width: …`
+    /// For instance, `400: width: …`
     public var description: String { "\(status): \(message)" }
 }
 
@@ -202,7 +202,7 @@ extension GrammarError {
         GrammarError(.notOffered, message, option: option)
     }
 
-    /// Without keys no signature helps.
+    /// The error for an invalid signature; without keys, no signature is valid.
     static func notSigned(_ signature: PathSignature) -> GrammarError {
         GrammarError(
             .signature,
@@ -213,9 +213,9 @@ extension GrammarError {
     }
 }
 
-/// A request target, as far as it may be looked at.
+/// Splits and validates request targets.
 enum RequestTarget {
-    /// The path without the slash that it begins with and without its query, as bytes.
+    /// Returns the path as bytes, without its leading slash and query.
     static func path(of target: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard target.count <= GrammarLimits.targetBytesMax else {
             throw GrammarError(
@@ -234,7 +234,7 @@ enum RequestTarget {
         return Array(path.dropFirst())
     }
 
-    /// What stands before the first slash, and what stands behind it.
+    /// Splits a path at the first slash.
     static func split(_ path: [UInt8]) -> (first: [UInt8], rest: [UInt8])? {
         guard let slash = path.firstIndex(of: UInt8(ascii: "/")), slash > 0,
             slash + 1 < path.count
@@ -242,8 +242,8 @@ enum RequestTarget {
         return (Array(path[..<slash]), Array(path[(slash + 1)...]))
     }
 
-    /// A path as text. Others than visible characters of ASCII are percent-encoded in URLs
-    /// (RFC 3986, section 2).
+    /// Returns a path as text. URLs contain only visible ASCII characters; others must be
+    /// percent-encoded (RFC 3986, section 2).
     static func text(of path: [UInt8]) throws(GrammarError) -> String {
         guard path.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw GrammarError(
@@ -257,19 +257,19 @@ enum RequestTarget {
 struct PathSignature: Hashable, Sendable {
     let algorithm: HMAC
     let keys: [SigningKey]
-    /// Bytes of a signature: the first ones of the code.
+    /// The length of a signature in bytes; the code is truncated.
     let byteCount: Int
 
-    /// The signature of a path by the first key, in Base64 (RFC 4648, section 5) without padding;
-    /// `nil` without keys.
+    /// Returns the signature of a path by the first key, in URL-safe Base64 (RFC 4648, section 5)
+    /// without padding; `nil` without keys.
     func text(for path: [UInt8]) -> String? {
         guard let key = keys.first else { return nil }
         let code = algorithm.code(of: [key.salt, path], key: key.key)
         return Base64URL.encode(Array(code.prefix(byteCount)))
     }
 
-    /// Whether some bytes are the signature of a path, by any of the keys. All keys are tried,
-    /// whichever it is, and each is compared in the same time whatever it says.
+    /// Whether bytes are the signature of a path by any key. All keys are tried in any case, and
+    /// each comparison takes constant time.
     func verifies(_ signature: [UInt8], of path: [UInt8]) -> Bool {
         var isSigned = false
         for key in keys {
@@ -281,21 +281,21 @@ struct PathSignature: Hashable, Sendable {
     }
 }
 
-/// A secret that signs paths.
+/// A secret for signing paths.
 public struct SigningKey: Hashable, Sendable {
-    /// What signs; at least one byte.
+    /// The key; at least one byte.
     public let key: [UInt8]
-    /// What stands before every path that is signed; imgproxy alone has one.
+    /// The prefix added to every path before signing; only used by imgproxy.
     public let salt: [UInt8]
 
-    /// `nil` for a key of no bytes, with which everybody could sign.
+    /// Returns `nil` for an empty key, with which anyone could sign.
     public init?(key: [UInt8], salt: [UInt8] = []) {
         guard !key.isEmpty else { return nil }
         (self.key, self.salt) = (key, salt)
     }
 
-    /// The same, of hexadecimal digits, as imgproxy's configuration has them; `nil` for other texts
-    /// too.
+    /// Parses hexadecimal digits, as in imgproxy's configuration; also returns `nil` for other
+    /// texts.
     public init?(hexKey: String, hexSalt: String) {
         guard let key = Self.bytes(hexKey), let salt = Self.bytes(hexSalt) else { return nil }
         self.init(key: key, salt: salt)

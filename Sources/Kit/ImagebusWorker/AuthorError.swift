@@ -2,16 +2,17 @@ import ImageModel
 import Observability
 import StageContract
 
-/// What a function of an author threw, as the caller gets it.
+/// An error thrown by a plug-in author's function, in the form in which it is reported to the
+/// caller.
 enum AuthorError: Error, Hashable {
-    /// What it was given says nothing that it can do.
+    /// The input was invalid.
     case invalid(String)
-    /// It says itself what the caller gets.
+    /// The author chose the error to report.
     case error(ImageError)
-    /// It did not foresee that: what it threw, and the name of its type.
+    /// Any other error: its text, and the name of its type.
     case unforeseen(String, type: String)
 
-    /// Sorts what was thrown.
+    /// Classifies a thrown error.
     init(_ thrown: any Error) {
         self =
             switch thrown {
@@ -34,8 +35,9 @@ enum AuthorError: Error, Hashable {
         return .error(error)
     }
 
-    /// The error that travels. What was not foreseen is told by its type alone, since its text may
-    /// say more than strangers are to know; the log of the worker has it.
+    /// Returns the error to send. An unexpected error is reported by its type only, because its
+    /// text may contain information that untrusted clients must not see; it is written to the
+    /// worker's log.
     func imageError(_ log: Log, invalid: (String) -> ImageError) -> ImageError {
         switch self {
         case .invalid(let sentence): return invalid(sentence)
@@ -49,31 +51,31 @@ enum AuthorError: Error, Hashable {
 }
 
 extension ImageError {
-    /// The work was stopped.
+    /// The error of canceled work.
     static var nobodyWaits: ImageError { ImageError(.cancelled, "nobody wants it any more") }
-    /// The time of a job was over.
+    /// The error of a job that exceeded its deadline.
     static var tookTooLong: ImageError {
         ImageError(.deadlineExceeded, "the worker took too long")
     }
-    /// A job that is none for an extension of that kind.
+    /// The error for a job that this kind of plug-in does not handle.
     static func does(_ what: String) -> ImageError {
         ImageError(.invalidRequest, "this worker \(what), and nothing else")
     }
 }
 
-/// A failure in a domain of the author's own: the caller gets domain, code and sentence as they
-/// are.
+/// An error in a domain of the author's own: domain, code and message are passed to the caller
+/// unchanged.
 public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Whose numbers these are, such as `PhotosErrorDomain`: 1 to 128 bytes of UTF-8, no zero.
+    /// The error domain, such as `PhotosErrorDomain`: 1 to 128 bytes of UTF-8 without NUL.
     public var domain: String
-    /// Which failure of the domain.
+    /// The error code within the domain.
     public var code: Int64
-    /// One sentence for people, of which 1,024 bytes travel.
+    /// A sentence for people, truncated to 1,024 bytes.
     public var message: String
-    /// Whether the URL is not asked again for a while.
+    /// Whether the URL is added to the failure cache.
     public var blocks: Bool
 
-    /// Names a failure.
+    /// Creates an error.
     public init(domain: String, code: Int64, _ message: String, blocks: Bool = false) {
         (self.domain, self.code) = (domain, code)
         (self.message, self.blocks) = (message, blocks)
@@ -83,28 +85,27 @@ public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(domain) (\(code)): \(message)" }
 }
 
-/// What a function was given says nothing that it can do: a corrupt image, a parameter that is no
-/// number. Of a coder the caller gets `badImageData`, of a transformer `stepFailed`, with the
-/// sentence.
+/// Reports invalid input, such as a corrupt image or a parameter that is not a number. The caller
+/// receives `badImageData` from a coder and `stepFailed` from a transformer, with the message.
 public struct InvalidInput: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with it.
+    /// What is wrong with the input.
     public let description: String
 
-    /// Takes a sentence, or the end of one: `it ends early`.
+    /// Creates an error from a sentence or its end, such as `it ends early`.
     public init(_ sentence: String) { description = sentence }
 }
 
-/// Whether anybody still waits for the work. A function looks now and then, some hundred times a
-/// second: half a second after a cancel its process ends otherwise.
+/// Reports whether the work was canceled. Check it regularly, about a hundred times per second: if
+/// a function is still running half a second after cancellation, its process exits.
 public struct Cancellation: Sendable {
     private let flag: CancellationFlag
 
     init(_ flag: CancellationFlag) { self.flag = flag }
 
-    /// Whether nobody does.
+    /// Whether the work was canceled.
     public var isCancelled: Bool { flag.isCancelled }
 
-    /// Throws where nobody does; let it through.
+    /// Throws if the work was canceled. Let the error propagate.
     public func check() throws(CancellationError) {
         if isCancelled { throw CancellationError() }
     }

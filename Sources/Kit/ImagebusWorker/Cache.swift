@@ -3,130 +3,132 @@ import Messages
 import Sodium
 import Wire
 
-/// Keeps bytes under keys: what named caches of the configuration hold. SDWebImage's image cache.
+/// Stores bytes under keys, as the storage of named caches in the configuration. Corresponds to
+/// SDWebImage's image cache.
 ///
-/// `credit` calls run at a time, each on a thread of its own; one that nobody waits for is over at
-/// once, and its thread may end when it will. Where more than 16 of these go on, the process ends.
+/// Up to `credit` calls run concurrently, each on its own thread. A canceled call ends immediately
+/// for its caller, and its thread may finish later. If more than 16 canceled calls are still
+/// running, the process exits.
 ///
-/// Keys are texts of at most 12,289 bytes that differ between caches of one pool. What is kept
-/// under one is opaque: the bytes of an image, and what the stack knows of them, in the form that
-/// the Python kit has as well, so that caches of both can share a store. What a function throws is
-/// a miss for a load, and for who removes something `internalError`, unless it is ``Failure`` or
+/// A key is a text of at most 12,289 bytes; caches that share a pool never share a key. The value
+/// is opaque: it contains the bytes of an image and the stack's metadata, in a format that the
+/// Python SDK also uses, so that caches of both kinds can share a store. A thrown error counts as a
+/// miss for a load. For a removal it is reported as `internalError`, unless it is ``Failure`` or
 /// `ImageError`.
 public protocol Cache: Sendable {
-    /// Calls at a time, from 1 to 256; 16 where an author says nothing else. `credit` of the pool
-    /// may be less.
+    /// The number of concurrent calls, from 1 to 256. The default is 16. The pool's `credit`
+    /// setting may reduce it.
     var credit: Int { get }
 
-    /// What `put` was given last, or nothing.
+    /// Returns the value last passed to `put`, or `nil`.
     func get(_ key: String) throws -> [UInt8]?
 
-    /// Keeps it, in place of what was there, as long as it likes. `expires`: seconds since 1970
-    /// from which on the origin permits no use; `nil`: it said nothing. `false`: it is not kept,
-    /// nor what was there.
+    /// Stores a value, replacing the previous one, for as long as the cache chooses. `expires` is
+    /// the time in seconds since 1970 after which the origin forbids use, or `nil` if the origin
+    /// didn't specify one. Returns `false` if neither the value nor the previous one is stored.
     func put(_ key: String, _ data: [UInt8], expires: Double?) throws -> Bool
 
-    /// Once this returns, `get` does not find it.
+    /// Removes a key. Once this returns, `get` must not find it.
     func remove(_ key: String) throws
 
-    /// Whether `get` would find it; asks `get` where an author says nothing else.
+    /// Whether `get` would find the key. The default calls `get`.
     func contains(_ key: String) throws -> Bool
 
-    /// Removes all keys. `notSupported` where an author says nothing else; not called where `keys`
-    /// says them.
+    /// Removes all keys. The default throws `notSupported`. Not called if `keys` returns the keys.
     func clear() throws
 
-    /// All keys, where it can say them: then entries are removed by URL, prefix, tag and age as
-    /// well. Keys that come and go meanwhile may be among them or not. `nil` where an author says
-    /// nothing else. Not called if `scan` lists them.
+    /// Returns all keys, or `nil` (the default) if they can't be listed. Listing them enables
+    /// removal by URL, prefix, tag and age. Keys added or removed concurrently may or may not be
+    /// included. Not called if `scan` lists them.
     func keys() throws -> [String]?
 
-    /// Some keys, about a thousand, and where to go on (0: these were the last ones). `after` is 0
-    /// at first, then `next` of the call before, maybe to another process of the pool. A cache with
-    /// many entries implements this instead of `keys`: others are served between the calls. `nil`
-    /// where an author says nothing else.
+    /// Returns some keys, about a thousand, and where to continue, or 0 after the last ones.
+    /// `after` is 0 for the first call, then `next` of the previous call, which may have been made
+    /// in another process of the pool. Implement this instead of `keys` for a cache with many
+    /// entries, so that other calls are served in between. The default returns `nil`.
     func scan(after: UInt64) throws -> (keys: [String], next: UInt64)?
 
-    /// About how many keys there are: operators are told how far a removal is. `nil` where an
-    /// author says nothing else.
+    /// Returns the approximate number of keys, used to report the progress of a removal to
+    /// operators. The default returns `nil`.
     func count() throws -> Int?
 
-    /// The first `length` bytes of what is under each key, and how many there are in all; `nil`
-    /// where there is nothing. Asks `get` where an author says nothing else.
+    /// Returns the first `length` bytes and the total size of each key's value; `nil` for a key
+    /// without a value. The default calls `get`.
     func peek(_ keys: [String], length: Int) throws -> [CacheHead?]
 
-    /// Removes all of these. Calls `remove` of each where an author says nothing else.
+    /// Removes several keys. The default calls `remove` for each.
     func remove(_ keys: [String]) throws
 
-    /// The origin has confirmed what is under a key: `expires` is in place of that of `put` from
-    /// now on. It must not bring back what is gone. Does nothing where an author says nothing else.
+    /// Records that the origin has confirmed the value: `expires` replaces the time passed to
+    /// `put`. Must not restore a removed value. The default does nothing.
     func extend(_ key: String, expires: Double?) throws
 }
 
-/// The beginning of what a cache keeps under a key.
+/// The first bytes of a cached value.
 public struct CacheHead: Sendable {
-    /// Its first bytes.
+    /// The first bytes.
     public let bytes: [UInt8]
-    /// How many there are in all.
+    /// The total size in bytes.
     public let size: Int
 
-    /// The first of `size` bytes.
+    /// Creates a head from the first bytes of a value of `size` bytes.
     public init(bytes: [UInt8], size: Int) { (self.bytes, self.size) = (bytes, size) }
 }
 
 extension Cache {
-    /// Sixteen.
+    /// The default of 16 concurrent calls.
     public var credit: Int { 16 }
 
-    /// Asks `get`.
+    /// Calls `get`.
     public func contains(_ key: String) throws -> Bool { try get(key) != nil }
 
-    /// It cannot.
+    /// Throws `notSupported`.
     public func clear() throws {
         throw ImageError(.notSupported, "this cache removes one key at a time")
     }
 
-    /// It cannot say them.
+    /// Returns `nil`: the keys can't be listed.
     public func keys() throws -> [String]? { nil }
 
-    /// It cannot list them in steps.
+    /// Returns `nil`: the keys can't be listed in steps.
     public func scan(after: UInt64) throws -> (keys: [String], next: UInt64)? { nil }
 
-    /// It does not say.
+    /// Returns `nil`: the number is not known.
     public func count() throws -> Int? { nil }
 
-    /// Asks `get`.
+    /// Calls `get` for each key.
     public func peek(_ keys: [String], length: Int) throws -> [CacheHead?] {
         try keys.map { key in
             try get(key).map { CacheHead(bytes: Array($0.prefix(length)), size: $0.count) }
         }
     }
 
-    /// Removes one after the other.
+    /// Removes the keys one by one.
     public func remove(_ keys: [String]) throws { for key in keys { try remove(key) } }
 
-    /// Nothing depends on it.
+    /// Does nothing.
     public func extend(_ key: String, expires: Double?) throws {}
 }
 
-/// What is kept under one key: the bytes of an image, and what the stack knows of them. The form is
-/// that of `Examples/Python/imagebus_worker/records.py`: a mark, the length of the metadata, when
-/// it was stored, a digest of metadata and bytes together, the metadata, the bytes.
+/// A cached value: the bytes of an image and the stack's metadata. The format is that of
+/// `Examples/Python/imagebus_worker/records.py`: a magic number, the length of the metadata, the
+/// time of storage, a digest of metadata and bytes, the metadata, and the bytes.
 struct CacheRecord {
     let metadata: StoredMetadata
-    /// Milliseconds since 1970.
+    /// The time of storage in milliseconds since 1970.
     let stored: UInt64
-    /// Where the bytes of the image lie.
+    /// The range of the image's bytes.
     let body: Range<Int>
 
-    /// Bytes of an entry that are read first, to look at its metadata.
+    /// The number of bytes read first to examine an entry's metadata.
     static let peekByteCount = 4_096
-    /// Bytes before the metadata.
+    /// The number of bytes before the metadata.
     static let headByteCount = 32
     private static let mark = Array("IBC1".utf8)
     private static let digestByteCount = 16
 
-    /// Makes one; `fill` writes the bytes of the image, as many as there are to be.
+    /// Encodes a record; `fill` writes the bytes of the image into a buffer of `bodyByteCount`
+    /// bytes.
     static func packed(
         _ metadata: StoredMetadata, stored: UInt64, bodyByteCount: Int,
         fill: (UnsafeMutableRawBufferPointer) throws -> Void
@@ -144,7 +146,8 @@ struct CacheRecord {
         return data
     }
 
-    /// `nil` for what no stack of this version has put there, or not as it is.
+    /// Decodes a record. Returns `nil` for data that is damaged or was not stored by a stack of
+    /// this version.
     init?(_ data: [UInt8]) throws {
         guard data.count >= Self.headByteCount, data.starts(with: Self.mark) else { return nil }
         let length = Int(Self.number(data[4..<8]))
@@ -161,15 +164,15 @@ struct CacheRecord {
         body = start..<data.count
     }
 
-    /// What a cache keeps under a key whose first bytes are known. Where these have the whole
-    /// metadata and are not all, nothing more is read, and the digest is not looked at.
+    /// Reads a record whose first bytes are known. If these contain all the metadata but not all
+    /// the bytes, nothing more is read and the digest is not verified.
     static func read(_ head: CacheHead, of key: String, in cache: some Cache) throws -> Self? {
         guard head.bytes.count < head.size else { return try Self(head.bytes) }
         if let record = Self(beginning: head) { return record }
         return try cache.get(key).flatMap { try Self($0) }
     }
 
-    /// `nil` also if the whole metadata is not there.
+    /// Decodes the metadata from the beginning of a record; also returns `nil` if it is incomplete.
     private init?(beginning head: CacheHead) {
         let bytes = head.bytes
         guard bytes.count >= Self.headByteCount, bytes.starts(with: Self.mark) else { return nil }
@@ -185,7 +188,8 @@ struct CacheRecord {
         body = start..<head.size
     }
 
-    /// Tells bytes that a store has damaged, or has only a part of; no secret is needed for it.
+    /// Computes a digest that detects damaged or truncated values. It is not keyed, because it does
+    /// not protect against attacks.
     private static func digest(_ data: [UInt8]) throws(SodiumError) -> [UInt8] {
         let digest = try BLAKE2bDigest(byteCount: digestByteCount)
         digest.update(data.span.bytes.extracting(headByteCount..<data.count))

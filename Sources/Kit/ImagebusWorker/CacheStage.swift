@@ -5,15 +5,16 @@ import Observability
 import StageContract
 import Synchronization
 
-/// Does the jobs of a cache (PROTOCOL §8.1.2). Any thread.
+/// Executes the jobs of a cache (PROTOCOL §8.1.2). Can be used from any thread.
 struct CacheStage<Author: Cache>: Sendable {
     let cache: Author
     let log: Log
-    /// Copies what lies in the segment of another process.
+    /// Copies a block from another process's segment.
     let copy: @Sendable (BlockReference, UnsafeMutableRawBufferPointer) throws(ImageError) -> Void
     let turns = CacheTurns()
 
-    /// The turn of a job that changes something; to be taken in the order in which jobs come.
+    /// Returns the turn of a job that modifies the cache. Must be called in the order in which jobs
+    /// arrive.
     func turn(for work: JobWork) -> CacheTurns.Turn? {
         switch work {
         case .store(let store): turns.take(store.key)
@@ -24,7 +25,7 @@ struct CacheStage<Author: Cache>: Sendable {
         }
     }
 
-    /// Does a job, whose turn is over with it.
+    /// Executes a job and ends its turn.
     func perform(
         _ work: JobWork, _ turn: CacheTurns.Turn?, output: some OutputSpace, _ report: LoadReport
     ) throws(ImageError) -> JobResult {
@@ -67,7 +68,7 @@ struct CacheStage<Author: Cache>: Sendable {
         }
         let expires = store.expires.map { Double($0) / 1_000 }
         try turn?.wait(report.check)
-        // What was removed meanwhile stays away.
+        // A key removed in the meantime must stay removed.
         try report.check()
         guard try cache.put(key, data, expires: expires) else {
             return StoreReport(
@@ -88,7 +89,7 @@ struct CacheStage<Author: Cache>: Sendable {
             return .entry(.disk)
         case .renew:
             try turn?.wait(report.check)
-            // What was removed meanwhile is not confirmed.
+            // A key removed in the meantime must not be confirmed.
             try report.check()
             return .entry(try renew(entry.key, entry.renewal, now) ? .disk : [])
         case .removeSelected:
@@ -102,17 +103,17 @@ struct CacheStage<Author: Cache>: Sendable {
         }
     }
 
-    /// Milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     private var now: UInt64 { UInt64(clamping: WallClock.nanoseconds() / 1_000_000) }
 }
 
-// What a cache knows of the freshness of its entries beside their own records (SEMANTICS §6.7). An
-// entry is never written again when its origin has confirmed it: that could bring back what was
-// removed meanwhile, or replace what is newer. The words of the origin are a small record under a
-// key of their own, which counts only beside an entry of the same bytes. The form is that of
+// Tracking the freshness of entries separately from their records (SEMANTICS §6.7). An entry is not
+// rewritten when its origin confirms it, because that could restore a removed entry or overwrite a
+// newer one. Instead, the origin's response is stored as a small confirmation record under a key of
+// its own, which is valid only together with an entry of the same bytes. The format is that of
 // `Examples/Python/imagebus_worker/validity.py`.
 extension CacheStage {
-    /// What is known of an entry: the later one of two words of its origin counts.
+    /// Returns the validity of an entry, from the entry or its confirmation, whichever is later.
     func validity(of key: String) throws -> JobResult {
         let (entry, confirmation) = try records(of: key)
         guard let metadata = entry?.metadata else { return .entry([]) }
@@ -125,8 +126,8 @@ extension CacheStage {
         return .validity(validity)
     }
 
-    /// Whether there is an entry of those bytes, which is confirmed now. A later word of the origin
-    /// stays.
+    /// Confirms an entry if it exists and has the same bytes. Returns whether it does. A later
+    /// confirmation is kept.
     func renew(_ key: String, _ renewal: Validity?, _ now: UInt64) throws -> Bool {
         let (entry, confirmation) = try records(of: key)
         guard let renewal, var metadata = entry?.metadata, metadata.isOfSameBytes(as: renewal)
@@ -156,21 +157,22 @@ extension CacheStage {
     }
 }
 
-/// The key of what confirms an entry: no stored text ends like it.
+/// Derives the key of a confirmation record from that of its entry. No key of an entry ends in this
+/// character.
 enum ValidityKey {
     private static let end = Unicode.Scalar(0x1D as UInt8)
 
-    /// Of the entry under a key.
+    /// Returns the confirmation key of an entry.
     static func of(_ key: String) -> String { key + String(end) }
 
-    /// The key of the entry; `nil` where it is one itself.
+    /// Returns the entry's key for a confirmation key; `nil` for other keys.
     static func entry(of key: String) -> String? {
         key.unicodeScalars.last == end ? String(key.unicodeScalars.dropLast()) : nil
     }
 }
 
 extension StoredMetadata {
-    /// When what the origin says of caching was said; -1: never.
+    /// When the caching information was generated, in milliseconds since 1970; -1 if there is none.
     fileprivate var bornMilliseconds: Int64 { caching?.age.bornMilliseconds ?? -1 }
 
     fileprivate func isOfSameBytes(as validity: Validity) -> Bool {
@@ -178,12 +180,12 @@ extension StoredMetadata {
     }
 }
 
-/// Who changes what a cache has under a key, one after the other, in the order in which the jobs
-/// came; or who changes all keys. So what was removed is not put back by a store from before.
+/// Serializes modifications of the same key, or of all keys, in the order in which their jobs
+/// arrived, so that an earlier store can't restore a removed entry.
 final class CacheTurns: Sendable {
     private struct Place {
         let number: UInt64
-        /// `nil`: all keys.
+        /// `nil` for all keys.
         let key: String?
         var bell: Bell?
     }
@@ -192,7 +194,7 @@ final class CacheTurns: Sendable {
         var places: [Place] = []
         var last: UInt64 = 0
 
-        /// Whether nobody before it changes the same.
+        /// Whether no earlier turn affects the same key.
         func isFirst(_ index: Int) -> Bool {
             let key = places[index].key
             return !places[..<index].contains { key == nil || $0.key == nil || $0.key == key }
@@ -201,13 +203,13 @@ final class CacheTurns: Sendable {
         func index(_ number: UInt64) -> Int? { places.firstIndex { $0.number == number } }
     }
 
-    /// What somebody waits for.
+    /// The event that a waiting thread polls.
     private final class Bell: Sendable {
         let event: EventDescriptor
         init() throws(Errno) { event = try EventDescriptor() }
     }
 
-    /// A place in the line, until its end or its last reference goes.
+    /// A place in the queue, held until `end` is called or the last reference is released.
     final class Turn: Sendable {
         private let turns: CacheTurns
         private let number: UInt64
@@ -218,17 +220,17 @@ final class CacheTurns: Sendable {
 
         deinit { end() }
 
-        /// Returns once those before it have ended. Throws what `check` throws, which is asked now
-        /// and then: whoever is not wanted any more waits for nobody.
+        /// Waits for earlier turns to end. Calls `check` at intervals and rethrows its error, so
+        /// that canceled jobs stop waiting.
         func wait(_ check: () throws -> Void = {}) throws { try turns.wait(number, check) }
 
-        /// Lets those behind it go on.
+        /// Ends the turn and wakes those waiting for it.
         func end() { turns.leave(number) }
     }
 
     private let line = Mutex(Line())
 
-    /// The next place for a key; for all of them without one.
+    /// Takes the next turn for a key, or for all keys if `key` is `nil`.
     func take(_ key: String?) -> Turn {
         let number = line.withLock { line in
             line.last += 1
@@ -238,7 +240,7 @@ final class CacheTurns: Sendable {
         return Turn(self, number)
     }
 
-    /// How many wait.
+    /// The number of waiting turns.
     var waitingCount: Int {
         line.withLock { line in line.places.count { $0.bell != nil } }
     }
@@ -251,13 +253,13 @@ final class CacheTurns: Sendable {
             line.places[index].bell = bell
             return false
         }
-        // Once it is the first it stays so: only those before it count.
+        // This never becomes false again, because only earlier turns matter.
         guard !isFirst else { return }
         let pause = Self.checkMilliseconds
         while try !bell.event.descriptor.wait(for: .readable, milliseconds: pause) { try check() }
     }
 
-    /// Milliseconds between two looks of one who waits.
+    /// The interval at which a waiting turn calls `check`, in milliseconds.
     private static let checkMilliseconds = 100
 
     private func leave(_ number: UInt64) {
@@ -274,20 +276,20 @@ final class CacheTurns: Sendable {
     }
 }
 
-/// Removes the entries of a selection, in steps where the author can list keys so.
+/// Removes the entries of a selection, in steps if the author's cache can list keys in steps.
 struct SelectedRemoval<Author: Cache> {
     let cache: Author
     let work: EntryWork
-    /// Milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     let now: UInt64
 
-    /// Nanoseconds after which a step ends.
+    /// The duration of a step, in nanoseconds.
     private static var stepNanoseconds: UInt64 { 100_000_000 }
-    /// Keys that are looked at together.
+    /// The number of keys examined per batch.
     private static var batchCount: Int { 256 }
 
-    /// Removes all of it, or does a step: then `next` says where the next one begins. `check`
-    /// throws where nobody wants it any more.
+    /// Removes all selected entries, or those of one step; then `next` of the result is where the
+    /// next step begins. `check` throws if the job was canceled.
     func run(check: () throws -> Void) throws -> EntryPage {
         var page = EntryPage()
         let end = MonotonicClock.now() + Self.stepNanoseconds
@@ -323,7 +325,7 @@ struct SelectedRemoval<Author: Cache> {
         for start in stride(from: 0, to: keys.count, by: Self.batchCount) {
             let batch = keys[start..<min(start + Self.batchCount, keys.count)]
             var gone = try meantEntries(batch.filter { ValidityKey.entry(of: $0) == nil }, &page)
-            // What only confirms an entry goes by the text of that.
+            // Confirmation records are selected by the key of their entry.
             if !work.selection.asksRecord {
                 gone += batch.compactMap(ValidityKey.entry)
                     .filter { work.selection.matches($0, tags: nil) }
@@ -344,7 +346,7 @@ struct SelectedRemoval<Author: Cache> {
         var gone: [String] = []
         for (key, head) in zip(meant, heads) {
             guard let head else { continue }
-            // What cannot be read is gone at the next look in any case.
+            // An unreadable entry is removed as well; it would be treated as a miss anyway.
             if let record = try CacheRecord.read(head, of: key, in: cache),
                 !work.selection.means(record, of: key, now: now)
             {
@@ -358,10 +360,10 @@ struct SelectedRemoval<Author: Cache> {
 }
 
 extension EntrySelection {
-    /// Whether it says no more than of which cache.
+    /// Whether the selection only names caches.
     fileprivate var meansWholeCaches: Bool { url == nil && prefix == nil && !asksRecord }
 
-    /// Whether the key alone does not tell.
+    /// Whether the selection depends on the record and not only on the key.
     fileprivate var asksRecord: Bool { olderThanSeconds != nil || tag != nil }
 
     fileprivate func means(_ record: CacheRecord, of key: String, now: UInt64) -> Bool {

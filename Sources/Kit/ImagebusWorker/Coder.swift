@@ -3,52 +3,53 @@ import Messages
 import Observability
 import StageContract
 
-/// Decodes images of one format, in the place of the decoders of Imagebus: of 8 bits a sample, in
-/// sRGB and no orientation, with one frame or several. SDWebImage's coder.
+/// Decodes images of one format in place of the built-in decoders, to 8-bit sRGB, upright, with one
+/// or more frames. Corresponds to SDWebImage's coder.
 ///
-/// One image is decoded at a time, on a thread of its own; a function that heeds no cancel ends the
-/// process, and so does one that traps, such as with an index beyond the bytes: check what the file
-/// says. What `header` and `pixels` throw besides ``InvalidInput``, ``Failure`` and `ImageError`
-/// is `internalError` for the caller, who learns its type; the log has the rest.
+/// One image is decoded at a time, on a dedicated thread. If a function ignores cancellation, the
+/// process exits; so it does on a trap, such as an index out of bounds, so validate what the file
+/// contains. Errors of `header` and `pixels` other than ``InvalidInput``, ``Failure`` and
+/// `ImageError` are reported to the caller as `internalError` with the name of their type; the log
+/// contains the rest.
 public protocol Coder: Sendable {
-    /// What it decodes; `formats-in` of the pool names it as well. Where no signature of Imagebus
-    /// tells the format it is `undefined`, and `recognises` says of what is its own.
+    /// The format to decode, which the pool's `formats-in` must also list. It is `undefined` if the
+    /// built-in signatures don't recognize the format; `recognises` then identifies it.
     var format: ImageFormat { get }
 
-    /// Whether the bytes are of its format, by their signature; they are, where an author says
-    /// nothing else. Otherwise the next pool is asked that is granted them.
+    /// Whether data is in this coder's format, judging by its signature. The default returns true.
+    /// If false, the next pool that may decode the data is asked.
     func recognises(_ data: Span<UInt8>) -> Bool
 
-    /// What the first bytes of a file say. Throws ``InvalidInput`` for what is no such image.
+    /// Returns what the header of a file specifies. Throws ``InvalidInput`` for other data.
     ///
-    /// The bytes are a stranger's, and may change while they are read: nothing that they say is to
-    /// be read twice and expected to be the same.
+    /// The data is untrusted and may change while it is being read: never rely on reading the same
+    /// value twice.
     func header(of data: Span<UInt8>) throws -> PixelForm
 
-    /// Writes the pixels of that header, whose size is within the limits of the stack: rows from
-    /// top to bottom, without gaps. `pixels` has room for them and nothing else, and is 0 where it
-    /// is not written. Throws ``InvalidInput`` for a corrupt image. Not called for an animation.
+    /// Decodes the pixels described by the header, whose size is within the limits of the stack:
+    /// rows from top to bottom, without padding. `pixels` has exactly the required size and is
+    /// initialized to 0. Throws ``InvalidInput`` for a corrupt image. Not called for an animation.
     func pixels(
         of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
         _ cancellation: Cancellation) throws
 
-    /// How long each frame of an animation is shown, and how often all; `nil` for another image,
-    /// as where an author says nothing else. Of two frames or more it is one.
+    /// Returns the durations and the loop count of an animation, or `nil` (the default) for a still
+    /// image. An image with two or more frames is an animation.
     ///
-    /// How many there are is limited once it is known: let no number of a file be the length of
-    /// this list that its bytes cannot hold.
+    /// The number of frames is checked against the limits only after this returns: don't allocate a
+    /// list of the length that the file claims without checking it against the size of the data.
     func animation(of data: Span<UInt8>, _ header: PixelForm) throws -> AnimationFacts?
 
-    /// Writes one frame of an animation, from 0 on, as it is shown: all of its rows, as `pixels`
-    /// does. Each may be asked for alone.
+    /// Decodes one frame of an animation, counted from 0, as displayed: all of its rows, as for
+    /// `pixels`. Frames may be requested in any order.
     func frame(
         _ number: Int, of data: Span<UInt8>, _ header: PixelForm,
         into pixels: inout MutableSpan<UInt8>, _ cancellation: Cancellation) throws
 
-    /// Writes, as `pixels` does, what can be shown of an image of which only the first bytes are
-    /// there, and says whether there is anything to see yet; there is not, where an author says
-    /// nothing else. Of an animation it is the first frame. What is missing is no error, here, and
-    /// in `header` and `animation`, which are asked before.
+    /// Decodes, like `pixels`, what can be shown of an image of which only the first bytes have
+    /// arrived. Returns whether there is anything to show yet; the default returns false. For an
+    /// animation, decodes the first frame. Missing data is not an error here, nor in `header` and
+    /// `animation`, which are called first.
     func arrived(
         of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
         _ cancellation: Cancellation
@@ -56,15 +57,15 @@ public protocol Coder: Sendable {
 }
 
 extension Coder {
-    /// All that it is given.
+    /// Returns true: all data is accepted.
     public func recognises(_ data: Span<UInt8>) -> Bool { true }
 
-    /// It is no animation.
+    /// Returns `nil`: the image is not an animation.
     public func animation(of data: Span<UInt8>, _ header: PixelForm) throws -> AnimationFacts? {
         nil
     }
 
-    /// There is none.
+    /// Throws `notSupported`.
     public func frame(
         _ number: Int, of data: Span<UInt8>, _ header: PixelForm,
         into pixels: inout MutableSpan<UInt8>, _ cancellation: Cancellation
@@ -72,19 +73,19 @@ extension Coder {
         throw ImageError(.notSupported, "this coder makes no frames")
     }
 
-    /// There is nothing to see yet.
+    /// Returns false: there is nothing to show yet.
     public func arrived(
         of data: Span<UInt8>, _ header: PixelForm, into pixels: inout MutableSpan<UInt8>,
         _ cancellation: Cancellation
     ) throws -> Bool { false }
 }
 
-/// Does the jobs of a coder. One thread.
+/// Executes the jobs of a coder. Single-threaded.
 struct CoderStage<Author: Coder> {
     let coder: Author
     let log: Log
 
-    /// The pixels that a job asks for, in a block of `output`.
+    /// Decodes the pixels for a job into a block of `output`.
     func perform(
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: Cancellation
@@ -117,10 +118,10 @@ struct CoderStage<Author: Coder> {
                 format: coder.format, size: header.size, pages: plan.frames,
                 hasAlpha: header.bands.hasAlpha),
             frames: [])
-        // Nothing is known of what was asked for.
+        // No image properties are available from a plug-in.
         if !work.facts.kinds.isEmpty { image.facts = ImageFacts() }
         guard work.need != .header else { return image }
-        // A preview is one of the first frame.
+        // A preview shows the first frame.
         guard !work.isPartial || work.frame ?? 0 == 0 else { return image }
         let numbers = try plan.numbers(from: work.frame ?? 0)
         let block = try output.reserve(count)
@@ -175,15 +176,15 @@ struct CoderStage<Author: Coder> {
     }
 }
 
-/// What is made of an image: its pixels, one of its frames, or all of them one behind the other.
+/// What to decode of an image: its pixels, one of its frames, or all frames one after the other.
 struct FramePlan {
-    /// Each frame, as its coder makes it.
+    /// The form in which the coder produces each frame.
     let form: PixelForm
-    /// Of an image of several frames.
+    /// Set for an image with several frames.
     let animation: AnimationFacts?
-    /// Frames of the image.
+    /// The number of frames in the image.
     let frames: Int
-    /// Frames that are made if all are wanted, else one.
+    /// The number of frames to decode: all or one.
     let madeCount: Int
 
     init(_ form: PixelForm, _ animation: AnimationFacts?, wantsAll: Bool) {
@@ -193,22 +194,22 @@ struct FramePlan {
         madeCount = wantsAll ? frames : 1
     }
 
-    /// Samples as they are made: several frames have four bands, as the protocol wants them.
+    /// The form of the output: with several frames, four bands, as the protocol requires.
     var made: PixelForm {
         var made = form
         if madeCount > 1 { made.bands = .rgba }
         return made
     }
 
-    /// How they lie in a block.
+    /// The layout in a block.
     var layout: PixelLayout {
         var layout = made.layout()
         if madeCount > 1 { layout.animation = animation }
         return layout
     }
 
-    /// The bytes of all that is made. Throws where the image is beyond the limits of its job, or
-    /// its header makes no sense: before any pixel is made.
+    /// The total output size in bytes. Throws, before anything is decoded, if the image exceeds the
+    /// limits of its job or its header is invalid.
     func byteCount(within limits: ImageLimits) throws(AuthorError) -> Int {
         guard form.byteCount != nil, let area = form.size.area else {
             throw .invalid("its header makes no sense")
@@ -231,7 +232,7 @@ struct FramePlan {
         return count
     }
 
-    /// The frames of a job; throws where there is no such.
+    /// Returns the frame numbers for a job; throws if there is no such frame.
     func numbers(from first: Int) throws(AuthorError) -> Range<Int> {
         guard madeCount == 1 else { return 0..<frames }
         guard (0..<frames).contains(first) else {
@@ -240,7 +241,7 @@ struct FramePlan {
         return first..<first + 1
     }
 
-    /// As much as a number can say.
+    /// Returns the product, or `Int.max` on overflow.
     private static func product(_ one: Int, _ other: Int) -> Int {
         let (product, overflow) = one.multipliedReportingOverflow(by: other)
         return overflow ? .max : product
@@ -248,7 +249,7 @@ struct FramePlan {
 }
 
 extension PixelForm.Bands {
-    /// Writes such samples as red, green, blue and alpha of each pixel.
+    /// Expands samples in this form to RGBA pixels.
     func spread(_ samples: [UInt8], into pixels: UnsafeMutableBufferPointer<UInt8>) {
         let hasColours = rawValue > 2
         for pixel in 0..<min(samples.count / rawValue, pixels.count / 4) {
@@ -261,31 +262,33 @@ extension PixelForm.Bands {
     }
 }
 
-/// Encodes pixels in one format: the other half of SDWebImage's coder.
+/// Encodes pixels in one format; the counterpart of ``Coder`` in SDWebImage's coder.
 ///
-/// It is asked for a format that Imagebus does not encode itself, and for one that it does where a
-/// request names it and says nothing but a quality (PROTOCOL §8.9). One image at a time, on a
-/// thread of its own; a function that heeds no cancel ends the process.
+/// Used for formats that have no built-in encoder. For formats that have one, it is used if a
+/// request names the format and sets at most the quality (PROTOCOL §8.9). One image is encoded at a
+/// time, on a dedicated thread. If a function ignores cancellation, the process exits.
 public protocol Encoder: Sendable {
-    /// What it makes; `formats-out` of the pool names it as well.
+    /// The format to encode, which the pool's `formats-out` must also list.
     var format: ImageFormat { get }
 
-    /// The whole file, of at least one byte, with as many columns and rows. `samples` are those of
-    /// `image`; `quality` is 0 to 100, or `nil` where the request does not say it.
+    /// Encodes an image to a complete file of at least one byte, with the same width and height.
+    /// `samples` has the form `image`; `quality` is 0 to 100, or `nil` if the request doesn't
+    /// specify it.
     ///
-    /// Throws ``InvalidInput`` for what the format cannot hold, ``Failure`` or `ImageError`;
-    /// whatever else is `internalError` for the caller, who learns its type.
+    /// Throws ``InvalidInput`` for an image that the format can't represent, ``Failure`` or
+    /// `ImageError`. Any other error is reported to the caller as `internalError` with the name of
+    /// its type.
     func encode(
         _ samples: Span<UInt8>, of image: PixelForm, quality: Int?, _ cancellation: Cancellation
     ) throws -> [UInt8]
 }
 
-/// Does the jobs of an encoder. One thread.
+/// Executes the jobs of an encoder. Single-threaded.
 struct EncoderStage<Author: Encoder> {
     let encoder: Author
     let log: Log
 
-    /// The file of the pixels that lie in `input`, in a block of `output`.
+    /// Encodes the pixels in `input` to a file in a block of `output`.
     func perform(
         _ work: TransformWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: Cancellation

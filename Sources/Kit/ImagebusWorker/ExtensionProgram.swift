@@ -7,11 +7,11 @@ import SharedArena
 import StageContract
 import WorkerRuntime
 
-// The entry points: `ImagebusWorker.run(QOICoder())` is the whole main program of an extension.
+// The entry points: `ImagebusWorker.run(QOICoder())` is a plug-in's complete main program.
 
-/// Works as a coder until the process is told to end, and ends it. Where `imagebus serve` starts
-/// it, the environment says for which stack; else `--runtime-dir` and `--pool`. `arguments` are
-/// those of the process, where an author has not taken some out of them.
+/// Runs a coder until the process is asked to stop, and then exits. If `imagebus serve` started the
+/// process, environment variables specify the stack; otherwise `--runtime-dir` and `--pool` do.
+/// `arguments` defaults to those of the process; pass others to remove your own.
 public func run(_ coder: some Coder, arguments: [String]? = nil) -> Never {
     runOneByOne(
         .decode, "coder", does: "decodes \(coder.format.name)",
@@ -28,7 +28,7 @@ public func run(_ coder: some Coder, arguments: [String]? = nil) -> Never {
     }
 }
 
-/// Works as a transformer until the process is told to end, and ends it, as `run` of a coder does.
+/// Runs a transformer until the process is asked to stop, and then exits. See `run` for a coder.
 public func run(_ transformer: some Transformer, arguments: [String]? = nil) -> Never {
     let steps = transformer.steps.sorted()
     return runOneByOne(
@@ -48,7 +48,7 @@ public func run(_ transformer: some Transformer, arguments: [String]? = nil) -> 
     }
 }
 
-/// Works as an encoder until the process is told to end, and ends it, as `run` of a coder does.
+/// Runs an encoder until the process is asked to stop, and then exits. See `run` for a coder.
 public func run(_ encoder: some Encoder, arguments: [String]? = nil) -> Never {
     let does = "encodes \(encoder.format.name)"
     return runOneByOne(
@@ -66,7 +66,7 @@ public func run(_ encoder: some Encoder, arguments: [String]? = nil) -> Never {
     }
 }
 
-/// Works as a loader until the process is told to end, and ends it, as `run` of a coder does.
+/// Runs a loader until the process is asked to stop, and then exits. See `run` for a coder.
 public func run(_ loader: some Loader, arguments: [String]? = nil) -> Never {
     let schemes = loader.schemes.sorted()
     return ExtensionProgram.run(
@@ -88,12 +88,11 @@ public func run(_ loader: some Loader, arguments: [String]? = nil) -> Never {
     }
 }
 
-/// What an extension does with one job: the bytes that it reads come from the reader, and what it
-/// makes goes into the arena.
+/// Executes one job: reads input through the reader and writes output to the arena.
 private typealias Perform = (JobWork, BlockReader, Arena, Cancellation) throws(ImageError)
     -> JobResult
 
-/// One job at a time, on a thread of its own; `make` is called there.
+/// Runs one job at a time on a dedicated thread, on which `make` is called.
 private func runOneByOne(
     _ kind: WorkerKind, _ name: String, does what: String, _ capabilities: WorkerCapabilities,
     _ arguments: [String]?, _ make: @escaping @Sendable (Log) -> Perform
@@ -116,7 +115,7 @@ private func runOneByOne(
     }
 }
 
-/// Works as a cache until the process is told to end, and ends it, as `run` of a coder does.
+/// Runs a cache until the process is asked to stop, and then exits. See `run` for a coder.
 public func run(_ cache: some Cache, arguments: [String]? = nil) -> Never {
     ExtensionProgram.run(.cache, does: "holds named caches", arguments) { parts in
         let arena = try parts.foreignArena()
@@ -140,10 +139,10 @@ public func run(_ cache: some Cache, arguments: [String]? = nil) -> Never {
     }
 }
 
-/// The process of an extension, from its arguments to its end.
+/// The process of a plug-in, from its arguments to its exit.
 enum ExtensionProgram {
-    /// Works until it is told to end, and ends the process: at once, since a function that heeds no
-    /// cancel may still run.
+    /// Runs until asked to stop, and then exits the process immediately, because a function that
+    /// ignores cancellation may still be running.
     static func run(
         _ kind: WorkerKind, does what: String, _ words: [String]?,
         build: (WorkerParts) throws -> WorkerMachine
@@ -166,7 +165,7 @@ enum ExtensionProgram {
         CurrentProcess.endAtOnce(status)
     }
 
-    /// The last part of its path.
+    /// The file name of the executable.
     private static var name: String {
         let path = (try? CurrentProcess.executablePath()) ?? ""
         return path.split(separator: "/").last.map(String.init) ?? "extension"
@@ -185,7 +184,7 @@ enum ExtensionProgram {
 }
 
 extension SandboxLayers {
-    /// What keeps this process from something, as far as the kernel says it.
+    /// The sandbox layers in effect for this process, as far as the kernel reports them.
     static var ofThisProcess: SandboxLayers {
         let file = try? FileDescriptor.open("/proc/self/status")
         guard let bytes = try? file?.readToEnd(bytesMax: 64 << 10) else { return [] }
@@ -194,27 +193,27 @@ extension SandboxLayers {
     }
 }
 
-/// For which stack a process works: what its command line says, else the environment in which
-/// `imagebus serve` starts it (PROTOCOL §10.3).
+/// The stack that a process works for: from the command line, or else from the environment set by
+/// `imagebus serve` (PROTOCOL §10.3).
 enum ExtensionOptions {
-    /// Names of the arguments that people give.
+    /// The documented options, all of which take a value.
     private static let valued: Set<String> = [
         "runtime-dir", "pool", "arena-limit", "log-level", "log-format",
     ]
 
-    /// By the environment: an argument and the variable of its value.
+    /// Arguments and the environment variables that provide their values.
     private static let variables = [
         ("runtime-dir", "IMAGEBUS_RUNTIME_DIR"), ("pool", "IMAGEBUS_POOL"),
         ("restarts", "IMAGEBUS_RESTARTS"), ("ready-fd", "IMAGEBUS_LIFE_FD"),
     ]
 
-    /// Whether it is to say what it is, and nothing else.
+    /// Whether help was requested.
     static func wantHelp(_ words: [String]) -> Bool {
         words.contains { $0 == "--help" || $0 == "-h" }
     }
 
-    /// What the program of a worker understands. Throws for what is no argument, and where nothing
-    /// says for whom it works.
+    /// Converts the command line and environment to the arguments of a worker program. Throws for
+    /// unknown arguments and if no stack is specified.
     static func arguments(
         _ words: [String], environment: [String: String]
     ) throws -> ProgramArguments {
@@ -230,13 +229,13 @@ enum ExtensionOptions {
         return arguments
     }
 
-    /// `--pool=qoi` as `--pool qoi`.
+    /// Splits `--pool=qoi` into `--pool qoi`.
     private static func parts(_ word: String) -> [String] {
         guard word.hasPrefix("--"), let place = word.firstIndex(of: "=") else { return [word] }
         return [String(word[..<place]), String(word[word.index(after: place)...])]
     }
 
-    /// What `--help` prints.
+    /// Returns the output of `--help`.
     static func help(_ program: String, does what: String) -> String {
         """
         \(program): \(what), as a worker of a foreign pool of Imagebus.

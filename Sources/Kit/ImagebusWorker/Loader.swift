@@ -5,59 +5,62 @@ import Observability
 import StageContract
 import Synchronization
 
-/// Obtains the bytes of URLs. SDWebImage's loader.
+/// Loads the bytes of URLs. Corresponds to SDWebImage's loader.
 ///
-/// `credit` loads run at a time, each on a thread of its own. A load that nobody wants is over at
-/// once, and its thread may end when it will; where more than 16 of these go on, the process ends.
+/// Up to `credit` loads run concurrently, each on its own thread. A canceled load ends immediately
+/// for its caller, and its thread may finish later. If more than 16 canceled loads are still
+/// running, the process exits.
 public protocol Loader: Sendable {
-    /// Those of the URLs; `schemes` of the pool names them as well.
+    /// The URL schemes to load, which the pool's `schemes` must also list.
     var schemes: [String] { get }
 
-    /// Loads at a time, from 1 to 256; 8 where an author says nothing else. `credit` of the pool
-    /// may be less.
+    /// The number of concurrent loads, from 1 to 256. The default is 8. The pool's `credit` setting
+    /// may reduce it.
     var credit: Int { get }
 
-    /// The bytes of an image: 1 to `report.bytesMax`. The URL and the headers are a stranger's: no
-    /// path, host or query of them leads anywhere by itself.
+    /// Loads the bytes of an image: 1 to `report.bytesMax`. The URL and the headers are untrusted:
+    /// don't use a path, host or query from them without checking it.
     ///
-    /// Throws ``Failure`` in a domain of its own, or `ImageError`; whatever else is `internalError`
-    /// for the caller, who learns its type.
+    /// Throws ``Failure`` with a domain of its own, or `ImageError`. Any other error is reported to
+    /// the caller as `internalError` with the name of its type.
     func load(_ url: String, headers: [HTTPHeader], _ report: LoadReport) throws -> Loaded
 }
 
 extension Loader {
-    /// Eight.
+    /// The default of 8 concurrent loads.
     public var credit: Int { 8 }
 }
 
-/// Bytes, with what an HTTP origin would say of them.
+/// Loaded bytes, with the metadata that an HTTP origin would send.
 public struct Loaded: Hashable, Sendable {
     /// The bytes of an image.
     public var bytes: [UInt8]
     /// Their media type.
     public var contentType: String?
-    /// By what they are known again: a load that asks whether they are still the same is then
-    /// answered without them.
+    /// The entity tag that identifies the bytes. A conditional load is then answered without them
+    /// if they haven't changed.
     public var etag: String?
-    /// The same by a date of HTTP.
+    /// The date of the last modification, as an HTTP date, for the same purpose.
     public var lastModified: String?
-    /// For how long they may be kept, in the words of `Cache-Control`.
+    /// How long the bytes may be cached, as a `Cache-Control` value.
     public var cacheControl: String?
 
-    /// Bytes of which nothing else is known. Of each text that is set later 1,024 bytes count.
+    /// Creates a value without further metadata. Of each metadata text, at most 1,024 bytes are
+    /// used.
     public init(_ bytes: [UInt8], etag: String? = nil) {
         self.bytes = bytes
         self.etag = etag
     }
 }
 
-/// What a load says while it works, and what it is told. Any thread.
+/// Reports the progress of a load, and provides its limits and cancellation. Can be used from any
+/// thread.
 public final class LoadReport: Sendable {
     private struct State {
         var deadline: UInt64
         var wantsProgress: Bool
         var isCancelled = false
-        /// When something was told last.
+        /// When progress was last sent.
         var told: UInt64 = 0
         var last: Amount?
     }
@@ -69,10 +72,10 @@ public final class LoadReport: Sendable {
 
     private let state: Mutex<State>
     private let tell: @Sendable (_ received: UInt64, _ expected: UInt64) -> Void
-    /// Nanoseconds between two messages.
+    /// The minimum interval between two messages, in nanoseconds.
     private static let pause: UInt64 = 20_000_000
 
-    /// Bytes of the result at most.
+    /// The largest allowed result, in bytes.
     public let bytesMax: Int
 
     init(
@@ -85,22 +88,23 @@ public final class LoadReport: Sendable {
             State(deadline: Self.deadline(in: millisecondsLeft), wantsProgress: wantsProgress))
     }
 
-    /// Whether nobody waits any more.
+    /// Whether the load was canceled.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Milliseconds until nobody waits any more.
+    /// The time until the deadline, in milliseconds.
     public var millisecondsLeft: Int {
         let (deadline, now) = (state.withLock { $0.deadline }, MonotonicClock.now())
         return deadline > now ? Int((deadline - now) / 1_000_000) : 0
     }
 
-    /// Throws where nobody waits any more; let it through.
+    /// Throws if the load was canceled. Let the error propagate.
     public func check() throws(CancellationError) {
         if isCancelled { throw CancellationError() }
     }
 
-    /// How far it is, in whatever unit; 0 expected: not known. Throws as `check` does. May be said
-    /// as often as it is known: one in twenty milliseconds travels, and the last one.
+    /// Reports progress, in any unit; `expected` is 0 if unknown. Throws like `check`. Can be
+    /// called as often as progress is made: at most one update per twenty milliseconds is sent, and
+    /// always the last one.
     public func callAsFunction(
         _ received: Int, of expected: Int = 0
     ) throws(CancellationError) {
@@ -125,11 +129,12 @@ public final class LoadReport: Sendable {
     }
 }
 
-// What the session tells it, on the bus thread.
+// Called by the worker's session, on the bus thread.
 extension LoadReport {
     func cancel() { state.withLock { $0.isCancelled = true } }
 
-    /// Whoever begins to listen is told at once.
+    /// Updates the deadline and whether progress is requested; a new request is answered
+    /// immediately.
     func adjust(millisecondsLeft: UInt32, wantsProgress: Bool) {
         let amount: Amount? = state.withLock { state in
             state.deadline = Self.deadline(in: millisecondsLeft)
@@ -140,12 +145,12 @@ extension LoadReport {
     }
 }
 
-/// Does the jobs of a loader. Any thread.
+/// Executes the jobs of a loader. Can be used from any thread.
 struct LoaderStage<Author: Loader>: Sendable {
     let loader: Author
     let log: Log
 
-    /// The body that a job asks for, in a block of `output`.
+    /// Loads the body for a job into a block of `output`.
     func perform(
         _ work: FetchWork, output: some OutputSpace, _ report: LoadReport
     ) throws(ImageError) -> FetchedBody {
@@ -180,7 +185,7 @@ struct LoaderStage<Author: Loader>: Sendable {
         return body
     }
 
-    /// As much of a text as travels.
+    /// Truncates a text to the length that can be sent.
     static func cut(_ text: String?) -> String? {
         guard let text else { return nil }
         let most = MessageLimits.originHeaderBytesMax

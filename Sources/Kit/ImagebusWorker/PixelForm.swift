@@ -2,14 +2,14 @@ public import ImageModel
 import Messages
 import StageContract
 
-/// How many pixels there are, and what each is made of: samples of 8 bits, in rows from top to
-/// bottom without gaps.
+/// The dimensions and samples of an image: 8-bit samples in rows from top to bottom, without
+/// padding.
 public struct PixelForm: Hashable, Sendable {
-    /// The samples of a pixel, next to each other. Alpha is straight, not multiplied.
+    /// The samples of a pixel, interleaved. Alpha is straight, not premultiplied.
     public enum Bands: Int, Hashable, Sendable, CaseIterable {
-        /// One sample.
+        /// Gray, one sample.
         case grey = 1
-        /// Grey and alpha.
+        /// Gray and alpha.
         case greyAlpha = 2
         /// Red, green and blue.
         case rgb = 3
@@ -20,28 +20,30 @@ public struct PixelForm: Hashable, Sendable {
         public var hasAlpha: Bool { self == .greyAlpha || self == .rgba }
     }
 
-    /// Columns and rows.
+    /// Width and height in pixels.
     public var size: PixelSize
     /// The samples of a pixel.
     public var bands: Bands
 
-    /// Any size, as a file says it; whether it makes sense is looked at before pixels are made.
+    /// Creates a form with any size, as read from a file; it is validated before pixels are
+    /// allocated.
     public init(width: Int, height: Int, bands: Bands) {
         size = PixelSize(width: width, height: height)
         self.bands = bands
     }
 
-    /// Bytes of all samples; `nil` for no size, and where that is no number.
+    /// The total size of all samples in bytes; `nil` for an empty or negative size, and on
+    /// overflow.
     public var byteCount: Int? {
         guard size.isPositive, let area = size.area else { return nil }
         let (count, overflow) = area.multipliedReportingOverflow(by: bands.rawValue)
         return overflow ? nil : count
     }
 
-    /// Bytes from one row to the next.
+    /// The number of bytes from one row to the next.
     public var stride: Int { size.width * bands.rawValue }
 
-    /// How such samples lie in a block, `offset` bytes from its start.
+    /// Returns the layout of such samples in a block, `offset` bytes from its start.
     func layout(at offset: Int = 0) -> PixelLayout {
         let bands = PixelPlane.Bands(rawValue: UInt8(bands.rawValue)) ?? .rgba
         let plane = PixelPlane(bands: bands, offset: offset, size: size, stride: stride)
@@ -49,13 +51,13 @@ public struct PixelForm: Hashable, Sendable {
     }
 }
 
-/// Pixels as work of others is given them: interleaved, as they are shown, 8 bits a sample, without
-/// gaps. Good as long as the bytes are mapped.
+/// Pixels in the form in which plug-ins receive them: interleaved, upright, 8 bits per sample,
+/// without padding. Valid while the bytes are mapped.
 struct ShownPixels {
     let form: PixelForm
     let samples: UnsafeBufferPointer<UInt8>
 
-    /// Throws `invalidRequest` for pixels that lie in another way, and for fewer bytes.
+    /// Throws `invalidRequest` for pixels in another layout, and if there are too few bytes.
     init(_ layout: PixelLayout, in input: UnsafeRawBufferPointer) throws(ImageError) {
         guard let form = PixelForm(layout), let end = layout.pixelByteCount, end <= input.count
         else {
@@ -80,8 +82,8 @@ extension PixelForm {
 }
 
 extension OutputBlock {
-    /// `count` of its bytes behind `offset`, all 0: a block is used again, and what an author does
-    /// not write must not be a part of another image.
+    /// Returns `count` bytes from `offset`, set to 0. Blocks are reused, so bytes that the author
+    /// doesn't write must not leak another image.
     func blank(_ count: Int, at offset: Int = 0) -> UnsafeMutableBufferPointer<UInt8> {
         UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + count])
             .initializeMemory(as: UInt8.self, repeating: 0)

@@ -1,5 +1,5 @@
-// The types of other rooms that stand in this library's public declarations, so that who uses it
-// imports `ImagebusWorker` alone.
+// The types of other modules that appear in this library's public declarations are re-exported, so
+// that users need to import only `ImagebusWorker`.
 
 @_exported public import struct ImageModel.AnimationFacts
 @_exported public import struct ImageModel.CustomStep

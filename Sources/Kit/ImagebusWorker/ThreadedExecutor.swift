@@ -8,8 +8,8 @@ import StageContract
 import Synchronization
 import WorkerRuntime
 
-/// Several jobs at a time, each on a thread of its own, which may be left alone: a job that nobody
-/// wants is over at once.
+/// Executes several jobs concurrently, each on its own thread. A canceled job ends immediately, and
+/// its thread is abandoned.
 final class ThreadedExecutor: JobExecutor {
     typealias Perform = @Sendable (Job, LoadReport) throws(ImageError) -> JobResult
 
@@ -31,16 +31,16 @@ final class ThreadedExecutor: JobExecutor {
     private let prepare: (Job) -> Perform
     private let ended = EndedJobs()
     private var held: [JobID: Held] = [:]
-    /// Jobs that are over, and whose functions are not.
+    /// The number of jobs that have ended while their functions are still running.
     private(set) var forsakenCount = 0
 
     let credit: UInt32
     let needsHardCancel = false
 
-    /// Functions that go on for nobody at most.
+    /// The largest number of abandoned functions still running.
     static let forsakenMax = 16
 
-    /// What threads have done, until the bus thread looks.
+    /// The results of threads, until the bus thread collects them.
     private final class EndedJobs: Sendable {
         let jobs = Mutex<[Ended]>([])
     }
@@ -54,7 +54,7 @@ final class ThreadedExecutor: JobExecutor {
             prepare: { _ in perform })
     }
 
-    /// `prepare` is called on the bus thread, in the order in which jobs come.
+    /// `prepare` is called on the bus thread, in the order in which jobs arrive.
     init(
         name: String, credit: UInt32, arena: Arena, reporter: WorkerReporter,
         prepare: @escaping (Job) -> Perform

@@ -3,44 +3,45 @@ import Messages
 import Observability
 import StageContract
 
-/// Does steps that are named `VENDOR.STEP`, on pixels. SDWebImage's transformer.
+/// Performs custom steps, named `VENDOR.STEP`, on pixels. Corresponds to SDWebImage's transformer.
 ///
-/// Steps of Imagebus may come before and behind them in one request. Name and parameters of a step
-/// are in the cache key, so what it makes of the same ones has to stay the same: a version belongs
-/// into the name. One image at a time, on a thread of its own; a function that heeds no cancel ends
-/// the process.
+/// A request may contain built-in steps before and after them. The name and parameters of a step
+/// are part of the cache key, so the same ones must always produce the same result: include a
+/// version in the name. One image is processed at a time, on a dedicated thread. If a function
+/// ignores cancellation, the process exits.
 public protocol Transformer: Sendable {
-    /// Their names; `steps` of the pool names them as well.
+    /// The names of the steps, which the pool's `steps` must also list.
     var steps: [String] { get }
 
-    /// The samples of the pixels that the step makes of such; as many as before, where an author
-    /// says nothing else. Throws as `transform` does.
+    /// Returns the samples of the step's output for an input of this form. The default returns
+    /// those of the input. Throws like `transform`.
     func bands(after step: CustomStep, of image: PixelForm) throws -> PixelForm.Bands
 
-    /// Writes the pixels that the step makes of `samples`, which are those of `image`: as many
-    /// columns and rows, each with the samples of `bands(after:of:)`. `output` has room for them
-    /// and nothing else, and is 0 where it is not written.
+    /// Performs a step on `samples`, which have the form `image`. The output has the same width and
+    /// height, with the samples of `bands(after:of:)`. `output` has exactly the required size and
+    /// is initialized to 0.
     ///
-    /// Throws ``InvalidInput`` for parameters that say nothing, ``Failure`` or `ImageError`;
-    /// whatever else is `internalError` for the caller, who learns its type.
+    /// Throws ``InvalidInput`` for invalid parameters, ``Failure`` or `ImageError`. Any other error
+    /// is reported to the caller as `internalError` with the name of its type.
     func transform(
         _ samples: Span<UInt8>, of image: PixelForm, by step: CustomStep,
         into output: inout MutableSpan<UInt8>, _ cancellation: Cancellation) throws
 }
 
 extension Transformer {
-    /// As many as before.
+    /// Returns the samples of the input.
     public func bands(after step: CustomStep, of image: PixelForm) -> PixelForm.Bands {
         image.bands
     }
 }
 
-/// Does the jobs of a transformer. One thread.
+/// Executes the jobs of a transformer. Single-threaded.
 struct TransformerStage<Author: Transformer> {
     let transformer: Author
     let log: Log
 
-    /// The pixels that a step makes of those that lie in `input`, as a PAM in a block of `output`.
+    /// Performs a step on the pixels in `input` and writes the result as PAM into a block of
+    /// `output`.
     func perform(
         _ work: TransformWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: Cancellation

@@ -2,7 +2,7 @@ import ImageModel
 import MicroHTTPD
 import Synchronization
 
-/// The origin of a measurement: images in memory, and one that never ends.
+/// The origin of a measurement: serves images from memory, and one that never ends.
 final class BenchOrigin: Sendable {
     private let images: SharedImages
     private let server: HTTPServer
@@ -23,32 +23,33 @@ final class BenchOrigin: Sendable {
         }
     }
 
-    /// `IP:PORT`, as `--allow-address` wants it.
+    /// `IP:PORT`, as `--allow-address` requires it.
     var authority: String { "127.0.0.1:\(server.port)" }
 
-    /// The URL of an image; a number makes it another one for the stack.
+    /// Returns the URL of an image; different numbers count as different images for the stack.
     func url(_ name: String, _ number: Int) -> String { "\(url(name))?\(number)" }
 
-    /// The URL of an image.
+    /// Returns the URL of an image.
     func url(_ name: String) -> String { "http://\(authority)/\(name)" }
 
-    /// How often an image was asked for, whatever its number.
+    /// Returns how often an image was requested, with any number.
     func requestCount(_ name: String) -> Int { images.requests.withLock { $0[name] ?? 0 } }
 
     func add(_ name: String, _ bytes: [UInt8]) {
         images.bytes.withLock { $0[name] = bytes }
     }
 
-    /// What it shows under a name.
+    /// Returns the image served under a name.
     func bytes(_ name: String) -> [UInt8]? { images.bytes.withLock { $0[name] } }
 
-    /// Adds an image of which so many bytes come, and nothing more until the peer leaves.
+    /// Adds an image of which only `count` bytes are sent; then the connection stalls until the
+    /// peer disconnects.
     func add(_ name: String, _ bytes: [UInt8], holdingAfter count: Int) {
         images.held.withLock { $0[name] = count }
         add(name, bytes)
     }
 
-    /// The name of the image that stops after its first bytes until the peer leaves.
+    /// The name of an image whose transfer stalls after the first bytes until the peer disconnects.
     static let stalled = "stalled.jpg"
     private static let stalledBytes = [UInt8](repeating: 0xFF, count: 1 << 20)
 
@@ -71,9 +72,9 @@ final class BenchOrigin: Sendable {
     }
 }
 
-/// An image that costs a codec about what a photograph does: smooth, with texture on it.
+/// An image that takes a codec about as much time as a photograph: smooth, with added texture.
 enum BenchImage {
-    /// Its bytes as an uncompressed PNG.
+    /// Returns the image as an uncompressed PNG.
     static func raw(width: Int, height: Int) -> [UInt8] {
         RawPNG(width: width, height: height) { y, row in
             var noise = UInt32(truncatingIfNeeded: y &* 2_654_435_761) | 1
@@ -90,12 +91,12 @@ enum BenchImage {
     }
 }
 
-/// A PNG without compression (RFC 2083, RFC 1951 §3.2.4): what an image is that nobody has
-/// encoded yet, in a format that the decoder takes.
+/// An uncompressed PNG (RFC 2083, RFC 1951 §3.2.4): a raw image in a format that the decoder
+/// accepts.
 struct RawPNG {
     private(set) var bytes: [UInt8]
 
-    /// 8-bit RGB; `row` fills one row, three bytes a pixel.
+    /// Creates an 8-bit RGB image; `row` fills one row with three bytes per pixel.
     init(width: Int, height: Int, row: (Int, inout [UInt8]) -> Void) {
         bytes = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         bytes.reserveCapacity(width * height * 3 + height * 8 + 1_024)
@@ -107,7 +108,7 @@ struct RawPNG {
             bytes += [0x78, 0x01]
             for number in 0..<height {
                 row(number, &pixels)
-                // The filter byte 0, then the row as it is.
+                // Filter type 0, then the unfiltered row.
                 line.replaceSubrange(1..., with: pixels)
                 adler.add(line)
                 Self.appendStored(line, isLast: number == height - 1, to: &bytes)
@@ -117,7 +118,7 @@ struct RawPNG {
         append(chunk: "IEND") { _ in }
     }
 
-    /// Length, name, data and checksum.
+    /// Appends length, name, data and checksum.
     private mutating func append(chunk name: String, _ data: (inout [UInt8]) -> Void) {
         let start = bytes.count
         bytes += [0, 0, 0, 0] + Array(name.utf8)
@@ -127,7 +128,7 @@ struct RawPNG {
         bytes += Self.word(Int(CRC32.of(bytes[(start + 4)...])))
     }
 
-    /// Blocks of at most 65,535 bytes that are not compressed.
+    /// Appends stored (uncompressed) blocks of at most 65,535 bytes.
     private static func appendStored(_ line: [UInt8], isLast: Bool, to bytes: inout [UInt8]) {
         var start = 0
         while start < line.count {
@@ -157,7 +158,7 @@ struct Adler32 {
     mutating func add(_ bytes: [UInt8]) {
         var start = 0
         while start < bytes.count {
-            // So many sums fit into 32 bits.
+            // The largest number of bytes for which the sums don't overflow 32 bits.
             let end = min(start + 5_552, bytes.count)
             for index in start..<end {
                 low &+= UInt32(bytes[index])

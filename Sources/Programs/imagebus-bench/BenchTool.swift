@@ -50,7 +50,8 @@ enum BenchTool {
         }
     }
 
-    /// Waits for the report. A first Ctrl-C asks for what there is, a second for nothing.
+    /// Runs a measurement and waits for its report. The first Ctrl-C ends the measurement early, a
+    /// second one aborts it.
     private static func measure(
         _ kind: any BenchKind.Type, _ setting: BenchSetting, _ interruption: Interruption,
         isOwn: Bool
@@ -66,43 +67,43 @@ enum BenchTool {
     }
 }
 
-/// One kind of measurement: `imagebus bench NAME`. A new one is a type that is put into `all`.
+/// A kind of measurement: `imagebus bench NAME`. To add one, define a type and add it to `all`.
 protocol BenchKind: Sendable {
-    /// On the command line and in the report.
+    /// The name on the command line and in the report.
     static var name: String { get }
-    /// What is measured, for the list of kinds.
+    /// A description for the list of kinds.
     static var summary: String { get }
-    /// Loads at a time where nothing is said.
+    /// The default number of concurrent loads.
     static var concurrency: Int { get }
-    /// Seconds where nothing is said.
+    /// The default duration in seconds.
     static var seconds: Int { get }
-    /// Whether it takes the options of `get` that say what is loaded, and how.
+    /// Whether it accepts the options of `get` that specify what is loaded, and how.
     static var takesRequest: Bool { get }
-    /// Processes that decode, and as many that transform, in a stack of its own.
+    /// The number of decode workers, and of transform workers, in a private stack.
     static var workers: Int { get }
     /// Whether it can end after a number of loads.
     static var takesRequestsMax: Bool { get }
 
     init(_ setting: BenchSetting)
 
-    /// Measures, until the time is over or `setting.hasStopped`.
+    /// Runs the measurement until the time is up or `setting.hasStopped`.
     func run() async throws(ImageError) -> any BenchReport
 }
 
 extension BenchKind {
     static var takesRequest: Bool { true }
     static var takesRequestsMax: Bool { false }
-    /// One a core, as `serve` has them.
+    /// One per core, as in `serve`.
     static var workers: Int { CurrentProcess.processorCount }
 }
 
-/// What a measurement found; its JSON is one object with the names of SEMANTICS §15.5.
+/// The result of a measurement; its JSON is an object with the names of SEMANTICS §15.5.
 protocol BenchReport: Encodable, Sendable {
-    /// For people.
+    /// The report in human-readable form.
     var text: String { get }
 }
 
-/// The kinds that there are.
+/// The kinds of measurement.
 enum BenchKinds {
     static let all: [any BenchKind.Type] = [
         HitBench.self, ColdBench.self, StormBench.self, CancelBench.self, FloodBench.self,
@@ -111,29 +112,29 @@ enum BenchKinds {
     static var names: String { all.map { $0.name }.joined(separator: ", ") }
 }
 
-/// What `bench` was told.
+/// The options of `bench`.
 struct BenchOptions: Hashable {
     /// One of `BenchKinds`.
     var kind: String
-    /// The image, with `{n}` or without; nil for those that the command serves by itself.
+    /// The URL of the image, optionally with `{n}`; `nil` for images served by the command itself.
     var url: String? { request.url.isEmpty ? nil : request.url }
-    /// What is wanted of each image. Its URL is empty where the command serves its own.
+    /// The request for each image. Its URL is empty if the command serves the images itself.
     var request: ImageRequest
-    /// Whether more is said of the request than its URL.
+    /// Whether more than the URL of the request is specified.
     var isRequestChosen: Bool
-    /// Whether the source as it is was asked for, and not merely no step.
+    /// Whether the unmodified source was requested explicitly.
     var wantsSource: Bool
-    /// For each kind of work.
+    /// The duration of each kind of work.
     var seconds: Int
-    /// Loads at a time.
+    /// The number of concurrent loads.
     var concurrency: Int
-    /// Images of `hit`; nil: one, or as many as loads at a time.
+    /// The number of images for `hit`; `nil` for one, or for as many as concurrent loads.
     var hot: Int?
-    /// Threads with blocking calls.
+    /// The number of threads with blocking calls.
     var threads: Int?
-    /// Whether each hit is asked for.
+    /// Whether every hit requires a message.
     var byMessage: Bool
-    /// Loads after which it ends, if the time is not over before.
+    /// The number of loads after which the measurement ends, unless time runs out before.
     var requestsMax: Int
     var printsJSON: Bool
     var stack: StackOptions
@@ -181,12 +182,12 @@ struct BenchOptions: Hashable {
             } ?? .max
         printsJSON = read.isSet("json")
         stack = try StackOptions(read, environment: environment)
-        // What is measured is not kept.
+        // Measured images are not kept on disk.
         stack.cacheDirectory = nil
         stack.workers = type.workers
     }
 
-    /// A number that only one kind takes.
+    /// Parses a number that only one kind accepts.
     private static func count(
         _ kind: String, _ read: ReadOptions, _ name: String, _ type: any BenchKind.Type, _ most: Int
     ) throws(UsageError) -> Int? {
@@ -208,18 +209,18 @@ struct BenchOptions: Hashable {
 }
 
 extension RequestOptions {
-    /// How urgent a request is: says nothing about what is loaded.
+    /// Priority options, which don't affect what is loaded.
     fileprivate static let priorities: RequestOptions = [.highPriority, .lowPriority]
 }
 
-/// What all kinds of measurement share: the options, an origin, the stack.
+/// What all kinds of measurement share: the options, an origin and the stack.
 final class BenchSetting: Sendable {
     let options: BenchOptions
     let origin: BenchOrigin
     let client: ImagebusClient
-    /// Another connection, for more loads at a time than one may have.
+    /// Opens another connection, for more concurrent loads than one connection may have.
     let connect: @Sendable () throws(ImageError) -> ImagebusClient
-    /// On `admin/`: who may see all processes.
+    /// A client on `admin/`, which can see all processes.
     let watcher: ImagebusClient
     private let isStopped = Atomic(false)
     private let lastNumber = Atomic(0)
@@ -233,23 +234,23 @@ final class BenchSetting: Sendable {
         (client, self.watcher) = (try connect(), watcher)
     }
 
-    /// Ends after the loads that are under way.
+    /// Ends the measurement after the loads in flight.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
     var hasStopped: Bool { isStopped.load(ordering: .relaxed) }
 
-    /// Says on standard error what is being done: a measurement takes its time.
+    /// Reports the current activity on standard error, because a measurement takes time.
     func say(_ what: String) { Terminal.error("imagebus bench: \(what)\n") }
 
-    /// A number that no image of this measurement had before.
+    /// Returns a number that no image of this measurement has had before.
     func next() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
 
-    /// The coordinator of the stack; nil where its number means nothing here.
+    /// Returns the stack's coordinator; `nil` if there is none in the status.
     func coordinator() async throws(ImageError) -> StatusReport.ProcessStatus? {
         try await watcher.status().processes.first { $0.kind == .coordinator }
     }
 
-    /// Puts an image at the origin that the stack encodes from one that this command draws.
+    /// Draws an image, has the stack encode it, and serves the result from the origin.
     func makeImage(
         _ name: String, width: Int, height: Int, _ output: OutputOptions
     ) async throws(ImageError) {
@@ -257,7 +258,7 @@ final class BenchSetting: Sendable {
         try await encode(name, output)
     }
 
-    /// The same from the drawing of the last image.
+    /// Encodes the most recently drawn image in the same way.
     func encode(_ name: String, _ output: OutputOptions) async throws(ImageError) {
         var request = ImageRequest(url: origin.url("raw.png", next())).unkept
         request.output = output
@@ -267,7 +268,7 @@ final class BenchSetting: Sendable {
 }
 
 extension ImageRequest {
-    /// The same, but no cache is asked and nothing is stored.
+    /// The same request without querying or storing in caches.
     var unkept: ImageRequest {
         var request = self
         request.options.insert(.fromLoaderOnly)
@@ -277,17 +278,17 @@ extension ImageRequest {
     }
 }
 
-/// URLs of a measurement.
+/// Numbered URLs.
 enum BenchURL {
     static let place = "{n}"
 
-    /// `{n}` is the number; without one, the number is a query of its own.
+    /// Replaces `{n}` by a number, or else appends the number as a query.
     static func numbered(_ url: String, _ number: Int) -> String {
         if url.contains(place) { return counted(url, number) }
         return url + (url.contains("?") ? "&" : "?") + "\(number)"
     }
 
-    /// `{n}` is the number; without one, it is always the same image.
+    /// Replaces `{n}` by a number; without `{n}`, the URL is unchanged.
     static func counted(_ url: String, _ number: Int) -> String {
         url.replacing(place, with: "\(number)")
     }

@@ -4,7 +4,7 @@ import Linux
 import Messages
 import Reporting
 
-/// Begins loads and cancels them, phase by phase; the figures are the coordinator's.
+/// Starts loads and cancels them in each phase; the times are measured by the coordinator.
 struct CancelBench: BenchKind {
     static let name = "cancel"
     static let summary = "how soon a cancelled load frees its worker"
@@ -16,9 +16,9 @@ struct CancelBench: BenchKind {
     private let setting: BenchSetting
     private var options: BenchOptions { setting.options }
 
-    /// Loads of one phase at most.
+    /// The maximum number of loads per phase.
     private static let loadsMax = 200
-    /// Until the workers have let go of what was cancelled.
+    /// How long workers may take to finish canceled jobs.
     private static let settleMilliseconds = 5_000
 
     init(_ setting: BenchSetting) { self.setting = setting }
@@ -51,7 +51,7 @@ struct CancelBench: BenchKind {
 
     // MARK: - Images
 
-    /// The stack encodes what the command draws.
+    /// Creates the source images by having the stack encode images drawn by this command.
     private func makeImages() async throws(ImageError) {
         let jpeg = OutputOptions(format: .jpeg, quality: 90)
         try await setting.makeImage("18.jpg", width: 4_899, height: 3_674, jpeg)
@@ -90,20 +90,21 @@ struct CancelBench: BenchKind {
         }
     }
 
-    /// When a load of the phase is in its stage.
+    /// Returns when a load of the phase is in its stage, in milliseconds after its start.
     private func window(_ phase: CancelPhase) async throws(ImageError) -> ClosedRange<Double> {
-        // Nothing to measure: it is in its stage from the first moment on.
+        // No need to measure: it is in its stage from the beginning.
         if phase.source == .stalled { return 2...50 }
         if phase.source == .arriving { return try await windowOfArriving(phase) }
-        // The first one also warms the workers up.
+        // The first load also warms up the workers.
         _ = try await setting.client.load(phase.request(url: url(phase))).response
         let image = try await setting.client.load(phase.request(url: url(phase))).response
         return phase.window(image.timings)
     }
 
-    /// The same of a load that comes to no end: it shows what has arrived. The first look is at the
-    /// first bytes, the last one at all that come, and the longest by far. Nobody looks again where
-    /// the decoder is busy as they come, on a machine with other work: then it is loaded once more.
+    /// Returns the window for a load that never ends and shows partial images. The first decode
+    /// covers the first bytes; the last one covers all bytes that arrive and takes by far the
+    /// longest. If the decoder is busy while they arrive, because of other load on the machine, no
+    /// partial image is produced; then the load is repeated.
     private func windowOfArriving(
         _ phase: CancelPhase
     ) async throws(ImageError) -> ClosedRange<Double> {
@@ -113,7 +114,7 @@ struct CancelBench: BenchKind {
         throw ImageError(.internalError, "nothing was shown of what has arrived")
     }
 
-    /// Milliseconds until more than half of what comes is shown; nil where it is not.
+    /// Returns the milliseconds until more than half of the bytes are shown; `nil` if they are not.
     private func timeUntilShown(_ phase: CancelPhase) async -> Double? {
         let came = setting.origin.bytes("arriving.jpg")?.count ?? 0
         let began = MonotonicClock.now()
@@ -140,19 +141,20 @@ struct CancelBench: BenchKind {
             let delay = Duration.microseconds(Int(Double.random(in: window) * 1_000))
             let request = phase.request(url: url(phase))
             tally.count(await setting.client.load(request).end(cancelledAfter: delay))
-            // Else the next loads would only wait for the successor of a process.
+            // Otherwise the next loads would only wait for the replacement of a process.
             if phase.isHard { _ = try? await settled(phase) }
         }
         return tally
     }
 
-    /// Every kind is there, also after hard cancels, and nobody has anything to do.
+    /// Whether all kinds of workers are present, including after hard cancels, and idle.
     private static func isAtRest(_ report: StatusReport) -> Bool {
         Set(report.processes.map(\.kind)).isSuperset(of: WorkerKind.workers)
             && report.processes.allSatisfy { $0.jobs == 0 }
     }
 
-    /// The figures of the phase's stage once no worker holds a job any more.
+    /// Waits until no worker holds a job, and returns the cancellation metrics of the phase's
+    /// stage.
     private func settled(_ phase: CancelPhase) async throws(ImageError)
         -> StatusReport.Cancellations
     {
@@ -168,32 +170,33 @@ struct CancelBench: BenchKind {
     }
 }
 
-/// One kind of work that is cancelled in its middle.
+/// A kind of work that is canceled while in progress.
 struct CancelPhase: Hashable, Sendable {
     /// What is loaded.
     enum Source: Hashable, Sendable {
         /// A transfer that never ends.
         case stalled
-        /// 18 megapixels, baseline.
+        /// 18 megapixels, baseline JPEG.
         case jpeg
         /// 6 megapixels.
         case smallJPEG
         /// 6 megapixels.
         case png
-        /// 18 megapixels, progressive, of which two thirds arrive: what is here first is decoded.
+        /// 18 megapixels, progressive JPEG, of which two thirds arrive and are decoded.
         case arriving
     }
 
-    /// For people, and a name in JSON.
+    /// A description, and a name in JSON.
     let work: String
-    /// As the coordinator's report names it.
+    /// The name in the coordinator's report.
     let stage: String
     let source: Source
     let steps: [TransformStep]
     let output: OutputOptions
-    /// What p99 is held against.
+    /// The target for the 99th percentile.
     let targetMilliseconds: Double
-    /// Native code does not heed a cancel here: after each, a new process is waited for.
+    /// Whether native code ignores cancellation here, so that every cancel ends the process and its
+    /// replacement is waited for.
     let isHard: Bool
 
     private init(
@@ -204,13 +207,13 @@ struct CancelPhase: Hashable, Sendable {
         (output, targetMilliseconds, self.isHard) = (OutputOptions(format: format), target, isHard)
     }
 
-    /// A flip needs all pixels and costs nothing else. The large box makes the transform long
-    /// beside the decode before it.
+    /// A flip requires all pixels and costs nothing else. The large box makes the transform long
+    /// compared to the preceding decode.
     private static let flip = TransformStep.flip(horizontal: true, vertical: false)
     private static let enlarge = TransformStep.resize(
         PixelSize(width: 4_000, height: 4_000), .fill)
 
-    /// All of them, with the command's own images.
+    /// All phases, with the command's own images.
     static let all = [
         CancelPhase("download", "fetch", .stalled, target: 5),
         CancelPhase("decode JPEG", "decode", .jpeg, [flip], target: 20),
@@ -222,7 +225,7 @@ struct CancelPhase: Hashable, Sendable {
             "encode WebP", "transform", .smallJPEG, [flip], .webp, target: 600, isHard: true),
     ]
 
-    /// Those for an image of somebody else, whatever its format is.
+    /// The phases for a user-specified image of any format.
     static let foreign = [
         CancelPhase("download", "fetch", .jpeg, target: 5),
         CancelPhase("decode", "decode", .jpeg, [flip], target: 20),
@@ -231,7 +234,7 @@ struct CancelPhase: Hashable, Sendable {
         CancelPhase("encode WebP", "transform", .jpeg, [flip], .webp, target: 600, isHard: true),
     ]
 
-    /// A load of this work that asks no cache and is kept in none.
+    /// Returns a request for this work that doesn't query or store in caches.
     func request(url: String) -> ImageRequest {
         var request = ImageRequest(url: url)
         request.steps = steps
@@ -240,9 +243,9 @@ struct CancelPhase: Hashable, Sendable {
         return request.unkept
     }
 
-    /// From when to when after its beginning a load is in the stage, in milliseconds, by the
-    /// timings of one that came to its end: counted from there, since what lies between stages is
-    /// in the total alone.
+    /// Returns when a load is in the stage, in milliseconds after its start, based on the timings
+    /// of a complete load. Counted backwards from the end, because the time between stages is only
+    /// included in the total.
     func window(_ timings: StageTimings) -> ClosedRange<Double> {
         var end = timings.total - timings.store
         var length = timings.transform
@@ -252,12 +255,12 @@ struct CancelPhase: Hashable, Sendable {
     }
 }
 
-/// What became of loads that were to be cancelled.
+/// The results of loads to be canceled.
 struct CancelTally: Hashable, Sendable {
     var requests = 0
-    /// Loads that ended with another error than `cancelled`.
+    /// The number of loads that ended with an error other than `cancelled`.
     var errors = 0
-    /// Of loads that came to their end before.
+    /// The bytes of loads that completed before being canceled.
     var bytes = 0
 
     mutating func count(_ result: Result<ImageResponse, ImageError>) {
@@ -275,7 +278,7 @@ struct CancelTally: Hashable, Sendable {
     }
 }
 
-/// What `bench cancel` found; its JSON is one object (SEMANTICS §15.5).
+/// The result of `bench cancel`; its JSON is an object (SEMANTICS §15.5).
 struct CancelReport: BenchReport {
     /// One kind of work.
     struct Stage: Encodable, Sendable {
@@ -320,7 +323,7 @@ struct CancelReport: BenchReport {
         case p99 = "p99_ms"
     }
 
-    /// `all` are the cancels of all stages together.
+    /// `all` contains the cancellations of all stages.
     init(
         _ tally: CancelTally, seconds: Double, all: LatencyHistogram, stages: [Stage]
     ) {
@@ -330,7 +333,7 @@ struct CancelReport: BenchReport {
         p99 = (all.microseconds(at: 0.99) ?? 0) / 1_000
     }
 
-    /// For people.
+    /// The report in human-readable form.
     var text: String {
         TextTable.text(
             ["WORK", "STAGE", "CANCELS", "P50 MS", "P99 MS", "HARD", "TARGET MS", "VERDICT"],

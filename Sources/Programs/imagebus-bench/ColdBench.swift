@@ -5,23 +5,23 @@ import Messages
 import Reporting
 import Synchronization
 
-/// Loads images that nobody has: from their origin, through all stages, and nothing is stored.
+/// Loads uncached images from their origin, through all stages, without storing them.
 struct ColdBench: BenchKind {
     static let name = "cold"
     static let summary = "images from their origin, nothing stored"
-    /// As many as keep every worker busy; more of them only wait.
+    /// Enough to keep every worker busy; more would only wait.
     static var concurrency: Int { 4 * CurrentProcess.processorCount }
     static let seconds = 10
 
     private let setting: BenchSetting
-    /// Before it counts.
+    /// The duration of the warm-up before measuring, in seconds.
     private static let warmUpSeconds = 0.5
 
     init(_ setting: BenchSetting) { self.setting = setting }
 
     func run() async throws(ImageError) -> any BenchReport {
         let request = try await self.request()
-        // One that fails says why; many that fail would only be counted.
+        // A single failing load reports its error; failures of many would only be counted.
         let each = try await setting.client.load(numbered(request)).response.bytes?.count ?? 0
         _ = await LoadFlight(setting, seconds: Self.warmUpSeconds)
             .run(ColdLoads(setting.client) { numbered(request) }.load)
@@ -52,14 +52,14 @@ struct ColdBench: BenchKind {
 }
 
 extension ImageRequest {
-    /// What is measured where nothing is said: at most 512 pixels on a side, JPEG.
+    /// Sets the default: at most 512 pixels per side, JPEG.
     mutating func choosePreview() {
         steps = [.resize(PixelSize(width: 512, height: 512), .fit)]
         output = OutputOptions(format: .jpeg, quality: 80)
     }
 }
 
-/// Loads of images that differ, and how long each was in each stage.
+/// Loads of distinct images, with the time spent in each stage.
 final class ColdLoads: Sendable {
     private let client: ImagebusClient
     private let nextRequest: @Sendable () -> ImageRequest
@@ -69,7 +69,7 @@ final class ColdLoads: Sendable {
         (self.client, self.nextRequest) = (client, nextRequest)
     }
 
-    /// One load; its bytes, nil where it failed or came from a cache.
+    /// Performs one load; returns its size in bytes, or `nil` if it failed or came from a cache.
     var load: LoadFlight.Load {
         { [self] in
             guard let image = try? await client.load(nextRequest()).response,
@@ -83,7 +83,7 @@ final class ColdLoads: Sendable {
     var stages: StageFigures { recorded.withLock { $0 } }
 }
 
-/// What `bench cold` found; its JSON is one object (SEMANTICS §15.5).
+/// The result of `bench cold`; its JSON is an object (SEMANTICS §15.5).
 struct ColdReport: BenchReport {
     private let loads: LoadReport
     private let bytesEach: Int

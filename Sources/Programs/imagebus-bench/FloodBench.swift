@@ -4,10 +4,11 @@ import Linux
 import Messages
 import Reporting
 
-/// Hits of one client: alone, and while another one has very many loads queued.
+/// Measures the hits of one client: alone, and while another client has a very large number of
+/// loads queued.
 ///
-/// Both take turns, so that both see the same machine. The images of the flood are cold: each is
-/// fetched, decoded and transformed, so that all processes have more to do than they can.
+/// Both alternate, so that they run under the same conditions. The images of the flood are
+/// uncached: each is fetched, decoded and transformed, so all processes are overloaded.
 struct FloodBench: BenchKind {
     static let name = "flood"
     static let summary = "hits of one client while another one floods the stack"
@@ -16,9 +17,9 @@ struct FloodBench: BenchKind {
     static let takesRequest = false
 
     private let setting: BenchSetting
-    /// Many short ones: how fast a shared machine is changes within seconds.
+    /// Many short turns, because the speed of a shared machine changes within seconds.
     private static let turns = 9
-    /// Before it counts.
+    /// The duration of the warm-up before measuring, in seconds.
     private static let warmUpSeconds = 0.5
 
     init(_ setting: BenchSetting) { self.setting = setting }
@@ -43,13 +44,14 @@ struct FloodBench: BenchKind {
     }
 }
 
-/// Keeps very many cold loads queued for as long as something is measured.
+/// Keeps a very large number of uncached loads queued during a measurement.
 struct Flood: Sendable {
-    /// Loads that have no answer, all the time.
+    /// The number of loads in flight at all times.
     static let loads = 10_000
-    /// Of one connection: it may have 4,096 at a time.
+    /// The number of loads per connection, which is limited to 4,096.
     private static let loadsPerClient = 2_500
-    /// Until so many are queued, and until none is any more.
+    /// The timeout for this number of loads to be queued, and for the queue to drain, in
+    /// milliseconds.
     private static let settleMilliseconds = 60_000
 
     private let setting: BenchSetting
@@ -65,7 +67,8 @@ struct Flood: Sendable {
         self.clients = clients
     }
 
-    /// What `measure` found, and how many requests of the stack had no answer at its end.
+    /// Returns the result of `measure`, and the number of requests of the stack without an answer
+    /// at its end.
     func during<Value: Sendable>(
         _ measure: () async throws(ImageError) -> Value
     ) async throws(ImageError) -> (value: Value, queued: Int) {
@@ -91,7 +94,7 @@ struct Flood: Sendable {
         return found
     }
 
-    /// One load after the other; who cancels the task cancels the load.
+    /// Performs one load after the other; canceling the task cancels the load.
     private func keepLoading(_ client: ImagebusClient) async {
         while !Task.isCancelled, !setting.hasStopped {
             var request = ImageRequest(url: BenchURL.numbered(url, setting.next()))
@@ -118,24 +121,24 @@ struct Flood: Sendable {
     }
 }
 
-/// Hits without and with a flood, one after the other.
+/// One measurement of hits without and with a flood.
 struct FloodTurn: Sendable {
     let alone: LoadFigures
     let flooded: LoadFigures
-    /// Requests without an answer when the hits had ended.
+    /// The number of requests without an answer when the hits had ended.
     let queued: Int
 
-    /// How much longer the slowest hundredth of the hits takes under the flood.
+    /// The ratio of the 99th percentiles of the hits, with and without the flood.
     var ratio: Double {
         let p99 = alone.latencies.milliseconds(at: 0.99)
         return p99 > 0 ? flooded.latencies.milliseconds(at: 0.99) / p99 : 0
     }
 }
 
-/// What `bench flood` found; its JSON is one object (SEMANTICS §15.5): the hits under the flood,
-/// and beside them those without.
+/// The result of `bench flood`; its JSON is an object (SEMANTICS §15.5) with the hits under the
+/// flood and those without.
 struct FloodReport: BenchReport {
-    /// The most by which a flood may raise another client's p99.
+    /// The largest acceptable increase of another client's 99th percentile.
     static let ratioMax = 3.0
 
     private let flooded: LoadReport

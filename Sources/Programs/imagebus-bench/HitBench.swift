@@ -4,11 +4,11 @@ import Linux
 import Messages
 import Reporting
 
-/// Asks for images that are in the memory tier: what a hit costs.
+/// Measures the cost of a hit by loading images from the memory tier.
 ///
-/// Several at a time through callbacks on the client's own thread, one at a time through the
-/// blocking call; in turns with both, the same through tasks on the client's executor, and through
-/// tasks that run anywhere.
+/// Several concurrent loads use callbacks on the client's own thread; a single one uses the
+/// blocking call. Alternating with that, measures the same with tasks on the client's executor and
+/// with tasks on the default executor.
 struct HitBench: BenchKind {
     static let name = "hit"
     static let summary = "images that the memory tier has"
@@ -16,9 +16,10 @@ struct HitBench: BenchKind {
     static let seconds = 10
 
     private let setting: BenchSetting
-    /// Before it counts.
+    /// The duration of the warm-up before measuring, in seconds.
     private static let warmUpSeconds = 0.5
-    /// How often all take turns, so that all see the same machine.
+    /// The number of rounds in which the variants alternate, so that they run under the same
+    /// conditions.
     private static let turns = 5
 
     init(_ setting: BenchSetting) { self.setting = setting }
@@ -45,7 +46,7 @@ struct HitBench: BenchKind {
             coordinatorMicroseconds: cost.each(0), clientMicroseconds: cost.each(1))
     }
 
-    /// Blocking calls of one client on several threads, and nothing beside them.
+    /// Measures blocking calls of one client on several threads, and nothing else.
     private func onThreads(_ count: Int) async throws(ImageError) -> any BenchReport {
         let images = try await WarmImages.loaded(setting)
         let coordinator = try await setting.coordinator().flatMap(VisibleProcess.id)
@@ -61,7 +62,7 @@ struct HitBench: BenchKind {
 }
 
 extension WarmImages {
-    /// Until the memory tier has an image.
+    /// The maximum number of attempts until the memory tier has an image.
     private static let attempts = 100
 
     /// Loads the images of a measurement until the memory tier has them.
@@ -76,7 +77,7 @@ extension WarmImages {
         return WarmImages(setting.client, requests, sizes)
     }
 
-    /// Images that are loaded at a time.
+    /// The number of images loaded concurrently.
     private static let atATime = 64
 
     private static func warm(
@@ -128,7 +129,7 @@ extension WarmImages {
         }
     }
 
-    /// The same image under as many URLs as are wanted.
+    /// Returns requests for the same image under the required number of URLs.
     private static func numbered(
         _ request: ImageRequest, _ setting: BenchSetting
     ) -> [ImageRequest] {
@@ -139,7 +140,7 @@ extension WarmImages {
         }
     }
 
-    /// Its bytes, once it comes from the memory tier.
+    /// Loads an image until it comes from the memory tier; returns its size in bytes.
     private static func warm(
         _ request: ImageRequest, _ client: ImagebusClient
     ) async throws(ImageError) -> Int {
@@ -153,21 +154,21 @@ extension WarmImages {
 }
 
 extension ImageRequest {
-    /// What is measured where nothing is said: 512 pixels, about 37 KB.
+    /// Sets the default: 512 pixels, about 37 KB.
     fileprivate mutating func chooseThumbnail() {
         steps = [.resize(PixelSize(width: 512, height: 512), .fit)]
         output = OutputOptions(format: .jpeg, quality: 91)
     }
 }
 
-/// What `bench hit` found; its JSON is one object (SEMANTICS §15.5).
+/// The result of `bench hit`; its JSON is an object (SEMANTICS §15.5).
 struct HitReport: BenchReport {
     let loads: LoadReport
-    /// Through tasks on the client's executor, beside it; nil: not measured.
+    /// With tasks on the client's executor; `nil` if not measured.
     let onExecutor: LoadReport?
-    /// The same through tasks that run anywhere.
+    /// With tasks on the default executor.
     let tasks: LoadReport?
-    /// Processor time of all threads for each hit; without those of tasks.
+    /// The processor time of all threads per hit, excluding the variants with tasks.
     let coordinatorMicroseconds: Double?
     let clientMicroseconds: Double?
 

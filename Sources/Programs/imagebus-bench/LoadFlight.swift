@@ -4,11 +4,11 @@ import Linux
 import StackAccess
 import Synchronization
 
-/// Keeps a number of loads in flight for a while: as soon as one has ended, the next one begins.
+/// Keeps a number of loads in flight for a period of time: whenever one ends, the next one begins.
 struct LoadFlight: Sendable {
     let concurrency: Int
     let seconds: Double
-    /// Looked at before each load.
+    /// Checked before each load.
     let hasStopped: @Sendable () -> Bool
 
     init(_ setting: BenchSetting, concurrency: Int? = nil, seconds: Double? = nil) {
@@ -17,10 +17,10 @@ struct LoadFlight: Sendable {
         hasStopped = { setting.hasStopped }
     }
 
-    /// One load; returns its bytes, nil where it went wrong.
+    /// Performs one load; returns its size in bytes, or `nil` on failure.
     typealias Load = @Sendable () async -> Int?
 
-    /// Loads through tasks, which run on an executor; each makes one load after the other.
+    /// Performs loads with tasks on an executor; each task performs one load after the other.
     func run(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping Load
     ) async -> LoadFigures {
@@ -36,11 +36,11 @@ struct LoadFlight: Sendable {
         }
     }
 
-    /// Begins a load, and calls once with its bytes, nil where it went wrong.
+    /// Begins a load and calls back once with its size in bytes, or `nil` on failure.
     typealias CallbackLoad = @Sendable (@escaping @Sendable (Int?) -> Void) -> Void
 
-    /// Loads from callbacks, so many at a time; the first of each is begun on an executor, and so
-    /// are those that end within their call.
+    /// Performs loads with callbacks, `concurrency` at a time. The first load of each lane is
+    /// started on an executor, and so are loads that follow one that ended within its call.
     func runCallbacks(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping CallbackLoad
     ) async -> LoadFigures {
@@ -53,7 +53,7 @@ struct LoadFlight: Sendable {
         }
     }
 
-    /// Adds up what so many tasks on an executor count by one clock.
+    /// Runs `concurrency` tasks on an executor with the same clock, and adds up their results.
     private func atOnce(
         on executor: (any TaskExecutor)?,
         _ lane: @escaping @Sendable (FlightClock) async -> LoadFigures
@@ -67,7 +67,7 @@ struct LoadFlight: Sendable {
         }
     }
 
-    /// Loads one after the other on a thread that may block.
+    /// Performs one load after the other on a thread that may block.
     func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadFigures
     {
         let done: Completion<LoadFigures>
@@ -83,7 +83,7 @@ struct LoadFlight: Sendable {
         }
     }
 
-    /// The same on several threads at once.
+    /// Performs blocking loads on several threads concurrently.
     func runBlocking(
         onThreads count: Int, _ load: @escaping @Sendable () -> Int?
     ) async throws(ImageError) -> LoadFigures {
@@ -117,14 +117,14 @@ struct LoadFlight: Sendable {
     }
 }
 
-/// Loads one after the other, each from the callback that ends the one before.
+/// Performs loads one after the other, each from the callback of the previous one.
 final class CallbackLane: Sendable {
     private struct State {
         var figures = LoadFigures()
         var begin = MonotonicClock.now()
-        /// The call that begins a load has not returned.
+        /// Whether the call that begins a load has not returned yet.
         var isBeginning = false
-        /// The load ended before that.
+        /// Whether the load ended before that call returned.
         var hasEnded = false
     }
 
@@ -134,7 +134,7 @@ final class CallbackLane: Sendable {
     private let end: @Sendable (LoadFigures) -> Void
     private let state = Mutex(State())
 
-    /// `end` is called once, with what was counted.
+    /// `end` is called once with the results.
     init(
         _ clock: FlightClock, hasStopped: @escaping @Sendable () -> Bool,
         _ load: @escaping LoadFlight.CallbackLoad,
@@ -143,8 +143,8 @@ final class CallbackLane: Sendable {
         (self.clock, self.hasStopped, self.load, self.end) = (clock, hasStopped, load, end)
     }
 
-    /// Goes on until the time is up. A load that ends at once is followed here, and not by its
-    /// callback: a thousand of them would be a thousand calls deep.
+    /// Continues until the time is up. A load that ends within its call is followed by the next one
+    /// here, and not in its callback, which would recurse.
     func run() {
         while mayBegin() {
             load { [self] bytes in
@@ -168,7 +168,7 @@ final class CallbackLane: Sendable {
         return false
     }
 
-    /// Counts a load; whether the next one is to be begun here.
+    /// Counts a load; returns whether to begin the next one here.
     private func ended(_ bytes: Int?) -> Bool {
         state.withLock { state in
             state.begin = clock.count(bytes, since: state.begin, &state.figures)
@@ -185,8 +185,8 @@ final class CallbackLane: Sendable {
     }
 }
 
-/// Where in the time of a measurement a load is. One reading of the clock ends a load and begins
-/// the next one.
+/// The position of a load within the time of a measurement. Each reading of the clock both ends a
+/// load and begins the next.
 struct FlightClock: Sendable {
     private let start = MonotonicClock.now()
     let end: UInt64
@@ -205,7 +205,8 @@ struct FlightClock: Sendable {
 }
 
 extension LoadTask {
-    /// How it ends, for what counts failures; it is cancelled unless it has ended after so long.
+    /// Returns the result of a load, for code that counts failures; the load is canceled after
+    /// `delay`.
     func end(cancelledAfter delay: Duration? = nil) async -> Result<ImageResponse, ImageError> {
         let timer = delay.map { delay in
             Task.detached {

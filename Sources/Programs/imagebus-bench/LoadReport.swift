@@ -2,7 +2,7 @@ import Linux
 import Messages
 import Reporting
 
-/// What is said of loads, whatever they measure; its JSON is one object (SEMANTICS §15.5).
+/// The report of any series of loads; its JSON is an object (SEMANTICS §15.5).
 struct LoadReport: Encodable, Sendable {
     let name: String
     let concurrency: Int
@@ -35,7 +35,7 @@ struct LoadReport: Encodable, Sendable {
         p99 = figures.latencies.milliseconds(at: 0.99)
     }
 
-    /// Columns of a table for people.
+    /// The columns of the human-readable table.
     static let header = [
         "WHAT", "AT A TIME", "LOADS", "ERRORS", "A SECOND", "SLOWEST TENTH", "FASTEST TENTH",
         "P50 MS", "P99 MS", "BYTES EACH",
@@ -49,7 +49,7 @@ struct LoadReport: Encodable, Sendable {
         ]
     }
 
-    /// Three decimals.
+    /// Formats a number with three decimals.
     static func thousandths(_ value: Double) -> String {
         let number = Int((value * 1_000).rounded())
         let rest = "\(number % 1_000)"
@@ -57,21 +57,21 @@ struct LoadReport: Encodable, Sendable {
     }
 }
 
-/// What became of loads: how many, how long each took, how many in each slice of the time.
+/// The results of a series of loads: counts, latencies and the distribution over time.
 struct LoadFigures: Hashable, Sendable {
-    /// Slices of the time, for the spread.
+    /// The number of time slices, used to determine the spread.
     static let slices = 10
 
     private(set) var requests = 0
-    /// Loads that failed, and those that were not what is measured.
+    /// The number of loads that failed or did not match the measurement.
     private(set) var errors = 0
     private(set) var bytes = 0
     private(set) var latencies = LatencyCounts()
     private var bySlice = [Int](repeating: 0, count: slices)
-    /// How long it lasted, in seconds.
+    /// The duration in seconds.
     var seconds = 0.0
 
-    /// One load of so many nanoseconds; nil bytes: it went wrong.
+    /// Counts a load; `bytes` is `nil` on failure.
     mutating func count(nanoseconds: UInt64, bytes: Int?, slice: Int) {
         requests += 1
         guard let bytes else { return errors += 1 }
@@ -80,7 +80,7 @@ struct LoadFigures: Hashable, Sendable {
         bySlice[min(max(slice, 0), Self.slices - 1)] += 1
     }
 
-    /// Loads beside these, in the same time.
+    /// Adds loads performed concurrently.
     mutating func add(_ other: LoadFigures) {
         requests += other.requests
         errors += other.errors
@@ -90,17 +90,17 @@ struct LoadFigures: Hashable, Sendable {
         seconds = max(seconds, other.seconds)
     }
 
-    /// Loads that were made after these, in a time of their own; a slice is that of its turn.
+    /// Appends loads performed afterwards; their slices are added to the corresponding slices.
     mutating func append(_ other: LoadFigures) {
         let before = seconds
         add(other)
         seconds = before + other.seconds
     }
 
-    /// Good ones a second.
+    /// The number of successful loads per second.
     var rate: Double { seconds > 0 ? Double(requests - errors) / seconds : 0 }
 
-    /// The same of the slowest, the median and the fastest slice.
+    /// The rates of the slowest, the median and the fastest slice.
     var rates: (least: Double, median: Double, most: Double) {
         let sorted = bySlice.sorted()
         func rate(_ number: Int) -> Double {
@@ -110,17 +110,17 @@ struct LoadFigures: Hashable, Sendable {
     }
 }
 
-/// How often something took how long: a counter for each 128th of a doubling (0.8 %), so that
-/// recording costs a few nanoseconds beside the loads that are measured.
+/// A histogram of latencies with 128 buckets per octave (0.8 %). Recording takes only a few
+/// nanoseconds, so it hardly affects the measurement.
 struct LatencyCounts: Hashable, Sendable {
-    /// Steps of a doubling, as a power of two.
+    /// The number of buckets per octave, as a power of two.
     private static let stepBits = 7
     private static let steps = 1 << stepBits
 
     private var counts = [UInt32](repeating: 0, count: (65 - stepBits) * steps)
     private(set) var count: UInt64 = 0
 
-    /// One more.
+    /// Records a latency.
     mutating func record(nanoseconds: UInt64) {
         counts[Self.place(of: nanoseconds)] &+= 1
         count += 1
@@ -131,7 +131,7 @@ struct LatencyCounts: Hashable, Sendable {
         count += other.count
     }
 
-    /// What `share` (0 to 1) of them took at most, in milliseconds; 0 where there are none.
+    /// Returns the quantile `share` (0 to 1) in milliseconds; 0 if nothing was recorded.
     func milliseconds(at share: Double) -> Double {
         let wanted = max(1, (Double(count) * share).rounded(.up))
         var sum: UInt64 = 0
@@ -148,7 +148,7 @@ struct LatencyCounts: Hashable, Sendable {
         return (shift + 1) << stepBits | Int(value >> UInt64(shift)) & (steps - 1)
     }
 
-    /// In nanoseconds.
+    /// Returns the upper bound of a bucket in nanoseconds.
     private static func upperEnd(of place: Int) -> Double {
         guard place >= steps else { return Double(place) }
         let shift = place >> stepBits - 1
@@ -156,7 +156,7 @@ struct LatencyCounts: Hashable, Sendable {
     }
 }
 
-/// How long loads were in each stage.
+/// The time that loads spent in each stage.
 struct StageFigures: Sendable {
     private static let stages: [(name: String, time: @Sendable (StageTimings) -> Double)] = [
         ("queue", { $0.queue }), ("query", { $0.query }), ("fetch", { $0.fetch }),
@@ -172,14 +172,14 @@ struct StageFigures: Sendable {
         }
     }
 
-    /// Milliseconds by the name of the stage.
+    /// The median milliseconds by stage name.
     var medians: [String: Double] {
         Dictionary(
             zip(Self.stages.map(\.name), counts.map { $0.milliseconds(at: 0.5) }),
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// For people.
+    /// The medians in human-readable form.
     var text: String {
         zip(Self.stages, counts).map { stage, counts in
             "\(stage.name) \(LoadReport.thousandths(counts.milliseconds(at: 0.5)))"
@@ -187,18 +187,18 @@ struct StageFigures: Sendable {
     }
 }
 
-/// Processor time that processes use between two moments.
+/// Measures the processor time of processes between two points in time.
 struct ProcessorMeter {
     private let processes: [ProcessID?]
     private let before: [UInt64?]
 
-    /// Starts for these processes; nil for one whose number is not known.
+    /// Starts measuring these processes; `nil` for one that is unknown.
     init(_ processes: [ProcessID?]) {
         self.processes = processes
         before = Self.read(processes)
     }
 
-    /// Microseconds since then for each process; nil where they cannot be read.
+    /// The microseconds used since then by each process; `nil` if they can't be read.
     var microseconds: [Double?] {
         zip(before, Self.read(processes)).map { before, after in
             guard let before, let after, after >= before else { return nil }
@@ -211,12 +211,12 @@ struct ProcessorMeter {
     }
 }
 
-/// Processor time of several processes over several turns of work.
+/// The processor time of several processes, summed over several rounds of work.
 struct ProcessorSum {
     private var microseconds: [Double?] = []
     private var count = 0
 
-    /// So many pieces of work were done since the meter began.
+    /// Adds the time since the meter was started, in which `count` units of work were done.
     mutating func add(_ meter: ProcessorMeter, of count: Int) {
         let used = meter.microseconds
         microseconds =
@@ -226,16 +226,17 @@ struct ProcessorSum {
         self.count += count
     }
 
-    /// Microseconds of the process at `place` for each piece; nil where they could not be read.
+    /// Returns the microseconds per unit of work of the process at an index; `nil` if they couldn't
+    /// be read.
     func each(_ place: Int) -> Double? {
         guard count > 0, microseconds.indices.contains(place) else { return nil }
         return microseconds[place].map { $0 / Double(count) }
     }
 }
 
-/// Processor time of all processes of a stack and of this one, by kind, from now on.
+/// Measures the processor time of all processes of a stack and of this one, by kind.
 struct ProcessorsByKind {
-    /// This process, in a report.
+    /// The name of this process in a report.
     static let client = "client"
 
     private let kinds: [String]
@@ -247,8 +248,8 @@ struct ProcessorsByKind {
             report.processes.map(find) + [CurrentProcess.processID])
     }
 
-    /// Microseconds of each kind for each of so many pieces of work, all threads of all its
-    /// processes; a kind is left out where one of them has ended since, or is not seen here.
+    /// Returns the microseconds per unit of work by kind, over all threads of all its processes. A
+    /// kind is omitted if one of its processes has ended since or isn't visible here.
     func microseconds(each count: Int) -> [String: Double] {
         var sums: [String: Double?] = [:]
         for (kind, used) in zip(kinds, meter.microseconds) {
@@ -259,16 +260,17 @@ struct ProcessorsByKind {
     }
 }
 
-/// A process of a stack that can be looked at from here.
+/// A process of a stack that is visible in this PID namespace.
 enum VisibleProcess {
-    /// Finds the number of a process of the status report here.
+    /// Returns the local PID of a process in the status report.
     typealias Finder = (StatusReport.ProcessStatus) -> ProcessID?
 
-    /// The kernel cuts a process' name off behind so many bytes (`TASK_COMM_LEN`).
+    /// The kernel truncates process names to this length in bytes (`TASK_COMM_LEN`).
     private static let nameBytesMax = 15
 
-    /// The number under which `/proc` knows a process of the status report here; nil where that is
-    /// another process, since the stack runs in containers that count by themselves.
+    /// Returns the PID of a process in the status report if it refers to the same process here;
+    /// `nil` otherwise, for instance if the stack runs in containers with PID namespaces of their
+    /// own.
     static func id(of process: StatusReport.ProcessStatus) -> ProcessID? {
         let id = ProcessID(process.pid)
         guard let file = try? FileDescriptor.open("/proc/\(id)/comm"),

@@ -5,8 +5,8 @@ import Messages
 import Reporting
 import Synchronization
 
-/// What a stack sees on a common day: mostly hits, some images that nobody has, other sizes of
-/// known ones, and loads that are given up.
+/// A typical workload: mostly hits, some uncached images, other sizes of known images, and canceled
+/// loads.
 struct MixedBench: BenchKind {
     static let name = "mixed"
     static let summary = "hits, other sizes, new images and cancels together"
@@ -16,7 +16,7 @@ struct MixedBench: BenchKind {
     static let takesRequestsMax = true
 
     private let setting: BenchSetting
-    /// Images that are asked for again and again.
+    /// The number of images that are requested repeatedly.
     static let known = 16
 
     init(_ setting: BenchSetting) { self.setting = setting }
@@ -38,7 +38,7 @@ struct MixedBench: BenchKind {
     }
 }
 
-/// Loads of the mix, one after the other, and what became of each kind.
+/// Loads of the mix, one after the other, with the results by kind.
 final class MixedLoads: Sendable {
     private let setting: BenchSetting
     private let url: String
@@ -51,7 +51,7 @@ final class MixedLoads: Sendable {
 
     var shares: [MixedWork: MixedShare] { counted.withLock { $0 } }
 
-    /// One load; its bytes, 0 where it was given up, nil where it went wrong.
+    /// Performs one load; returns its size in bytes, 0 if it was canceled, or `nil` on failure.
     var load: LoadFlight.Load {
         { [self] in
             let number = begun.add(1, ordering: .relaxed).newValue
@@ -85,7 +85,7 @@ final class MixedLoads: Sendable {
 
     // MARK: - Requests
 
-    /// What hits ask for.
+    /// Returns the request for a hit.
     func knownRequest(_ source: Int) -> ImageRequest { request(source, side: 512) }
 
     private func newRequest() -> ImageRequest {
@@ -100,14 +100,15 @@ final class MixedLoads: Sendable {
     }
 }
 
-/// What load number n of the mix is: the same in every run, whoever makes it.
+/// Determines load number n of the mix: the same in every run, independent of which task performs
+/// it.
 struct MixedChoice: Hashable {
     let work: MixedWork
-    /// Which of the known images.
+    /// The index of a known image.
     let image: Int
-    /// Pixels of the longer side, for a size of its own.
+    /// The longer side in pixels, for a size of its own.
     let side: Int
-    /// After how long it is given up.
+    /// The delay after which the load is canceled, in milliseconds.
     let cancelMilliseconds: Int
 
     init(number: Int) {
@@ -125,18 +126,18 @@ struct MixedChoice: Hashable {
     }
 }
 
-/// One kind of load in the mix.
+/// A kind of load in the mix.
 enum MixedWork: String, CaseIterable, Encodable, Sendable {
-    /// A known image in the size that everybody wants.
+    /// A known image in the common size.
     case hit
     /// A known image in a size of its own.
     case size
-    /// An image that nobody has.
+    /// An uncached image.
     case cold
-    /// The same, given up.
+    /// An uncached image whose load is canceled.
     case cancel
 
-    /// Of a hundred loads.
+    /// The percentage of loads.
     var percent: Int {
         switch self {
         case .hit: 65
@@ -147,7 +148,7 @@ enum MixedWork: String, CaseIterable, Encodable, Sendable {
     }
 }
 
-/// What became of one kind of load in the mix.
+/// The results of one kind of load in the mix.
 struct MixedShare: Sendable {
     private(set) var requests = 0
     private(set) var errors = 0
@@ -160,7 +161,7 @@ struct MixedShare: Sendable {
     }
 }
 
-/// What `bench mixed` found; its JSON is one object (SEMANTICS §15.5).
+/// The result of `bench mixed`; its JSON is an object (SEMANTICS §15.5).
 struct MixedReport: BenchReport {
     private struct Share: Encodable {
         let work: MixedWork

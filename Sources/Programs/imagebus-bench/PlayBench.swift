@@ -4,8 +4,8 @@ import Linux
 import Messages
 import Reporting
 
-/// Players of one animation that take its frames as fast as they come: of an animation that nobody
-/// has seen, then of one whose frames the caches have.
+/// Players of one animation that take its frames as fast as they arrive: first of an uncached
+/// animation, then of one whose frames are cached.
 struct PlayBench: BenchKind {
     static let name = "play"
     static let summary = "frames of an animation, for players"
@@ -29,14 +29,14 @@ struct PlayBench: BenchKind {
             frames: shown.frames, animations: shown.animations, decodes: decodes)
     }
 
-    /// What was shown of animations that nobody had seen.
+    /// The frames shown of uncached animations.
     private struct Shown {
         var animations = 0
-        /// Of one of them.
+        /// The frames of one of these animations.
         var frames = 0
     }
 
-    /// Every time under another number, so that each frame has to be made.
+    /// Plays uncached animations: each has a new number, so every frame has to be decoded.
     private func fresh() async throws(ImageError) -> (LoadFigures, Shown) {
         var (figures, shown) = (LoadFigures(), Shown())
         let time = PlayTime(seconds: Double(setting.options.seconds) / 2)
@@ -50,7 +50,8 @@ struct PlayBench: BenchKind {
         return (figures, shown)
     }
 
-    /// Players that hold no frame but the one that is seen: the others come from the caches.
+    /// Plays a cached animation. Players hold only the current frame, so the others come from the
+    /// caches.
     private func again() async throws(ImageError) -> LoadFigures {
         let image = try await open(setting.next())
         _ = await play(image, PlayTime(seconds: 0))
@@ -67,7 +68,7 @@ struct PlayBench: BenchKind {
         return try await AnimatedImage(request, from: setting.client, as: .pixels)
     }
 
-    /// Each player takes every frame once, in order.
+    /// Plays an animation once: each player takes every frame in order.
     private func play(_ image: AnimatedImage, _ time: PlayTime) async -> LoadFigures {
         await withTaskGroup(of: LoadFigures.self) { group in
             for _ in 0..<setting.options.concurrency {
@@ -99,7 +100,7 @@ struct PlayBench: BenchKind {
     }
 }
 
-/// How much of the time of a measurement is over.
+/// Measures the elapsed time of a measurement.
 private struct PlayTime: Sendable {
     private let begin = MonotonicClock.now()
     private let nanoseconds: UInt64
@@ -109,26 +110,26 @@ private struct PlayTime: Sendable {
     var elapsed: Double { Double(MonotonicClock.now() - begin) / 1e9 }
     var isOver: Bool { MonotonicClock.now() - begin >= nanoseconds }
 
-    /// The slice of the figures in which it is now.
+    /// The current time slice of the results.
     var slice: Int {
         guard nanoseconds > 0 else { return 0 }
         return Int((MonotonicClock.now() - begin) * UInt64(LoadFigures.slices) / nanoseconds)
     }
 }
 
-/// What `bench play` found; its JSON is one object (SEMANTICS §15.5). A load is a frame that one
-/// player got.
+/// The result of `bench play`; its JSON is an object (SEMANTICS §15.5). A load is a frame received
+/// by one player.
 struct PlayReport: BenchReport {
-    /// Of animations that nobody had seen.
+    /// The loads of uncached animations.
     private let first: LoadReport
-    /// Of one whose frames the caches have.
+    /// The loads of an animation with cached frames.
     private let again: LoadReport
     private let players: Int
-    /// Of one animation.
+    /// The frames of one animation.
     private let frames: Int
-    /// That nobody had seen.
+    /// The number of uncached animations.
     private let animations: Int
-    /// Pieces of work of decoders for these.
+    /// The number of decode jobs for them.
     private let decodes: Int
 
     init(

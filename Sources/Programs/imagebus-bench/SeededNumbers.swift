@@ -1,4 +1,4 @@
-/// SplitMix64: numbers without a pattern that follow from the first one.
+/// SplitMix64: a pseudorandom number generator with a seed.
 struct SeededNumbers {
     private var state: UInt64
 

@@ -5,20 +5,21 @@ import Messages
 import Reporting
 import StackAccess
 
-/// Very many loads at once: for one image, then for many images in several sizes each.
+/// A very large number of simultaneous loads: of one image, then of many images in several sizes
+/// each.
 struct StormBench: BenchKind {
     static let name = "storm"
     static let summary = "very many loads at once"
     static let concurrency = 10_000
-    /// It ends when all have their answer.
+    /// Ignored: it ends when all loads have been answered.
     static let seconds = 1
 
     private let setting: BenchSetting
-    /// Of one connection: it may have 4,096 at a time.
+    /// The number of loads per connection, which is limited to 4,096.
     private static let loadsPerClient = 2_500
-    /// Sizes of each of many images, in pixels of the longer side.
+    /// The sizes of each of many images: the longer side in pixels.
     private static let sides = (1...10).map { $0 * 32 }
-    /// Enough for the slowest machine: what is measured is how long it takes.
+    /// Enough for the slowest machine; the time is what is measured.
     private static let timeoutMilliseconds = 600_000
 
     init(_ setting: BenchSetting) { self.setting = setting }
@@ -29,13 +30,13 @@ struct StormBench: BenchKind {
             clients.append(try setting.connect())
         }
         let one = try await runOne(clients)
-        // The origin of somebody else need not have very many images.
+        // A user-specified origin need not have many images.
         let many =
             setting.options.url == nil && !setting.hasStopped ? try await runMany(clients) : nil
         return StormReport(one, many: many)
     }
 
-    /// All for one image.
+    /// Loads a single image.
     private func runOne(_ clients: [ImagebusClient]) async throws(ImageError) -> StormFigures {
         var request = setting.options.request
         if setting.options.url == nil {
@@ -54,7 +55,7 @@ struct StormBench: BenchKind {
         return try await measure(loads, clients, urls: 1, sizes: 1, image: "storm.jpg")
     }
 
-    /// A tenth as many images, each in ten sizes.
+    /// Loads a tenth as many images, each in ten sizes.
     private func runMany(_ clients: [ImagebusClient]) async throws(ImageError) -> StormFigures {
         try await setting.makeImage(
             "many.jpg", width: 640, height: 480, OutputOptions(format: .jpeg, quality: 85))
@@ -63,8 +64,8 @@ struct StormBench: BenchKind {
             var request = ImageRequest(url: setting.origin.url("many.jpg"))
             request.steps = [.resize(PixelSize(width: side, height: side), .fit)]
             request.output = OutputOptions(format: .jpeg, quality: 80)
-            // A stack without a disk keeps no original by default: a size that is asked for when
-            // all others are done would be a transfer of its own.
+            // A stack without a disk doesn't keep originals by default, so a size requested after
+            // all others would cause another transfer.
             request.originalQueryCacheTypes = .all
             request.originalStoreCacheTypes = .all
             request.timeoutMilliseconds = Self.timeoutMilliseconds
@@ -82,7 +83,7 @@ struct StormBench: BenchKind {
             loads, clients, urls: urls, sizes: sizes.count, image: "many.jpg")
     }
 
-    /// The same load alone.
+    /// Performs the same load separately, and returns the expected bytes.
     private func expected(_ request: ImageRequest) async throws(ImageError) -> [UInt8] {
         try await setting.client.load(request.unkept).response.bytes?.array ?? []
     }
@@ -105,7 +106,7 @@ struct StormBench: BenchKind {
     }
 }
 
-/// One load of a storm, and what has to come.
+/// A load of a storm and its expected result.
 struct StormLoad: Sendable {
     var request: ImageRequest
     let expected: [UInt8]
@@ -126,10 +127,10 @@ enum StormFlight {
         return figures
     }
 
-    /// How a load ended.
+    /// The result of a load.
     struct Reply: Sendable {
         let nanoseconds: UInt64
-        /// nil where it failed.
+        /// `nil` on failure.
         let bytes: Int?
         let isRight: Bool
     }
@@ -148,7 +149,7 @@ enum StormFlight {
         return Reply(nanoseconds: took, bytes: image.bytes?.count ?? 0, isRight: isRight)
     }
 
-    /// Eight bytes at a time: all replies are looked at while others are on their way.
+    /// Compares eight bytes at a time, because replies are checked while others are in flight.
     static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard a.count == b.count else { return false }
         let whole = a.count & ~7
@@ -160,23 +161,23 @@ enum StormFlight {
     }
 }
 
-/// What became of one storm.
+/// The results of a storm.
 struct StormFigures: Encodable, Sendable {
     var urls = 0
     var sizes = 0
     private(set) var requests = 0
     private(set) var errors = 0
-    /// Replies with the bytes that the same load has when it is alone.
+    /// The number of replies with the same bytes as a separate load.
     private(set) var right = 0
     private(set) var bytes = 0
     var seconds = 0.0
-    /// What the origin was asked for; where it is somebody else's: what the stack fetched.
+    /// The number of requests to the origin; for a user-specified origin, the stack's fetches.
     var gets = 0
     private(set) var decodes = 0
     private(set) var transforms = 0
-    /// Loads that waited for another one's job.
+    /// The number of loads that waited for another load's job.
     private(set) var coalesced = 0
-    /// Transfers that were tried again, and all jobs that began again: either may be a further GET.
+    /// The numbers of retried transfers and of all requeued jobs; either may cause another GET.
     private(set) var retries = 0
     private(set) var requeued = 0
     var memory: [StackMemory] = []
@@ -189,7 +190,7 @@ struct StormFigures: Encodable, Sendable {
         if let count = reply.bytes { bytes += count } else { errors += 1 }
     }
 
-    /// Takes over what the coordinator counted meanwhile.
+    /// Adds what the coordinator counted in the meantime.
     mutating func count(_ before: StatusReport, _ after: StatusReport) {
         func growth(_ name: String) -> Int { Int(after.count(name)) - Int(before.count(name)) }
         (gets, decodes) = (growth("fetches"), growth("decodes"))
@@ -235,13 +236,13 @@ struct StormFigures: Encodable, Sendable {
     }
 }
 
-/// What one process of a stack has in memory, in bytes.
+/// The memory of one process of a stack, in bytes.
 struct StackMemory: Encodable, Sendable {
     let kind: String
     let pid: Int32
-    /// The most that it had, what it shares with others included.
+    /// The peak, including shared memory.
     let peak: UInt64
-    /// Its share now, segments of the arena left out.
+    /// The current share, excluding segments of the arena.
     let own: UInt64
 
     enum CodingKeys: String, CodingKey {
@@ -250,7 +251,8 @@ struct StackMemory: Encodable, Sendable {
         case own = "own_bytes"
     }
 
-    /// Every process of the stack, and this one; those that may not be looked at are left out.
+    /// Reads the memory of every process of the stack and of this one; inaccessible processes are
+    /// omitted.
     static func read(
         _ report: StatusReport, find: VisibleProcess.Finder = VisibleProcess.id
     ) -> [StackMemory] {
@@ -263,7 +265,8 @@ struct StackMemory: Encodable, Sendable {
         }
     }
 
-    /// Where the kernel does not permit it, peaks are those since the processes started.
+    /// Resets the peaks. If the kernel doesn't permit it, they count from the start of the
+    /// processes.
     static func resetPeaks(_ report: StatusReport) {
         for (_, process) in processes(report, VisibleProcess.id) {
             try? ProcessMemory.resetPeak(of: process)
@@ -280,7 +283,7 @@ struct StackMemory: Encodable, Sendable {
     }
 }
 
-/// What `bench storm` found; its JSON is one object (SEMANTICS §15.5).
+/// The result of `bench storm`; its JSON is an object (SEMANTICS §15.5).
 struct StormReport: BenchReport {
     private let one: StormFigures
     private let many: StormFigures?

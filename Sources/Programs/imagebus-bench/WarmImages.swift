@@ -2,8 +2,8 @@ import ImageModel
 import Imagebus
 import Synchronization
 
-/// Images that the memory tier has, drawn at random: one after the other, each would be what the
-/// caches of the processor gave up before all others, as no traffic has it.
+/// Images in the memory tier, loaded in random order. In sequential order, each image would be the
+/// one evicted first from the processor's caches, which no real traffic does.
 final class WarmImages: Sendable {
     private let client: ImagebusClient
     private let requests: [ImageRequest]
@@ -14,20 +14,21 @@ final class WarmImages: Sendable {
         (self.client, self.requests, self.sizes) = (client, requests, sizes)
     }
 
-    /// Hits for as long as a flight lasts, by the call that costs the least: one at a time through
-    /// the one that blocks, several through callbacks on the client's own thread.
+    /// Measures hits with the cheapest call: the blocking one for a single load at a time,
+    /// callbacks on the client's own thread for several.
     func hits(in flight: LoadFlight) async throws(ImageError) -> LoadFigures {
         flight.concurrency == 1
             ? try await flight.runBlocking(loadAndWait)
             : await flight.runCallbacks(on: client.executor, loadAndCallBack)
     }
 
-    /// Hits through tasks on the client's own executor.
+    /// Measures hits with tasks on the client's own executor.
     func hitsOnExecutor(in flight: LoadFlight) async -> LoadFigures {
         await flight.run(on: client.executor, load)
     }
 
-    /// One load through a task; its bytes, nil unless it was a memory hit of the right size.
+    /// Performs one load in a task; returns its size in bytes, or `nil` unless it was a memory hit
+    /// of the right size.
     var load: LoadFlight.Load {
         { [self] in
             let place = next()
@@ -36,7 +37,7 @@ final class WarmImages: Sendable {
         }
     }
 
-    /// The same through a callback on the client's own thread.
+    /// Performs one load with a callback on the client's own thread.
     private var loadAndCallBack: LoadFlight.CallbackLoad {
         { [self] end in
             let place = next()
@@ -47,7 +48,7 @@ final class WarmImages: Sendable {
         }
     }
 
-    /// The same through the blocking call.
+    /// Performs one load with the blocking call.
     var loadAndWait: @Sendable () -> Int? {
         { [self] in
             let place = next()
@@ -63,12 +64,12 @@ final class WarmImages: Sendable {
     }
 
     private func check(_ image: ImageResponse, _ place: Int) -> Int? {
-        // Facts come without bytes.
+        // Image properties come without bytes.
         image.isMemoryHit && image.bytes?.count ?? 0 == sizes[place] ? sizes[place] : nil
     }
 }
 
 extension ImageResponse {
-    /// Whether the memory tier had it.
+    /// Whether it came from the memory tier.
     var isMemoryHit: Bool { cacheType == .memory && status == .ok }
 }

@@ -10,12 +10,12 @@ import WorkerRuntime
 extension Arena: ResultSpace {}
 extension BlockCopier: PayloadSource {}
 
-/// Joins the cache stage to the bus: jobs in, its actions out.
+/// Connects the cache stage to the bus: passes jobs in and sends the resulting actions.
 final class CacheExecutor: JobExecutor {
     private let stage: CacheStage
-    /// As the options of `serve` say.
+    /// The policy from the options of `serve`.
     private let policyAtStart: CachePolicy
-    /// What the configuration set last.
+    /// The most recent settings from the configuration.
     private var settings: [NamedCacheSettings] = []
     private let staging: Arena
     private let results: Arena
@@ -23,7 +23,7 @@ final class CacheExecutor: JobExecutor {
     /// When each job began, for its timing.
     private var began: [JobID: Instant] = [:]
     private let log: Log
-    /// Why there is no disk although there should be one.
+    /// Why there is no disk tier although one is configured.
     private let diskFault: String?
     private let hasDisk: Bool
     private var watch = DiskWatch()
@@ -32,7 +32,8 @@ final class CacheExecutor: JobExecutor {
     private var shortage = MemoryShortage()
     private let memory: MemoryFiles
 
-    /// Queries and stores at a time; the stage itself bounds what waits for the disk.
+    /// The number of concurrent queries and stores; the stage itself limits what waits for the
+    /// disk.
     let credit = WorkerKind.cache.creditMax
     let needsHardCancel = false
 
@@ -66,7 +67,7 @@ final class CacheExecutor: JobExecutor {
 
     func touched(_ blocks: [BlockID]) { stage.touched(blocks) }
 
-    /// What the configuration sets takes the place of what the options say.
+    /// Applies settings from the configuration, which override the options.
     func adopt(_ settings: [NamedCacheSettings]) {
         stage.maintains = true
         guard settings != self.settings else { return }
@@ -100,14 +101,14 @@ final class CacheExecutor: JobExecutor {
         report(stage.beginEpoch(now: Self.now))
     }
 
-    /// What lies in `results/` stays: it has its key, or is evicted in its turn.
+    /// Releases staged blocks. Blocks in `results/` stay: each has a key or will be evicted.
     func discard(_ reference: BlockReference) {
         if reference.arena == .stage { release([reference.block]) }
     }
 
     func flush() { report(stage.drain(now: Self.now)) }
 
-    /// The first figures are told as soon as the disk has answered, and not a second later.
+    /// Sends the first statistics as soon as the disk has answered.
     func attend() {
         report(stage.collect(now: Self.now))
         if saidStatus == nil { tellStatus() }
@@ -122,8 +123,8 @@ final class CacheExecutor: JobExecutor {
         tellStatus()
     }
 
-    /// Copies are between memories: if one hangs, results cannot be delivered, and another process
-    /// takes over. A disk that hangs is left alone instead.
+    /// Reports a stall if copying hangs: copies are between memory regions, so results can't be
+    /// delivered, and another process has to take over. A hanging disk is bypassed instead.
     func pulse() -> ExecutorPulse { stage.isCopyStalled ? .stands(at: nil) : .beats }
 
     private func tellStatus() {
@@ -134,7 +135,7 @@ final class CacheExecutor: JobExecutor {
         reporter.tell(.cacheStatus(status))
     }
 
-    /// Memory that is short is given back before the kernel takes it.
+    /// Shrinks the memory tier under memory pressure, before the kernel reclaims memory.
     private func lookAtMemory() {
         let now = Self.now
         guard let reason = shortage.reason(memory.supply, now: now) else { return }
@@ -146,7 +147,8 @@ final class CacheExecutor: JobExecutor {
             ["reason": .string(reason)])
     }
 
-    /// A disk that is there has not answered at first: that is not to look as if there were none.
+    /// Whether the status is complete. Until an existing disk has answered, the status would look
+    /// as if there were none.
     private var isStatusKnown: Bool { !hasDisk || stage.statistics.disk != nil }
 
     private var status: CacheStatus { CacheStatus(stage.statistics, fault: diskFault) }
@@ -186,7 +188,8 @@ final class CacheExecutor: JobExecutor {
 }
 
 extension CacheStatus {
-    /// What the stage says of itself; `fault` is why it has no disk although it should have one.
+    /// Creates the status from the stage's statistics; `fault` is why there is no disk tier
+    /// although one is configured.
     init(_ statistics: CacheStatistics, fault: String?) {
         self.init()
         memoryEntries = UInt64(clamping: statistics.memoryEntries)
@@ -226,7 +229,7 @@ extension CacheStatus {
         diskFailures = status.counts.failures
     }
 
-    /// A text that a message takes.
+    /// Truncates a text to the length that a message allows.
     fileprivate static func limited(_ text: String) -> String {
         let bytes = text.utf8.filter { $0 != 0 }.prefix(MessageLimits.textBytesMax)
         var end = bytes.count
@@ -268,18 +271,18 @@ extension NamedCacheStatus.Usage {
     }
 }
 
-/// Says in the log when the disk fails, when it works again, and what was lost: once for each
-/// change, however often that is looked for.
+/// Logs when the disk fails, when it recovers, and what was lost, once per change.
 struct DiskWatch {
     private var reason: String?
     private var damaged = 0
     private var rebuilt = 0
     private var upgradedFrom: Int64?
 
-    /// Looks at the disk as it is now.
+    /// Checks the current state of the disk.
     mutating func look(at disk: DiskStatus, _ log: Log) {
         let reason = disk.health.reason?.description
-        // Bytes and names in the reason change from try to try.
+        // The reason contains numbers of bytes and names that differ between attempts, so it isn't
+        // compared.
         if self.reason == nil, let reason {
             log.warning(
                 "the disk cache fails and is tried again: memory serves on",
@@ -307,12 +310,11 @@ struct DiskWatch {
     }
 }
 
-/// Says in the log when nothing is found any more in a directory that a cache only reads, and when
-/// it is there again: once for each change.
+/// Logs when a read-only directory becomes unusable and when it is usable again, once per change.
 struct DirectoryWatch {
     private var reasons: [String: String] = [:]
 
-    /// Looks at the directories as they are now.
+    /// Checks the current state of the directories.
     mutating func look(at directories: [CacheStatistics.Directory], _ log: Log) {
         var now: [String: String] = [:]
         for directory in directories { now[directory.path] = directory.reason }

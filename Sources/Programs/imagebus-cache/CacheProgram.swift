@@ -6,7 +6,7 @@ import Observability
 import SharedArena
 import WorkerRuntime
 
-/// Keys to bytes: memory tier, disk tier, and the copies that clients read.
+/// Maps keys to bytes: memory tier, disk tier, and the copies that clients read.
 enum CacheProgram {
     static func run(_ words: [String]) -> Int32 {
         WorkerProgram.run(
@@ -19,7 +19,7 @@ enum CacheProgram {
             let disk = try CacheDisk(parts)
             let policy = self.policy(settings, files.supply, disk.directory)
             let staging = try parts.stageArena()
-            // What waits to be released or written lies there too, beside the memory tier.
+            // Besides the memory tier, the arena holds blocks that wait to be released or written.
             let results = try Arena(
                 directory: parts.paths.resultsDirectory, name: .results,
                 incarnation: parts.incarnation,
@@ -61,26 +61,26 @@ enum CacheProgram {
     }
 }
 
-/// Where the kernel says how much memory there is; tests say it in files of their own.
+/// Where the kernel reports the available memory; tests use files of their own.
 struct MemoryFiles {
     private let folder: String?
 
     init(_ folder: String?) { self.folder = folder }
 
-    /// What is said now.
+    /// The current memory supply.
     var supply: MemorySupply {
         guard let folder else { return .now() }
         return .now(groups: folder + "/groups", process: folder + "/proc")
     }
 }
 
-/// Where the disk tier lies, or why there is none.
+/// The directory of the disk tier, or why there is none.
 struct CacheDisk {
     let directory: CacheDirectory?
-    /// Why the directory that was named cannot be used.
+    /// Why the specified directory can't be used.
     let fault: String?
 
-    /// Without `--cache-dir` there is memory only.
+    /// Without `--cache-dir` there is only the memory tier.
     init(_ parts: WorkerParts) throws {
         guard let path = parts.arguments.value("cache-dir") else {
             parts.log.info("no cache directory: memory only")
@@ -100,7 +100,7 @@ struct CacheDisk {
             case .unsafe: throw ConfigurationError(error.text)
             case .full, .readOnly, .badIndex, .stalled, .failed: break
             }
-            // Memory serves on; a disk that cannot be used is said here and in the status.
+            // Continue with memory only; the error is reported here and in the status.
             parts.log.warning("no disk tier: memory only", ["error": .string(error.text)])
             (directory, fault) = (nil, error.description)
         }

@@ -2,16 +2,16 @@ import CommandLineInterface
 import ImageModel
 import StackAccess
 
-/// The program: finds the command, reads its options, runs it.
+/// The program: finds the command, reads its options and runs it.
 enum CommandLineTool {
 
-    /// Takes the arguments behind the program's name; returns the exit status (SEMANTICS §15.6).
+    /// Runs with the arguments after the program's name; returns the exit status (SEMANTICS §15.6).
     static func run(_ arguments: [String], environment: [String: String]) -> Int32 {
         guard let name = arguments.first else {
             Terminal.error(HelpText.overview)
             return Command.usageStatus
         }
-        // `help get` is `get --help`.
+        // `help get` is the same as `get --help`.
         if name == "help", arguments.count > 1 {
             return run([arguments[1], "--help"], environment: environment)
         }
@@ -36,13 +36,14 @@ enum CommandLineTool {
         }
         let options = Array(arguments.dropFirst())
         return command.run(options, environment: environment) { (read) throws(UsageError) in
-            // A private stack has the environment of who started it, and who warned already.
+            // A private stack inherits the environment of its parent process, which has already
+            // warned.
             if !read.isSet("parent-pid") { warn(command, environment) }
             return try perform(command, read, environment)
         }
     }
 
-    /// Says which variables were misspelled.
+    /// Warns about misspelled environment variables.
     private static func warn(_ command: Command, _ environment: [String: String]) {
         let options = Command.documented.flatMap(\.definitions).filter { $0.visibility != .hidden }
         for line in EnvironmentSpelling.warnings(
@@ -91,19 +92,19 @@ enum CommandLineTool {
 }
 
 extension Command {
-    /// What this version does.
+    /// The commands implemented by this program.
     static let all: [Command] = [
         .serve, .get, .animate, .prefetch, .status, .health, .doctor, .cache, .blacklist,
         .downloads,
         .cancel, .drain, .config, .url, .completion, .manual,
     ]
 
-    /// These, and what another program reads.
+    /// All commands, including those implemented by another program.
     static let documented = all + [.bench]
 }
 
 extension HelpText {
-    /// The text of `imagebus --help`.
+    /// The output of `imagebus --help`.
     static var overview: String {
         let all = Command.documented.map { ($0.name, $0.summary) }
         let width = all.map(\.0.count).max() ?? 0
@@ -126,9 +127,9 @@ extension HelpText {
     }
 }
 
-/// `imagebus completion` and `imagebus manual`: texts made of the table of commands.
+/// `imagebus completion` and `imagebus manual`: texts generated from the table of commands.
 enum DocumentationCommand {
-    /// Prints the script of a shell.
+    /// Prints the completion script of a shell.
     static func printScript(_ read: ReadOptions) throws(UsageError) -> Int32 {
         guard read.operands.count == 1 else {
             let names = Shell.allCases.map(\.rawValue).joined(separator: ", ")
@@ -184,7 +185,7 @@ extension Command {
 }
 
 extension ManualPage {
-    /// That of this version.
+    /// The manual page of this version.
     static var imagebus: ManualPage {
         ManualPage(
             Command.documented,
@@ -193,7 +194,7 @@ extension ManualPage {
             variables: variables, files: files)
     }
 
-    /// Those that are of no option.
+    /// Environment variables that don't correspond to an option.
     private static let variables: [Row] = [
         ("IMAGEBUS_PROGRAMS", "the directory of the programs that serve starts (that of imagebus)"),
         ("XDG_RUNTIME_DIR", "holds the runtime directory of a user's stack"),
@@ -216,7 +217,7 @@ extension ManualPage {
     ]
 }
 
-/// What the exit statuses of `imagebus` mean (PROTOCOL §9).
+/// The exit statuses of `imagebus` (PROTOCOL §9).
 enum ExitStatuses {
     static let rows: [(status: Int32, meaning: String)] = [
         (0, "done"),
@@ -232,7 +233,7 @@ enum ExitStatuses {
         (124, "deadline"), (130, "cancelled"), (141, "nobody reads the output"),
     ]
 
-    /// All of them in one paragraph.
+    /// All statuses in one paragraph.
     static var text: String {
         let parts = rows.map { "\($0.status) \($0.meaning)" }
         return HelpText.filled("exit status: " + parts.joined(separator: ", "))

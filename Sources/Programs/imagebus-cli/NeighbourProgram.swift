@@ -4,15 +4,16 @@ import Linux
 import Messages
 import StackAccess
 
-/// A program that is installed beside this one and does a command: this one links none of the
-/// libraries that it needs.
+/// A program installed next to this one that implements a command, so that this program needs none
+/// of its libraries.
 struct NeighbourProgram: Sendable {
-    /// What it is called.
+    /// The name of the program.
     let name: String
-    /// The command that it does.
+    /// The command it implements.
     let command: String
 
-    /// Becomes that program, with these arguments; returns the exit status where there is none.
+    /// Executes the program with arguments in place of this process; returns an exit status only on
+    /// failure.
     func run(_ arguments: [String]) -> Int32 {
         do throws(Errno) {
             let path = try ProgramNeighbour.path(name)
@@ -33,10 +34,10 @@ struct NeighbourProgram: Sendable {
 }
 
 extension NeighbourProgram {
-    /// It reads its options and prints its help itself.
+    /// Reads its options and prints its help itself.
     static let bench = NeighbourProgram(name: "imagebus-bench", command: Command.bench.name)
 
-    /// It has the grammars of URLs; its options are read here.
+    /// Contains the URL grammars; its options are read here.
     static let gateway = NeighbourProgram(name: "imagebus-gateway", command: Command.url.name)
 }
 
@@ -87,13 +88,13 @@ extension Command {
         ])
 }
 
-/// What `imagebus url` is told, as the gateway's program reads it.
+/// The options of `imagebus url`, converted to those of the gateway program.
 struct URLOptions: Hashable {
-    /// What is done.
+    /// The action.
     enum Action: String, CaseIterable {
         case build, sign, explain
 
-        /// What stands behind it.
+        /// The operands of the action.
         fileprivate var operands: [String] {
             switch self {
             case .build: ["OPTIONS", "SOURCE"]
@@ -103,7 +104,7 @@ struct URLOptions: Hashable {
         }
     }
 
-    /// For `imagebus-gateway`.
+    /// The arguments for `imagebus-gateway`.
     let arguments: [String]
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {

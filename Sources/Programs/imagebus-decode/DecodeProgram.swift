@@ -9,7 +9,7 @@ import StageContract
 import Synchronization
 import WorkerRuntime
 
-/// Bytes to pixels: one job at a time, no network.
+/// Decodes bytes to pixels: one job at a time, without network access.
 enum DecodeProgram {
     static func run(_ words: [String]) -> Int32 {
         WorkerProgram.run(.decode, words, abilities: abilities) { parts in
@@ -18,7 +18,7 @@ enum DecodeProgram {
             let stage = try DecodeStage(parts.place.pool.family) { domain, message in
                 log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
             }
-            // Libraries are loaded, the first thread comes next.
+            // The libraries are loaded, and no thread has been started yet.
             let sandbox = Sandbox.enter(
                 .decode(
                     pool: parts.place.pool, inputs: parts.place.inputs, paths: parts.paths,
@@ -42,7 +42,7 @@ enum DecodeProgram {
         }
     }
 
-    /// What its libraries read; those of drawings are a family of their own.
+    /// Returns what its libraries can read; formats for drawings are a separate family.
     private static func abilities() -> WorkerAbilities {
         var abilities = WorkerAbilities()
         for family in FormatFamily.allCases {

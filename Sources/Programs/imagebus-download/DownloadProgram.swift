@@ -5,7 +5,7 @@ import Messages
 import SharedArena
 import WorkerRuntime
 
-/// URLs to bytes: many transfers on one thread; the only process with a network.
+/// Downloads URLs: many transfers on one thread; the only process with network access.
 enum DownloadProgram {
     static func run(_ words: [String]) -> Int32 {
         WorkerProgram.run(
@@ -32,7 +32,8 @@ enum DownloadProgram {
         }
     }
 
-    /// What the stage cannot be set to is a setting of the operator's.
+    /// Creates the executor; an invalid configuration is reported as an error in the operator's
+    /// settings.
     private static func executor(
         _ configuration: DownloadConfiguration, arena: Arena, reporter: WorkerReporter
     ) throws -> DownloadExecutor {
@@ -44,7 +45,7 @@ enum DownloadProgram {
     }
 }
 
-/// Joins the downloader to the bus.
+/// Connects the downloader to the bus.
 final class DownloadExecutor: JobExecutor {
     private let downloader: Downloader
     private let arena: Arena

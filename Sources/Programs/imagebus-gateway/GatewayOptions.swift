@@ -6,19 +6,19 @@ import MicroHTTPD
 import WebFront
 import WebGrammar
 
-/// What the program was told.
+/// The options of the program.
 struct GatewayOptions {
-    /// Where it listens.
+    /// The address to listen on.
     var place: ListenPlace
-    /// The socket that it inherits, in place of one of its own.
+    /// An inherited socket to use instead of creating one.
     var listener: Int32?
     var limits = HTTPLimits()
     var front: WebFrontSettings
-    /// Where figures are read; nil: nowhere.
+    /// The address for metrics; `nil` for none.
     var metricsPlace: ListenPlace?
-    /// Where operators have entries removed; nil: nowhere.
+    /// The address for removals by operators; `nil` for none.
     var operatorPlace: ListenPlace?
-    /// How that is answered; nil: it is not.
+    /// The settings for removals; `nil` if they are disabled.
     var operators: OperatorSettings?
     private let arguments: ProgramArguments
     private let keyLines: [String]
@@ -29,18 +29,18 @@ struct GatewayOptions {
         settings { $0.placeholder != nil })
     static let flags = settings { $0.placeholder == nil }
 
-    /// Whether `imagebus serve` runs the program: it holds the socket.
+    /// Whether `imagebus serve` runs the program and holds the socket.
     static func areServed(_ words: [String]) -> Bool { words.contains("--listen-fd") }
 
     private static func settings(_ isMeant: (GatewaySetting) -> Bool) -> Set<String> {
         Set(GatewaySetting.allCases.filter(isMeant).map(\.rawValue))
     }
 
-    /// Reads a command line, with what the environment and the file of `--settings-file` add.
+    /// Reads a command line, together with the environment and the file of `--settings-file`.
     ///
     /// - Parameters:
-    ///   - valued: options with a value that are known besides those of a gateway.
-    ///   - flags: the same of flags.
+    ///   - valued: Additional options with a value.
+    ///   - flags: Additional flags.
     init(words: [String], besides valued: Set<String> = [], flags: Set<String> = []) throws {
         let file = try Self.checked { () throws(GrammarError) in
             try Self.settings(inFileOf: words)
@@ -53,7 +53,7 @@ struct GatewayOptions {
         try self.init(arguments, keyLines: peers.keyLines, words: words)
     }
 
-    /// What the stack has left there of its configuration.
+    /// Returns the settings that the stack has written to a file from its configuration.
     private static func settings(inFileOf words: [String]) throws(GrammarError) -> [String] {
         guard let place = words.lastIndex(of: "--settings-file").map({ $0 + 1 }),
             words.indices.contains(place)
@@ -61,10 +61,10 @@ struct GatewayOptions {
         return GatewayListenerSettings.arguments(inFile: try bytes(words[place]))
     }
 
-    /// The arguments that it was started with, for those of every program.
+    /// The arguments of the program, for options that all programs share.
     var programArguments: ProgramArguments { arguments }
 
-    /// - Parameter keyLines: keys of the environment.
+    /// - Parameter keyLines: Keys from the environment.
     private init(_ arguments: ProgramArguments, keyLines: [String], words: [String]) throws {
         try Self.check(arguments)
         (self.arguments, self.keyLines, self.words) = (arguments, keyLines, words)
@@ -85,7 +85,7 @@ struct GatewayOptions {
         }
         front.root = rootPage
         front.isServed = Self.areServed(words)
-        // imgproxy makes stills of animations, unless it is told not to, and passes SVG through.
+        // By default, imgproxy converts animations to still images and passes SVG through.
         if arguments.value("grammar") ?? "imgproxy" == "imgproxy" {
             (front.framesMax, front.passesDrawings) = (1, true)
         }
@@ -105,14 +105,15 @@ struct GatewayOptions {
         takeLimits(arguments)
     }
 
-    /// Whether nothing that is asked can be answered, whatever files will say.
+    /// Whether no request can be answered, whatever the files contain.
     var answersNobody: Bool {
         arguments.value("grammar") != "iiif" && !arguments.has("unsigned")
             && arguments.value("keys") == nil && keyLines.isEmpty
             && arguments.value("post-tokens") == nil
     }
 
-    /// What a grammar does not look at is not left out in silence, least of all signatures.
+    /// Refuses settings that the grammar doesn't use instead of ignoring them, above all those for
+    /// signatures.
     private static func checkGrammar(
         _ arguments: ProgramArguments
     ) throws(ConfigurationError) {
@@ -145,7 +146,7 @@ struct GatewayOptions {
         }
     }
 
-    /// What the server takes of strangers.
+    /// Applies limits for untrusted clients.
     private mutating func takeLimits(_ arguments: ProgramArguments) {
         Self.set(&limits.connections, .connections, arguments)
         Self.set(&limits.connectionsPerPeer, .connectionsPerAddress, arguments)
@@ -157,14 +158,14 @@ struct GatewayOptions {
         }
     }
 
-    /// Files that are read again at SIGHUP.
+    /// The files that are reloaded on SIGHUP.
     var files: [String] {
         ["keys", "presets", "post-tokens", "operator-tokens", "fallback", "settings-file"]
             .compactMap { arguments.value($0) }
             .filter { (try? SourceURL($0)) == nil }
     }
 
-    /// The same with what its files hold now.
+    /// Returns the options with the current contents of the files.
     func readAgain() throws -> GatewayOptions { try GatewayOptions(words: words) }
 
     private static func check(_ arguments: ProgramArguments) throws(ConfigurationError) {
@@ -186,7 +187,7 @@ struct GatewayOptions {
         return place
     }
 
-    /// The number of a setting, where it was given.
+    /// Assigns the number of a setting if it was given.
     static func set<Number: FixedWidthInteger>(
         _ value: inout Number, _ setting: GatewaySetting, _ arguments: ProgramArguments,
         times factor: Number = 1
@@ -196,7 +197,7 @@ struct GatewayOptions {
         value = Number(number) * factor
     }
 
-    /// What is kept of sources, what becomes of damaged ones, and which are answered as they are.
+    /// Applies the settings for metadata, damaged images and formats sent unchanged.
     private mutating func takeParts(_ arguments: ProgramArguments) throws(ConfigurationError) {
         switch arguments.value("metadata") {
         case "none"?: front.metadata = .nothing
@@ -218,7 +219,7 @@ struct GatewayOptions {
         }
     }
 
-    /// Which proxies are believed, and where they name their clients.
+    /// Applies the settings for trusted proxies and the field in which they name their clients.
     private mutating func takeEdge(_ arguments: ProgramArguments) throws(ConfigurationError) {
         if let text = arguments.value("trusted-proxy") {
             guard let networks = TrustedNetworks(text) else {
@@ -240,7 +241,7 @@ struct GatewayOptions {
 
     // MARK: - Grammars
 
-    /// Makes grammars of the arguments.
+    /// Returns a reader that creates grammars from arguments.
     static func reader(_ arguments: ProgramArguments, keyLines: [String] = []) -> GrammarReader {
         GrammarReader(
             keyLines: keyLines,
@@ -252,7 +253,7 @@ struct GatewayOptions {
         try Self.checked { () throws(GrammarError) in try reader.grammar(for: use) }
     }
 
-    /// The same of the value of one setting.
+    /// Converts grammar errors in the value of a setting to configuration errors.
     static func checked<Value>(
         _ setting: GatewaySetting, _ body: () throws(GrammarError) -> Value
     ) throws(ConfigurationError) -> Value {
@@ -263,7 +264,7 @@ struct GatewayOptions {
         }
     }
 
-    /// Errors of what the operator says are mistakes of the configuration.
+    /// Converts grammar errors in the operator's settings to configuration errors.
     static func checked<Value>(
         _ body: () throws(GrammarError) -> Value
     ) throws(ConfigurationError) -> Value {
@@ -274,7 +275,7 @@ struct GatewayOptions {
         }
     }
 
-    /// Of a file that is named.
+    /// The maximum size of a file in bytes.
     private static let fileBytesMax = 1 << 20
 
     static func bytes(_ path: String) throws(GrammarError) -> [UInt8] {
@@ -287,8 +288,7 @@ struct GatewayOptions {
     }
 }
 
-// What the front answers besides images: facts, fallbacks, images that are sent, hints, and how
-// long all of it counts as fresh.
+// Responses other than images: image properties, fallbacks, uploads, client hints and lifetimes.
 extension GatewayOptions {
     mutating func takeAnswers(_ arguments: ProgramArguments) throws {
         try takeFacts(arguments)
@@ -300,7 +300,7 @@ extension GatewayOptions {
         try takeHeaders(arguments)
     }
 
-    /// What goes along to origins, and what is added to answers.
+    /// Applies the fields passed to origins and those added to responses.
     private mutating func takeHeaders(_ arguments: ProgramArguments) throws(ConfigurationError) {
         if let text = arguments.value("response-headers") {
             front.responseHeaders = try Self.checked(.responseHeaders) { () throws(GrammarError) in
@@ -335,7 +335,7 @@ extension GatewayOptions {
             front.healthPath = "/healthcheck"
         case "iiif":
             front.facts = FactsSettings(.iiif)
-            // Level 1 asks for it.
+            // Required by Level 1.
             if front.crossOrigin.isNone { front.crossOrigin = try Self.crossOrigin("*") }
         default: front.infoGrammar = try grammar(for: .facts)
         }
@@ -377,7 +377,7 @@ extension GatewayOptions {
         Self.set(&front.answers.fallbackSeconds, .fallbackMaxAge, arguments)
         guard let word = arguments.value("fallback-status"), word != "200" else { return }
         let status = UInt16(word).flatMap { (201...599).contains($0) ? $0 : nil }
-        // Such answers have no bytes (RFC 9110 §6.4.1).
+        // Responses with these statuses have no body (RFC 9110 §6.4.1).
         guard word == "error" || status.map({ ![204, 205, 206, 304].contains($0) }) ?? false else {
             throw ConfigurationError(
                 "--fallback-status is a status with bytes, or error for that of the failure; "
@@ -395,7 +395,7 @@ extension GatewayOptions {
         }
     }
 
-    // MARK: - Images that are sent
+    // MARK: - Uploads
 
     private mutating func takeUploads(_ arguments: ProgramArguments) throws {
         guard let tokens = try Self.tokens(.postTokens, arguments) else { return }
@@ -474,9 +474,9 @@ extension GatewayOptions {
     }
 }
 
-// Who may send images, and who is an operator.
+// The tokens for uploads and for operators.
 extension GatewayOptions {
-    /// Whose `no-cache` counts, and who may have entries removed.
+    /// Applies the settings for operators: revalidation by `no-cache`, and removals.
     mutating func takeOperators(_ arguments: ProgramArguments) throws(ConfigurationError) {
         operatorPlace = arguments.value("operator-listen").flatMap { ListenPlace($0) }
         guard let tokens = try Self.tokens(.operatorTokens, arguments) else {
@@ -494,7 +494,7 @@ extension GatewayOptions {
         operators = settings
     }
 
-    /// The tokens of a file that a setting names; nil: it was not given.
+    /// Returns the tokens in the file named by a setting; `nil` if it wasn't given.
     static func tokens(
         _ setting: GatewaySetting, _ arguments: ProgramArguments
     ) throws(ConfigurationError) -> BearerTokens? {
@@ -509,13 +509,13 @@ extension GatewayOptions {
     }
 }
 
-/// What variables of other servers say of a gateway that is started by itself.
+/// Settings from variables of other servers for a gateway started on its own.
 struct PeerVariables {
-    /// Arguments that stand before those of the command line, which win.
+    /// Arguments to be put before those of the command line, which take precedence.
     private(set) var arguments: [String] = []
     let keyLines: [String]
 
-    /// Throws for a variable that is not supported, and for one of another process of the stack.
+    /// Throws for an unsupported variable, and for one of another process of the stack.
     init(_ words: [String], environment: [String: String]) throws(ConfigurationError) {
         let place = words.lastIndex(of: "--grammar").map { $0 + 1 }
         let grammar = place.flatMap { words.indices.contains($0) ? words[$0] : nil }

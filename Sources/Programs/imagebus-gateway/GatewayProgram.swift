@@ -7,7 +7,7 @@ import Observability
 import Sandbox
 import WebFront
 
-/// HTTP in, loads of a stack out.
+/// Receives HTTP requests and loads images from a stack.
 enum GatewayProgram {
     static func run(_ words: [String]) -> Int32 {
         if ["--help", "-h"].contains(words.first) {
@@ -39,10 +39,10 @@ enum GatewayProgram {
         let port = listener.port
         let metrics = try Self.socket(options.metricsPlace, "--metrics-listen")
         let operators = try Self.socket(options.operatorPlace, "--operator-listen")
-        // Strangers have no say in more than images, unless they bring them along.
+        // Untrusted clients may only load images, unless uploads are enabled.
         let paths = bootstrap.paths
         let socket = options.front.uploads == nil ? paths.webSocket : paths.frontSocket
-        // All is open that is opened by name, and the first thread comes next.
+        // All files that are opened by name are open, and no thread has been started yet.
         let sandbox = Sandbox.enter(
             .gateway(
                 paths: bootstrap.paths, socket: socket,
@@ -88,10 +88,10 @@ enum GatewayProgram {
         return isDone ? ProgramExit.success : ProgramExit.internalError
     }
 
-    /// How long requests wait for a coordinator that is being replaced.
+    /// How long requests wait for a coordinator that is being replaced, in milliseconds.
     private static let coordinatorMilliseconds = 10_000
 
-    /// The socket that a supervisor holds for all lives of the program, or one of its own.
+    /// Returns the socket inherited from a supervisor, which outlives this process, or creates one.
     private static func listener(
         _ options: GatewayOptions
     ) throws(ConfigurationError) -> StreamListener {
@@ -121,7 +121,7 @@ enum GatewayProgram {
         }
     }
 
-    /// The socket of a listener beside that of images.
+    /// Returns the socket of an additional listener.
     private static func socket(
         _ place: ListenPlace?, _ option: String
     ) throws(ConfigurationError) -> Int32? {
@@ -129,7 +129,7 @@ enum GatewayProgram {
         return try listener(place, option).relinquish()
     }
 
-    /// Where something listens, for the log.
+    /// Returns the log fields for an address.
     private static func fields(of place: ListenPlace, _ port: UInt16?) -> Log.Fields {
         switch place {
         case .tcp(let address, _): ["address": .string(address), "port": LogValue(port ?? 0)]
@@ -157,8 +157,8 @@ enum GatewayProgram {
         return SideListener(figures, server)
     }
 
-    /// What has entries removed for operators; nil: nobody is one. That is permitted at web/, also
-    /// where images come along at front/.
+    /// Returns the front for removals by operators; `nil` if there are no operators. Removals are
+    /// permitted on `web/`, even if uploads use `front/`.
     private static func removing(
         _ options: GatewayOptions, _ client: ImagebusClient, _ configuration: ClientConfiguration,
         at web: String, _ log: Log
@@ -176,7 +176,7 @@ enum GatewayProgram {
         _ socket: Int32, _ front: OperatorFront, _ log: Log
     ) throws -> SideListener {
         var limits = HTTPLimits()
-        // Who has no token holds a part of the connections, and none for long.
+        // Clients without a token can hold only some of the connections, and none for long.
         (limits.connections, limits.connectionsPerPeer) = (sideConnections, operatorConnections)
         (limits.headSeconds, limits.idleSeconds) = (operatorSeconds, operatorSeconds)
         limits.bodyBytes = OperatorSettings.bodyBytesMax
@@ -185,12 +185,13 @@ enum GatewayProgram {
         return SideListener(front, server)
     }
 
-    /// Connections of collectors and pages that show figures, and of operators.
+    /// The maximum number of connections of metrics collectors and status pages, and of operators.
     private static let sideConnections = 256
-    /// Connections of one address for operators, and seconds for a request and between two.
+    /// The maximum number of operator connections per address, and the timeout in seconds for a
+    /// request and between requests.
     private static let (operatorConnections, operatorSeconds) = (32, 10)
 
-    /// As many connections as the system has descriptors for.
+    /// Returns the limits, with at most as many connections as there are file descriptors.
     private static func limits(_ options: GatewayOptions, _ log: Log) -> HTTPLimits {
         var limits = options.limits
         let most = (try? ResourceLimit.current(.descriptors).soft) ?? .max
@@ -204,10 +205,11 @@ enum GatewayProgram {
         return limits
     }
 
-    /// What is open besides connections: half of it files of hot answers.
+    /// The number of descriptors reserved for other purposes: half of them for the files of
+    /// repeated responses.
     private static let otherDescriptors = 1_024
 
-    /// What files say anew, whole or not at all.
+    /// Reloads all files, completely or not at all.
     private static func reload(
         _ options: GatewayOptions, _ front: WebFront, _ removing: OperatorFront?, _ log: Log
     ) {
@@ -224,7 +226,7 @@ enum GatewayProgram {
     }
 }
 
-/// What `imagebus-gateway --help` prints.
+/// The output of `imagebus-gateway --help`.
 enum GatewayHelp {
     static var text: String {
         var text = """
@@ -262,12 +264,12 @@ enum GatewayHelp {
     }
 }
 
-/// What people read of this program where it does not serve.
+/// The output of this program when it does not serve.
 enum ProgramOutput {
-    /// Writes text to standard output. Who does not read it has no use for it.
+    /// Writes a text to standard output; ignores errors.
     static func write(_ text: String) { write(text, to: 1) }
 
-    /// The same to standard error.
+    /// Writes a text to standard error; ignores errors.
     static func complain(_ text: String) { write(text, to: 2) }
 
     private static func write(_ text: String, to descriptor: Int32) {

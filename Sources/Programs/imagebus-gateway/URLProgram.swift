@@ -7,13 +7,13 @@ import SharedArena
 import WebFront
 import WebGrammar
 
-/// `imagebus url`: makes and explains targets as a listener with these settings reads them, and
-/// listens nowhere.
+/// `imagebus url`: builds and explains targets according to a listener's settings, without
+/// listening.
 enum URLProgram {
     private static let valued: Set = ["operand", "accept"]
     private static let flags: Set = ["build", "sign", "explain", "json"]
 
-    /// Takes the words behind `url`; returns the exit status.
+    /// Runs with the arguments after `url`; returns the exit status.
     static func run(_ words: [String]) -> Int32 {
         do {
             let options = try GatewayOptions(words: words, besides: valued, flags: flags)
@@ -35,7 +35,7 @@ enum URLProgram {
             ? front.grammar.path(options: operands[0], source: operands[1])
             : String(operands[0].drop { $0 == "/" })
         let target = try front.grammar.target(ofPath: path)
-        // What would be refused is said now, and not by the server.
+        // Report an invalid target now instead of when it is requested.
         _ = try front.grammar.read(Array(target.utf8), now: now)
         ProgramOutput.write("\(front.facts.publicURL ?? "")\(front.pathPrefix)\(target)\n")
         return ProgramExit.success
@@ -43,7 +43,7 @@ enum URLProgram {
 
     // MARK: - Explaining
 
-    /// The status of a target that is refused.
+    /// The exit status for a target that would be refused.
     private static let refusedStatus: Int32 = 1
 
     private static func explain(
@@ -66,7 +66,8 @@ enum URLProgram {
         return explanation.status ?? 0 >= 400 ? refusedStatus : ProgramExit.success
     }
 
-    /// Where the stack of a runtime directory has the result; `nil` where none runs there.
+    /// Returns the tier in which the stack of a runtime directory has the result; `nil` if no stack
+    /// is running there.
     private static func tier(of image: ImageRequest, _ directory: String?) -> String? {
         guard let directory, let paths = try? RuntimePaths(resolving: directory),
             (try? FileDescriptor.status(path: paths.webSocket)) != nil

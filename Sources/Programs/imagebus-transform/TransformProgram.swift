@@ -8,7 +8,7 @@ import StageContract
 import Transforming
 import WorkerRuntime
 
-/// Pixels to encoded bytes: one job at a time, no network.
+/// Transforms and encodes pixels: one job at a time, without network access.
 enum TransformProgram {
     static func run(_ words: [String]) -> Int32 {
         WorkerProgram.run(.transform, words, abilities: abilities) { parts in
@@ -17,7 +17,7 @@ enum TransformProgram {
             let stage = try TransformStage { domain, message in
                 log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
             }
-            // Libraries are loaded, the first thread comes next.
+            // The libraries are loaded, and no thread has been started yet.
             let sandbox = Sandbox.enter(
                 .transform(
                     pool: parts.place.pool, inputs: parts.place.inputs, paths: parts.paths,
@@ -54,7 +54,7 @@ enum TransformProgram {
         }
     }
 
-    /// What its libraries write.
+    /// Returns what its libraries can write.
     private static func abilities() -> WorkerAbilities {
         var abilities = WorkerAbilities()
         let names = ImageFormat.encodable.map(\.name)

@@ -3,46 +3,49 @@ public import ImageModel
 import Messages
 import Synchronization
 
-/// An animation that a stack plays out frame by frame. It has no session there: each frame is a
-/// load of its own, which the caches answer like any other. Any thread.
+/// An animation that a stack decodes frame by frame. The stack keeps no session for it: each frame
+/// is a load of its own, which the caches can answer like any other load. Can be used from any
+/// thread.
 ///
 ///     let image = try await AnimatedImage(request, from: client, as: .pixels)
 ///     for index in 0..<image.count { draw(try await image.frame(index)) }
 ///
-/// GIF, animated PNG, animated WebP and AVIF sequences have frames; any other image is one frame of
-/// no duration.
+/// GIF, animated PNG, animated WebP and AVIF sequences have frames. Any other image counts as a
+/// single frame with a duration of zero.
 public final class AnimatedImage: Sendable {
-    /// What each frame is loaded with, but for its number.
+    /// The request used to load each frame; only the frame number is added to it.
     public let request: ImageRequest
-    /// As what frames are held.
+    /// The form in which frames are held.
     public let form: FrameForm
-    /// The source; frames have its size unless the request has steps.
+    /// Information about the source. Frames have its size unless the request has steps.
     public let info: ImageInfo
-    /// How long each frame is shown (SEMANTICS §11.30); of a still image one of zero.
+    /// How long each frame is shown (SEMANTICS §11.30). A still image has a single duration of
+    /// zero.
     public let durations: [Duration]
-    /// SDWebImage's loop count (`AnimationFacts.loops`), 0: without end; 0 of a still image too.
+    /// SDWebImage's loop count (`AnimationFacts.loops`). 0 means endless, and is also the value for
+    /// a still image.
     public let loops: Int
-    /// How often all frames are played, 0: without end; 0 of a still image too.
+    /// How often all frames are played. 0 means endless, and is also the value for a still image.
     public let plays: Int
 
     let client: ImagebusClient
     let loads = FrameLoads()
     let microseconds: [Int]
-    /// Frames that are held until `unloadFrames`.
+    /// Frames held until `unloadFrames` is called.
     let kept = Mutex<[Int: AnimationFrame]>([:])
 
-    /// Asks for durations and loops; no frame is decoded yet. The request's `frame`, `infoOnly`,
-    /// `facts` and fallback count for nothing.
+    /// Loads the durations and the loop count; no frame is decoded yet. The request's `frame`,
+    /// `infoOnly`, `facts` and fallback are ignored.
     ///
-    /// Under `RequestOptions.preloadAllFrames` all frames are loaded as well, within the budget of
+    /// With `RequestOptions.preloadAllFrames` all frames are loaded as well, within the budget of
     /// `preloadAllFrames(within:)`.
     ///
-    /// `storing` says where the stack keeps frames that are made, as far as the request lets it:
-    /// in its memory alone, since a frame is made anew faster than many thousand files are kept.
-    /// The source is kept as the request says.
+    /// `storing` restricts the tiers in which the stack stores decoded frames, in addition to what
+    /// the request allows. The default is memory only, because decoding a frame again is faster
+    /// than keeping many thousands of files. The source is stored as the request specifies.
     ///
-    /// Throws how that load fails, and `invalidRequest` where no cache has the image and
-    /// `fromCacheOnly` is set.
+    /// Throws the error of that load, and `invalidRequest` if `fromCacheOnly` is set and no cache
+    /// has the image.
     public init(
         _ request: ImageRequest, from client: ImagebusClient, as form: FrameForm = .encoded,
         storing tiers: CacheTypes = .memory
@@ -58,22 +61,24 @@ public final class AnimatedImage: Sendable {
         if request.options.contains(.preloadAllFrames) { try await preloadAllFrames() }
     }
 
-    /// How many frames there are, at least one, at most `AnimationFacts.framesMax`.
+    /// The number of frames: at least 1, at most `AnimationFacts.framesMax`.
     public var count: Int { durations.count }
 
     /// Whether there is more than one frame.
     public var isAnimated: Bool { count > 1 }
 
-    /// What one frame takes, in bytes, before one is there: four for each pixel of the source.
+    /// The estimated memory of one frame before any is loaded, in bytes: four per pixel of the
+    /// source.
     var estimatedFrameBytes: Int {
         let (bytes, overflows) = (info.size.area ?? .max).multipliedReportingOverflow(by: 4)
         return overflows ? .max : bytes
     }
 
-    /// One frame: at once where it is preloaded, else by a load that all who ask meanwhile share.
-    /// Cancelling the awaiting task cancels the load where nobody else waits for it.
+    /// Returns one frame: immediately if it is preloaded, otherwise from a load that all concurrent
+    /// callers share. Canceling the awaiting task cancels the load unless another caller is
+    /// waiting for it.
     ///
-    /// Throws `stepFailed` for a frame that is not there, and how the load fails.
+    /// Throws `stepFailed` if there is no such frame, and the error of the load.
     public func frame(_ index: Int) async throws(ImageError) -> AnimationFrame {
         guard durations.indices.contains(index) else {
             throw ImageError(
@@ -89,10 +94,10 @@ public final class AnimatedImage: Sendable {
         return try ended.get()
     }
 
-    /// A frame that `preloadAllFrames` brought.
+    /// Returns a frame that `preloadAllFrames` loaded.
     func preloaded(_ index: Int) -> AnimationFrame? { kept.withLock { $0[index] } }
 
-    /// Takes part in the load of a frame.
+    /// Joins the load of a frame, or begins it.
     func begin(_ index: Int) -> FrameLoads.Seat {
         let (form, duration) = (form, durations[index])
         return loads.join(index) {
@@ -104,7 +109,7 @@ public final class AnimatedImage: Sendable {
         }
     }
 
-    /// What is asked before the frames.
+    /// The request for durations and loop count, sent before any frame is loaded.
     private static func question(_ request: ImageRequest) -> ImageRequest {
         var question = request
         (question.frame, question.thumbnail, question.steps) = (nil, nil, [])
@@ -127,22 +132,22 @@ public final class AnimatedImage: Sendable {
     }
 }
 
-// All frames at once.
+// Loading all frames at once.
 extension AnimatedImage {
-    /// Loads of frames at a time where nothing else is said.
+    /// The default number of frames loaded concurrently.
     public static let loadsAtATime = 4
 
     /// Whether every frame is held.
     public var areAllFramesLoaded: Bool { kept.withLock { $0.count == count } }
 
-    /// Bytes of the frames that are held.
+    /// The total size of the frames held, in bytes.
     public var memoryCost: Int { kept.withLock { $0.values.reduce(0) { $0 + $1.memoryCost } } }
 
-    /// Loads all frames and holds them, four loads at a time. Players of this image need no others
-    /// then.
+    /// Loads all frames, four at a time, and holds them. Players of this image then don't load or
+    /// hold frames themselves.
     ///
-    /// Throws `limitExceeded` as soon as frames take more than the budget, and how the load of a
-    /// frame fails; nothing more is held then than before.
+    /// Throws `limitExceeded` as soon as the frames exceed the budget, and the error of a frame's
+    /// load. In both cases the frames held before are unchanged.
     public func preloadAllFrames(
         within budget: FrameBudget = .automatic
     ) async throws(ImageError) {
@@ -158,12 +163,13 @@ extension AnimatedImage {
         kept.withLock { $0 = all }
     }
 
-    /// Holds none of them any more. Those that somebody else has stay with them.
+    /// Releases all preloaded frames. Copies that callers hold stay valid.
     public func unloadFrames() { kept.withLock { $0 = [:] } }
 
-    /// Loads all frames, at most so many at a time, and hands each to `body` when it has come, one
-    /// after the other; false ends it. Throws how the load of a frame fails, which ends it too. The
-    /// loads that are left are cancelled then, and so they are with the awaiting task.
+    /// Loads all frames, at most `most` at a time, and passes each to `body` as it arrives, one at
+    /// a time. Stops when `body` returns false. Throws the error of the first load that fails,
+    /// which also stops it. Remaining loads are canceled when it stops or the awaiting task is
+    /// canceled.
     public func forEachFrame(
         atATime most: Int = AnimatedImage.loadsAtATime, _ body: (AnimationFrame) -> Bool
     ) async throws(ImageError) {
@@ -203,49 +209,49 @@ extension AnimatedImage {
     }
 }
 
-/// As what the frames of an animation are held.
+/// The form in which an animation's frames are held.
 public enum FrameForm: Hashable, Sendable {
-    /// Encoded, as the request says. They take what their files take.
+    /// Encoded as the request specifies. A frame takes as much memory as its file.
     case encoded
-    /// As pixels: four bytes each. What the request says of its output is replaced: frames come
-    /// without loss, in 8 bits of sRGB.
+    /// Decoded, four bytes per pixel. Overrides the request's output options: frames are delivered
+    /// losslessly in 8-bit sRGB.
     case pixels
 }
 
-/// Pixels of one image: red, green, blue and alpha of 8 bits in sRGB, row by row from the top, with
-/// straight alpha.
+/// The pixels of one image: 8-bit red, green, blue and straight (not premultiplied) alpha in sRGB,
+/// row by row from the top.
 public struct FramePixels: Hashable, Sendable {
-    /// Columns and rows.
+    /// Width and height in pixels.
     public let size: PixelSize
-    /// Four bytes of each pixel.
+    /// Four bytes per pixel.
     public let rgba: [UInt8]
 
-    /// Takes as many bytes as the size says.
+    /// Creates pixels from bytes whose count must match the size.
     public init(size: PixelSize, rgba: [UInt8]) {
         precondition(rgba.count == 4 * size.width * size.height, "four bytes a pixel")
         (self.size, self.rgba) = (size, rgba)
     }
 }
 
-/// One frame of an animation as it is shown: the whole canvas.
+/// One frame of an animation as displayed: the full canvas.
 public struct AnimationFrame: Sendable {
-    /// What it is held as.
+    /// The content of a frame, in the form in which it is held.
     public enum Content: Sendable {
-        /// Its file, and what else came with it. From 1 MiB on it is a mapping of the stack's
-        /// memory (`ImageBytes`).
+        /// The encoded file and the rest of its response. From 1 MiB on, its bytes are a mapping of
+        /// the stack's memory (`ImageBytes`).
         case encoded(ImageResponse)
-        /// Its pixels.
+        /// Decoded pixels.
         case pixels(FramePixels)
     }
 
-    /// Its place in the file, from 0 on.
+    /// The index in the file, starting at 0.
     public let index: Int
-    /// How long it is shown; zero of a still image.
+    /// How long the frame is shown; zero for a still image.
     public let duration: Duration
-    /// Its image.
+    /// The image, encoded or as pixels.
     public let content: Content
 
-    /// Bytes that it takes: four for each pixel, or those of its file.
+    /// The memory of the frame in bytes: four per pixel, or the size of its file.
     public var memoryCost: Int {
         switch content {
         case .encoded(let response): response.bytes?.count ?? 0
@@ -253,19 +259,20 @@ public struct AnimationFrame: Sendable {
         }
     }
 
-    /// Its pixels, where these were asked for.
+    /// The pixels, or `nil` if the frame is held encoded.
     public var pixels: FramePixels? {
         if case .pixels(let pixels) = content { pixels } else { nil }
     }
 
-    /// Its file, where pixels were not asked for.
+    /// The response with the encoded file, or `nil` if the frame is held as pixels.
     public var response: ImageResponse? {
         if case .encoded(let response) = content { response } else { nil }
     }
 }
 
 extension AnimationFrame {
-    /// What came of a load. Throws where there is no image, or its pixels cannot be read.
+    /// Creates a frame from the response to its load. Throws if there is no image or if its pixels
+    /// cannot be read.
     init(
         _ index: Int, _ duration: Duration, _ form: FrameForm, _ response: ImageResponse
     ) throws(ImageError) {
@@ -283,7 +290,7 @@ extension AnimationFrame {
 }
 
 extension ImageError {
-    /// A miss, which an animation has no word for.
+    /// The error for a cache miss, which an animation cannot represent otherwise.
     static var noFrameCached: ImageError {
         ImageError(
             .invalidRequest,
@@ -292,15 +299,15 @@ extension ImageError {
     }
 }
 
-/// Loads of frames that are under way: one of a frame, for all who want it. It is cancelled when
-/// nobody does any more. Any thread.
+/// Frame loads in flight: at most one per frame, shared by all callers that want the frame. A load
+/// is canceled when its last caller leaves. Can be used from any thread.
 final class FrameLoads: Sendable {
     typealias Ended = Result<AnimationFrame, ImageError>
 
-    /// The share that one of those who want a frame has in its load.
+    /// One caller's share in the load of a frame.
     struct Seat: Sendable {
         let index: Int
-        /// Tells loads of the same frame apart.
+        /// Distinguishes successive loads of the same frame.
         let number: Int
         let work: Task<Ended, Never>
     }
@@ -318,7 +325,7 @@ final class FrameLoads: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes part in the load of a frame, which begins where there is none.
+    /// Joins the load of a frame, or begins it if there is none.
     func join(
         _ index: Int, begin: () -> LoadTask,
         read: @escaping @Sendable (ImageResponse) throws(ImageError) -> AnimationFrame
@@ -341,7 +348,7 @@ final class FrameLoads: Sendable {
         }
     }
 
-    /// Gives a seat back, once. Without effect where the load has ended.
+    /// Gives up a share; call it once per share. Has no effect if the load has ended.
     func leave(_ seat: Seat) {
         state.withLock { state in
             guard let running = state.running[seat.index], running.seat.number == seat.number else {

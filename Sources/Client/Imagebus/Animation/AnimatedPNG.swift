@@ -1,27 +1,27 @@
 public import ImageModel
 import Zlib
 
-// Animations that have no file yet.
+// Creating animations from separate images.
 extension ImagebusClient {
-    /// Bytes of all frames of an animation together, without loss, at most: what a coordinator
-    /// takes as one upload, unless it is configured for less.
+    /// The largest total size of all losslessly encoded frames of an animation, in bytes. It is the
+    /// coordinator's default limit for one upload.
     public static let animationBytesMax = 64 << 20
 
-    /// How often an animation may be shown; 0: without end. What GIF and WebP can say.
+    /// The allowed loop counts; 0 means endless. The range is what GIF and WebP can store.
     public static let animationLoops = 0...65_535
 
-    /// Makes an animation of images, in their order, each of which is loaded after its own steps.
+    /// Creates an animation from images, in order, each loaded with its own steps.
     ///
-    /// They are loaded without loss, four at a time, joined here, sent to the stack as an upload,
-    /// and encoded there as `request` says, whose steps all frames pass through as well. Its format
-    /// is GIF unless it names PNG or WebP; it has no URL, and its options for single frames count
-    /// for nothing. Of one part alone GIF and WebP have one frame, and PNG is a still image.
-    /// Cancelling the awaiting task cancels everything.
+    /// The images are loaded losslessly, four at a time, joined here, uploaded to the stack, and
+    /// encoded there according to `request`. All frames also pass through the steps of `request`.
+    /// Its format is GIF unless it names PNG or WebP. It must not have a URL, and its options for
+    /// single frames are ignored. With a single part, GIF and WebP contain one frame, and PNG is a
+    /// still image. Canceling the awaiting task cancels everything.
     ///
-    /// Throws how the load of a part fails, with its number in the details (`frame`); `stepFailed`
-    /// where parts have several sizes; `limitExceeded` beyond `AnimationFacts.framesMax` parts and
-    /// `animationBytesMax`; `invalidRequest` for durations and loops that cannot be, and for a
-    /// format without frames; and how the load of the whole fails.
+    /// Throws the error of a part's load, with the part's number in the details (`frame`);
+    /// `stepFailed` if the parts differ in size; `limitExceeded` beyond `AnimationFacts.framesMax`
+    /// parts or `animationBytesMax`; `invalidRequest` for durations or loop counts out of range,
+    /// and for a format that doesn't support animation; and the error of the final load.
     public func animation(
         of parts: [AnimationPart], loops: Int = 0, as request: ImageRequest = ImageRequest(url: "")
     ) async throws(ImageError) -> ImageResponse {
@@ -30,7 +30,8 @@ extension ImagebusClient {
         return try await load(request, uploading: file).response
     }
 
-    /// What is uploaded: an animated PNG of all parts. `told` hears how many there are so far.
+    /// Returns the file to upload: an animated PNG of all parts. `told` is called with the number
+    /// of parts joined so far.
     package func animationFile(
         of parts: [AnimationPart], loops: Int, told: (Int) -> Void = { _ in }
     ) async throws(ImageError) -> [UInt8] {
@@ -48,7 +49,8 @@ extension ImagebusClient {
         return png.bytes
     }
 
-    /// How the whole animation is asked for. Throws `invalidRequest` for what has no frames.
+    /// Returns the request for the whole animation. Throws `invalidRequest` for a format that
+    /// doesn't support animation.
     package static func animating(_ request: ImageRequest) throws(ImageError) -> ImageRequest {
         var whole = request
         (whole.frame, whole.infoOnly, whole.facts) = (nil, false, WantedFacts())
@@ -88,28 +90,29 @@ extension ImagebusClient {
     }
 }
 
-/// One frame of an animation that is to be made (`ImagebusClient.animation`): an image, and how
-/// long it is shown.
+/// One frame of an animation to create (`ImagebusClient.animation`): an image and how long it is
+/// shown.
 public struct AnimationPart: Sendable {
-    /// How the image is loaded: its URL, which is empty where it has bytes, its steps, and of an
-    /// animation which frame. What it says of its output counts for nothing.
+    /// How the image is loaded: its URL (empty if it has bytes), its steps and, for an animated
+    /// source, the frame number. Its output options are ignored.
     public var request: ImageRequest
-    /// How long it is shown: 1 ms to an hour. Less than 11 ms is 100 ms, as in any animation
-    /// (SEMANTICS §11.30); WebP has whole milliseconds, GIF hundredths of a second.
+    /// How long the frame is shown: 1 ms to one hour. As in any animation, less than 11 ms is
+    /// played as 100 ms (SEMANTICS §11.30). WebP stores whole milliseconds, GIF hundredths of a
+    /// second.
     public var duration: Duration
-    /// The bytes of an image that has no URL.
+    /// Reads the bytes of an image that has no URL.
     let read: (@Sendable () throws(ImageError) -> [UInt8])?
 
-    /// What a part may take.
+    /// The allowed durations of a part.
     public static let durations: ClosedRange<Duration> = .milliseconds(1) ... .seconds(3_600)
 
-    /// An image that has a URL.
+    /// Creates a part from an image with a URL.
     public init(_ request: ImageRequest, for duration: Duration) {
         (self.request, self.duration, read) = (request, duration, nil)
     }
 
-    /// An image whose bytes are asked for when their turn comes, such as those of a file; what is
-    /// thrown ends the work. `request` has no URL.
+    /// Creates a part whose bytes are read when it is about to be loaded, for instance from a file.
+    /// An error thrown by `read` ends the whole operation. `request` must not have a URL.
     public init(
         _ request: ImageRequest = ImageRequest(url: ""), for duration: Duration,
         reading read: @escaping @Sendable () throws(ImageError) -> [UInt8]
@@ -117,14 +120,14 @@ public struct AnimationPart: Sendable {
         (self.request, self.duration, self.read) = (request, duration, read)
     }
 
-    /// An image whose bytes are there.
+    /// Creates a part from an image in memory.
     public init(
         _ bytes: [UInt8], _ request: ImageRequest = ImageRequest(url: ""), for duration: Duration
     ) {
         self.init(request, for: duration) { () throws(ImageError) in bytes }
     }
 
-    /// Pixels of the whole image, without loss.
+    /// The request for the pixels of the whole image, losslessly encoded.
     var pixels: ImageRequest {
         var wanted = request
         wanted.output = OutputOptions(format: .png, compression: 1)
@@ -136,8 +139,8 @@ public struct AnimationPart: Sendable {
     }
 }
 
-/// Loads the images of an animation's frames, some at a time, and hands them over in order. No
-/// more are held than are loaded at a time.
+/// Loads the images of an animation's frames, several at a time, and returns them in order. Never
+/// holds more images than are loaded at a time.
 struct PartLoads {
     let client: ImagebusClient
     let parts: [AnimationPart]
@@ -148,8 +151,8 @@ struct PartLoads {
         (self.parts, self.client) = (parts, client)
     }
 
-    /// Hands over each image. Throws how a load failed, and what `body` throws; the loads that are
-    /// left are cancelled then, and so they are with the awaiting task.
+    /// Passes each image to `body`. Throws the error of a load or of `body`. Remaining loads are
+    /// canceled when it throws or the awaiting task is canceled.
     mutating func forEach(
         _ body: (Int, ImageBytes) throws(ImageError) -> Void
     ) async throws(ImageError) {
@@ -182,7 +185,7 @@ struct PartLoads {
 }
 
 extension ImageError {
-    /// The same, and which frame it is about.
+    /// Returns the same error with the number of the frame that caused it.
     func ofPart(_ index: Int, of count: Int) -> ImageError {
         guard code != .cancelled else { return self }
         return ImageError(
@@ -191,13 +194,13 @@ extension ImageError {
     }
 }
 
-/// Joins stills to an animated PNG (PNG specification, third edition, 4.9 and 11.3.4), in the order
-/// in which they come. Each is a PNG as the stack writes it (`PNGPixels`), of 8 bits in sRGB.
+/// Joins still images to an animated PNG (PNG specification, third edition, 4.9 and 11.3.4), in the
+/// order in which they are added. Each is an 8-bit sRGB PNG as the stack writes it (`PNGPixels`).
 ///
-/// As long as all have the same channels, their data are taken as they are; from the first one on
-/// that has others, all have red, green, blue and alpha.
+/// While all images have the same channels, their compressed data is copied unchanged. Once one
+/// differs, all frames are converted to RGBA.
 struct AnimatedPNG {
-    /// The file so far.
+    /// The file written so far.
     private(set) var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     private let count: Int
     private let loops: Int
@@ -207,24 +210,25 @@ struct AnimatedPNG {
     private var sequence = 0
     private var clock = PNGClock()
 
-    /// Where the data of a frame are in the file.
+    /// The range of a frame's data within the file.
     private struct Frame {
         let data: Range<Int>
         let duration: Duration
     }
 
-    /// What the last chunk takes.
+    /// The size of the last chunk (`IEND`).
     private static let endBytes = 12
 
-    /// Of so many frames, shown so often, 0: without end; in so many bytes at most.
+    /// Creates a writer for `count` frames, played `loops` times (0 means endless), in at most
+    /// `bytesMax` bytes.
     init(frames count: Int, loops: Int, bytesMax: Int) {
         (self.count, self.loops, self.bytesMax) = (count, loops, bytesMax)
     }
 
-    /// The next frame.
+    /// Adds the next frame.
     ///
-    /// Throws `stepFailed` where it has not the size of the first one, `limitExceeded` where the
-    /// file has no room for it, and what `PNGPixels` throws.
+    /// Throws `stepFailed` if its size differs from that of the first frame, `limitExceeded` if the
+    /// file would exceed its limit, and the errors of `PNGPixels`.
     mutating func add(
         _ file: UnsafeRawBufferPointer, for duration: Duration
     ) throws(ImageError) {
@@ -241,7 +245,7 @@ struct AnimatedPNG {
         try append(PNGPixels.data(of: file), duration)
     }
 
-    /// Nothing comes any more.
+    /// Ends the file after the last frame.
     mutating func end() { append("IEND", []) }
 
     private mutating func begin(_ header: PNGPixels.Header) {
@@ -252,7 +256,7 @@ struct AnimatedPNG {
         append("acTL", Self.word(count) + Self.word(loops))
     }
 
-    /// What came so far gets all channels.
+    /// Converts the frames added so far to RGBA.
     private mutating func widen(_ header: PNGPixels.Header) throws(ImageError) {
         var wide = AnimatedPNG(frames: count, loops: loops, bytesMax: bytesMax)
         wide.begin(PNGPixels.Header(size: header.size, channels: 4))
@@ -284,7 +288,7 @@ struct AnimatedPNG {
         }
     }
 
-    /// A frame that replaces all that was there.
+    /// Appends a frame that replaces the whole canvas.
     private mutating func append(
         _ data: [UnsafeRawBufferPointer], _ duration: Duration
     ) throws(ImageError) {
@@ -300,7 +304,7 @@ struct AnimatedPNG {
         for part in data { bytes += part }
         close(start)
         sequence += isFirst ? 1 : 2
-        // Behind the data is the check sum.
+        // The data is followed by the checksum.
         frames.append(
             Frame(data: bytes.count - 4 - length..<bytes.count - 4, duration: duration))
     }
@@ -311,13 +315,13 @@ struct AnimatedPNG {
         close(start)
     }
 
-    /// Begins a chunk with its name; its length is not known yet.
+    /// Begins a chunk by name, with a placeholder for its length.
     private mutating func open(_ name: String) -> Int {
         bytes += [0, 0, 0, 0] + Array(name.utf8)
         return bytes.count - 8
     }
 
-    /// Says the length of a chunk, and its check sum.
+    /// Fills in a chunk's length and appends its checksum.
     private mutating func close(_ start: Int) {
         bytes.replaceSubrange(start..<start + 4, with: Self.word(bytes.count - start - 8))
         let sum = bytes[(start + 4)...].withUnsafeBytes { CRC32.of($0) }
@@ -344,13 +348,15 @@ struct AnimatedPNG {
     }
 }
 
-/// Durations as an animated PNG has them: seconds as a fraction of two numbers of 16 bits.
+/// Converts durations to the form used in animated PNG: fractions of a second with a 16-bit
+/// numerator and denominator.
 struct PNGClock {
-    /// What the frames so far should have taken, and what was written of it; microseconds.
+    /// The total duration of the frames so far, intended and as written, in microseconds.
     private var (meant, written) = (0, 0)
 
-    /// In milliseconds up to 65 seconds, in hundredths of a second up to ten minutes, else in
-    /// tenths, which reach an hour. What one frame loses by that the next one gets.
+    /// Returns milliseconds for durations up to 65 seconds, hundredths of a second up to ten
+    /// minutes, otherwise tenths, which reach beyond one hour. The rounding error of one frame is
+    /// carried over to the next.
     mutating func fraction(of duration: Duration) -> (numerator: Int, denominator: Int) {
         meant += Int(duration / .microseconds(1))
         let left = meant - written

@@ -3,8 +3,9 @@ public import ImageModel
 import Linux
 import Synchronization
 
-/// Plays an animation for somebody who has a clock: it has none, and no timer. It holds frames
-/// within a budget of bytes, and loads those that come next. Any thread.
+/// Plays an animation at the pace of the caller's clock; it has no clock or timer of its own. It
+/// holds frames within a byte budget and loads upcoming frames ahead of time. Can be used from any
+/// thread.
 ///
 ///     let player = AnimationPlayer(image)
 ///     player.play()
@@ -13,31 +14,32 @@ import Synchronization
 ///         wait(player.untilNextFrame ?? .zero)
 ///     }
 ///
-/// No frame is loaded while it is held, and none twice at a time. A load that is not wanted any
-/// more is cancelled, unless another player of the same image waits for it. Players of one image
-/// share what it has preloaded and what is being loaded; players of several images of one request
-/// share what the stack shares: its caches and the work on one result.
+/// A frame is not loaded again while it is held or being loaded. A load that is no longer needed is
+/// canceled unless another player of the same image waits for it. Players of one image share its
+/// preloaded frames and the loads in flight. Players of different images of the same request share
+/// only what the stack shares: its caches and the work on identical results.
 public final class AnimationPlayer: Sendable {
-    /// What is played.
+    /// The animation being played.
     public let image: AnimatedImage
-    /// Loads of frames ahead at a time.
+    /// The largest number of concurrent loads of upcoming frames.
     static let loadsMax = 4
 
     struct State {
         var playback: Playback
         var buffer: FrameBuffer<AnimationFrame>
-        /// Loads of this player by frame.
+        /// Loads this player takes part in, by frame.
         var seats: [Int: FrameLoads.Seat] = [:]
-        /// Why a frame did not come; it is not loaded again before somebody was told.
+        /// Why frames failed to load. A failed frame is not loaded again until its error has been
+        /// thrown to a caller.
         var failures: [Int: ImageError] = [:]
-        /// The caller's time at the last frame.
+        /// The caller's time at the most recent frame.
         var time: Duration?
     }
 
     let state: Mutex<State>
     let settings: Settings
 
-    /// A player that is stopped. Nothing is loaded before `play`, or before a frame is asked for.
+    /// Creates a stopped player. Nothing is loaded before `play` is called or a frame is requested.
     public init(_ image: AnimatedImage, _ settings: Settings = Settings()) {
         self.image = image
         self.settings = settings
@@ -56,40 +58,41 @@ public final class AnimationPlayer: Sendable {
         for seat in seats { image.loads.leave(seat) }
     }
 
-    /// The order of the frames. A change holds from the next frame on.
+    /// The order of the frames. A change takes effect with the next frame.
     public var mode: PlaybackMode {
         get { state.withLock { $0.playback.mode } }
         set { change { $0.playback.mode = newValue } }
     }
 
-    /// How fast: 2 halves every duration. Nothing moves at 0 or less.
+    /// The playback speed: 2 halves every duration. 0 or less stops playback.
     public var rate: Double {
         get { state.withLock { $0.playback.rate } }
         set { state.withLock { $0.playback.rate = newValue } }
     }
 
-    /// How often all frames are shown, 0: without end.
+    /// How often all frames are shown; 0 means endless.
     public var loops: Int {
         get { state.withLock { $0.playback.loops } }
         set { state.withLock { $0.playback.loops = newValue } }
     }
 
-    /// The frame to be seen; it may not have come yet.
+    /// The index of the current frame, which may not be loaded yet.
     public var index: Int { state.withLock { $0.playback.index } }
 
-    /// Loops that have ended.
+    /// The number of completed loops.
     public var loop: Int { state.withLock { $0.playback.loop } }
 
-    /// Whether time moves it.
+    /// Whether the player is playing, paused, stopped or at the end.
     public var playbackState: Playback.State { state.withLock { $0.playback.state } }
 
-    /// In how much of the caller's time the next frame is due; `nil` where no time moves it.
+    /// The time until the next frame is due on the caller's clock, or `nil` if the player is not
+    /// advancing.
     public var untilNextFrame: Duration? {
         state.withLock { $0.playback.untilNext.map { .microseconds($0) } }
     }
 
-    /// Starts, or goes on after a pause; after the end it begins anew. The first time that
-    /// `frame(at:)` names then is that of the frame where it stands.
+    /// Starts or resumes playback, or restarts it after the end. The first time passed to
+    /// `frame(at:)` afterwards counts as the time of the current frame.
     public func play() {
         change { state in
             state.playback.play()
@@ -97,23 +100,24 @@ public final class AnimationPlayer: Sendable {
         }
     }
 
-    /// Time moves it no more. It stays where it is, and holds what it has.
+    /// Pauses playback at the current frame. Buffered frames are kept.
     public func pause() { state.withLock { $0.playback.pause() } }
 
-    /// Back to the first frame and loop, where it waits. Frames are still held, unless
-    /// `clearsBufferWhenStopped` is set: then they go, and their loads are cancelled.
+    /// Stops playback and returns to the first frame and loop. Buffered frames are kept unless
+    /// `clearsBufferWhenStopped` is set; then they are released, and their loads are canceled.
     public func stop() {
         state.withLock { $0.playback.stop() }
         if settings.clearsBufferWhenStopped { clearBuffer() }
     }
 
-    /// Goes to that frame in that loop, which is loaded at once; loads that are not wanted from
-    /// there are cancelled. Without effect for a frame that is not there.
+    /// Moves to a frame in a loop and begins to load it immediately. Loads that are not needed from
+    /// there are canceled. Has no effect if there is no such frame.
     public func seek(to index: Int, loop: Int = 0) {
         change { $0.playback.seek(to: index, loop: loop) }
     }
 
-    /// Lets go of all frames, and cancels all loads. What is asked for next is loaded again.
+    /// Releases all buffered frames and cancels all loads. Frames requested afterwards are loaded
+    /// again.
     public func clearBuffer() {
         state.withLock { state in
             for index in state.buffer.clear() { leave(index, &state) }
@@ -121,14 +125,15 @@ public final class AnimationPlayer: Sendable {
         }
     }
 
-    /// Frames that are held, in order of the file, without what the image has preloaded.
+    /// The indexes of buffered frames in file order, not counting frames that the image has
+    /// preloaded.
     public var bufferedFrames: [Int] { state.withLock { $0.buffer.indices } }
 
-    /// Bytes of these frames.
+    /// The total size of the buffered frames, in bytes.
     public var bufferedBytes: Int { state.withLock { $0.buffer.bytes } }
 
-    /// Why the frame to be seen did not come; `nil` where it did or may still. `frame` throws it
-    /// once, and has it loaded again after that.
+    /// The error of the current frame's load, or `nil` if it succeeded or is still in flight.
+    /// `frame` throws the error once; after that the frame is loaded again.
     public var failure: ImageError? { state.withLock { $0.failures[$0.playback.index] } }
 
     private func change(_ body: (inout State) -> Void) {
@@ -139,14 +144,14 @@ public final class AnimationPlayer: Sendable {
     }
 }
 
-// Time in, frames out.
+// Advancing time and returning frames.
 extension AnimationPlayer {
-    /// The most time that counts at once: an hour.
+    /// The longest time step that counts at once: one hour.
     private static let longest = Duration.seconds(3_600)
 
-    /// Moves by that much time, and says what happened; never waits. A frame that has not come is
-    /// waited for: the frame before it stays, and no time counts. Frames in between need not have
-    /// come where late frames are left out.
+    /// Advances by a duration and returns the playback events. Never waits. If the current frame is
+    /// not loaded yet, playback stays at it and no time is counted. If late frames are skipped, the
+    /// frames in between need not be loaded.
     public func advance(by time: Duration) -> [Playback.Event] {
         state.withLock { state in
             defer { refill(&state) }
@@ -162,10 +167,10 @@ extension AnimationPlayer {
         }
     }
 
-    /// The frame to be seen at a time of the caller's clock, which does not go back; waits until
-    /// it has come. Time counts from the first call after `play` on, and only while it plays.
+    /// Returns the frame for a time of the caller's clock, which must not go backwards; waits until
+    /// it is loaded. Time counts from the first call after `play`, and only while playing.
     ///
-    /// Throws how its load fails, and `cancelled` where the awaiting task is.
+    /// Throws the error of the frame's load, and `cancelled` if the awaiting task is canceled.
     public func frame(at time: Duration) async throws(ImageError) -> AnimationFrame {
         state.withLock { state in
             if state.playback.state == .playing, let last = state.time, time > last {
@@ -176,7 +181,7 @@ extension AnimationPlayer {
         return try await frame()
     }
 
-    /// The frame to be seen; waits until it has come. Throws as `frame(at:)`.
+    /// Returns the current frame; waits until it is loaded. Throws like `frame(at:)`.
     public func frame() async throws(ImageError) -> AnimationFrame {
         while true {
             switch try look() {
@@ -194,7 +199,7 @@ extension AnimationPlayer {
         }
     }
 
-    /// The frame to be seen, where it is held.
+    /// The current frame, or `nil` if it is not loaded.
     public var bufferedFrame: AnimationFrame? {
         state.withLock { held($0.playback.index, $0) }
     }
@@ -202,7 +207,7 @@ extension AnimationPlayer {
     private enum Look {
         case frame(AnimationFrame)
         case load(FrameLoads.Seat)
-        /// The image has let go of it meanwhile.
+        /// The image has released the frame in the meantime.
         case again
     }
 
@@ -223,20 +228,20 @@ extension AnimationPlayer {
     }
 }
 
-// What is loaded and let go of, as the buffer says.
+// Loading and releasing frames according to the buffer.
 extension AnimationPlayer {
-    /// A frame that needs no load.
+    /// Returns a frame that is buffered or preloaded.
     func held(_ index: Int, _ state: borrowing State) -> AnimationFrame? {
         state.buffer[index] ?? image.preloaded(index)
     }
 
     func isReady(_ index: Int, _ state: borrowing State) -> Bool { held(index, state) != nil }
 
-    /// Begins the loads that are wanted and cancels the others.
+    /// Begins the loads that the buffer needs and cancels the others.
     func refill(_ state: inout State) {
         let playback = state.playback
         let seen = playback.index
-        // What the image holds, and what failed, is not loaded.
+        // Frames that the image holds or that failed are not loaded.
         guard image.preloaded(seen) == nil, state.failures[seen] == nil else { return }
         let orders = state.buffer.want(seen, then: ahead(playback, state)) {
             playback.steps(to: $0)
@@ -245,7 +250,8 @@ extension AnimationPlayer {
         for index in orders.loads { begin(index, &state) }
     }
 
-    /// Frames to be loaded before they are seen, the next one first; none where it stands still.
+    /// Returns the frames to load ahead of time, the next one first; empty if the player is stopped
+    /// or finished.
     private func ahead(_ playback: Playback, _ state: borrowing State) -> [Int] {
         guard playback.state == .playing || playback.state == .paused else { return [] }
         let most = min(max(0, settings.framesAhead), Settings.framesAheadMax)
@@ -264,12 +270,12 @@ extension AnimationPlayer {
         }
     }
 
-    /// Gives up a load of this player.
+    /// Gives up this player's share in a load.
     func leave(_ index: Int, _ state: inout State) {
         if let seat = state.seats.removeValue(forKey: index) { image.loads.leave(seat) }
     }
 
-    /// Who waited for it is gone.
+    /// Handles the cancellation of the task that waited for a load.
     func abandon(_ seat: FrameLoads.Seat) {
         state.withLock { state in
             guard state.seats[seat.index]?.number == seat.number else { return }
@@ -278,7 +284,8 @@ extension AnimationPlayer {
         }
     }
 
-    /// A load has ended; whoever sees it first says so.
+    /// Records the result of a load. Any task that observes the result may call it; only the first
+    /// call counts.
     func settle(_ seat: FrameLoads.Seat, _ ended: FrameLoads.Ended) {
         state.withLock { state in
             guard state.seats[seat.index]?.number == seat.number else { return }
@@ -299,50 +306,49 @@ extension AnimationPlayer {
 }
 
 extension AnimationPlayer {
-    /// How an animation is played.
+    /// The settings of a player.
     public struct Settings: Hashable, Sendable {
         /// The order of the frames.
         public var mode = PlaybackMode.normal
-        /// How fast: 2 halves every duration. Nothing moves at 0 or less.
+        /// The playback speed: 2 halves every duration. 0 or less stops playback.
         public var rate = 1.0
-        /// How often all frames are shown, 0: without end; `nil`: as the image says.
+        /// How often all frames are shown; 0 means endless, `nil` uses the image's own value.
         public var loops: Int?
-        /// Whether frames whose time is over are left out, so that the animation keeps its pace. If
-        /// not, each is shown, however late, as SDWebImage does.
+        /// Whether overdue frames are skipped so that the animation stays on schedule. If false,
+        /// every frame is shown, however late, as in SDWebImage.
         public var skipsLateFrames = true
-        /// Bytes of frames that are held. The frame that is seen is always held.
+        /// The budget for buffered frames. The current frame is always kept.
         public var budget = FrameBudget.automatic
-        /// Frames that are loaded before they are seen, as far as the budget has room: 0 to
-        /// `framesAheadMax`.
+        /// The number of frames to load ahead, within the budget: 0 to `framesAheadMax`.
         public var framesAhead = 2
-        /// Whether `stop` lets go of all frames.
+        /// Whether `stop` releases all buffered frames.
         public var clearsBufferWhenStopped = false
 
-        /// What `framesAhead` is at most.
+        /// The largest value of `framesAhead`.
         public static let framesAheadMax = 64
 
-        /// What SDWebImage's player does, but for `skipsLateFrames`.
+        /// Creates settings equivalent to SDWebImage's player, except for `skipsLateFrames`.
         public init() {}
     }
 }
 
-/// How many bytes of frames are held.
+/// The memory budget for buffered frames.
 public enum FrameBudget: Hashable, Sendable {
-    /// What SDWebImage's player takes, a fifth of the memory of the machine or of its control
-    /// group, but no more than three fifths of what is free; at most `automaticBytesMax` of that,
-    /// since a server plays more than one animation.
+    /// SDWebImage's rule: a fifth of the memory of the machine or its control group, but at most
+    /// three fifths of the free memory. Limited to `automaticBytesMax`, because a server plays more
+    /// than one animation.
     case automatic
-    /// The frame that is seen and no other.
+    /// Only the current frame.
     case least
-    /// So many bytes.
+    /// At most this many bytes.
     case bytes(Int)
-    /// All frames, however large.
+    /// All frames, without a limit.
     case all
 
-    /// What `automatic` is at most: 256 MiB.
+    /// The upper limit of `automatic`: 256 MiB.
     public static let automaticBytesMax = 256 << 20
 
-    /// In bytes, with the memory that there is now.
+    /// The budget in bytes, given the memory currently available.
     var bytes: Int { bytes(of: .now()) }
 
     func bytes(of supply: MemorySupply) -> Int {
@@ -354,7 +360,7 @@ public enum FrameBudget: Hashable, Sendable {
         }
     }
 
-    /// What the kernel does not say limits nothing.
+    /// Values that the kernel doesn't report impose no limit.
     private static func automatic(_ supply: MemorySupply) -> Int {
         let limit = supply.limitBytes
         let left = limit.map { max(0, $0 - (supply.usedBytes ?? 0)) }

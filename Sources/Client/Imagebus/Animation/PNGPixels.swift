@@ -1,36 +1,36 @@
 package import ImageModel
 import Zlib
 
-/// Pixels of a PNG as the stack writes it: 8 bits, one pass, without a palette (PNG specification,
-/// third edition).
+/// Reads the pixels of a PNG in the form that the stack writes: 8 bits, not interlaced, without a
+/// palette (PNG specification, third edition).
 enum PNGPixels {
-    /// Bytes of pixels at most: a side of 16,384 squared.
+    /// The largest size of the decoded pixels: 16,384 × 16,384 pixels of four bytes.
     static let bytesMax = 1 << 30
     private static let signatureBytes = 8
 
-    /// Throws `unsupportedFormat` for another PNG, `badImageData` for what is none, and
-    /// `limitExceeded`.
+    /// Decodes a file. Throws `unsupportedFormat` for other kinds of PNG, `badImageData` for bytes
+    /// that are not a valid PNG, and `limitExceeded`.
     static func pixels(of file: UnsafeRawBufferPointer) throws(ImageError) -> FramePixels {
         let header = try Header(file)
         let rows = try inflate(data(of: file), header)
         return FramePixels(size: header.size, rgba: try PNGRows(header.channels).rgba(rows, header))
     }
 
-    /// What its first chunk says.
+    /// The contents of the first chunk (`IHDR`).
     struct Header {
         let size: PixelSize
-        /// Samples of a pixel, a byte each: 1, 2, 3 or 4.
+        /// Samples per pixel, one byte each: 1 to 4.
         let channels: Int
         var rowBytes: Int { size.width * channels }
 
         init(size: PixelSize, channels: Int) { (self.size, self.channels) = (size, channels) }
 
         init(_ file: UnsafeRawBufferPointer) throws(ImageError) {
-            // Greys, colours, and both with alpha.
+            // Gray, RGB, and both with alpha.
             try self.init(file, channels: [0: 1, 2: 3, 4: 2, 6: 4])
         }
 
-        /// Of a file with a palette.
+        /// Reads the header of a file with a palette.
         init(indexed file: UnsafeRawBufferPointer) throws(ImageError) {
             try self.init(file, channels: [3: 1])
         }
@@ -60,8 +60,8 @@ enum PNGPixels {
         }
     }
 
-    /// Rows that were compressed, each behind the byte of its filter. Throws `badImageData` where
-    /// some are missing.
+    /// Decompresses the rows, each preceded by its filter byte. Throws `badImageData` if rows are
+    /// missing.
     static func inflate(
         _ data: [UnsafeRawBufferPointer], _ header: Header
     ) throws(ImageError) -> [UInt8] {
@@ -75,7 +75,7 @@ enum PNGPixels {
         return rows
     }
 
-    /// How many bytes were filled.
+    /// Returns the number of bytes written.
     private static func inflate(
         _ parts: [UnsafeRawBufferPointer], into rows: UnsafeMutableRawBufferPointer
     ) throws(ZlibError) -> Int {
@@ -88,12 +88,12 @@ enum PNGPixels {
         return filled
     }
 
-    /// Its compressed rows, which may lie in several places.
+    /// Returns the compressed rows, which may be split across several chunks.
     static func data(of file: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
         chunks(0x4944_4154, of: file)
     }
 
-    /// The contents of the chunks of a kind, whose name is four letters as a number.
+    /// Returns the contents of all chunks of a kind, given its four-letter name as a number.
     static func chunks(
         _ kind: Int, of file: UnsafeRawBufferPointer
     ) -> [UnsafeRawBufferPointer] {
@@ -118,14 +118,14 @@ enum PNGPixels {
     }
 }
 
-/// The filters of a PNG, undone and done (PNG specification, third edition, chapter 9), and its
-/// pixels as four bytes each.
+/// Reverses and applies PNG filters (PNG specification, third edition, chapter 9), and expands
+/// pixels to four bytes each.
 struct PNGRows {
     private let channels: Int
 
     init(_ channels: Int) { self.channels = channels }
 
-    /// Throws `badImageData` for a filter that there is not.
+    /// Returns the pixels as RGBA. Throws `badImageData` for an unknown filter.
     func rgba(_ rows: [UInt8], _ header: PNGPixels.Header) throws(ImageError) -> [UInt8] {
         var rows = rows
         let (width, height) = (header.size.width, header.size.height)
@@ -145,7 +145,7 @@ struct PNGRows {
         return pixels
     }
 
-    /// All rows become what they were; false for an unknown filter.
+    /// Reverses the filters of all rows. Returns false for an unknown filter.
     func undo(_ rows: inout [UInt8], _ header: PNGPixels.Header) -> Bool {
         rows.withUnsafeMutableBufferPointer { rows in
             (0..<header.size.height).allSatisfy { y in
@@ -155,7 +155,7 @@ struct PNGRows {
         }
     }
 
-    /// Four bytes each again, as rows of differences to the pixel on the left (filter 1).
+    /// Filters RGBA pixels into rows of differences to the pixel on the left (filter type 1, Sub).
     static func differences(_ rgba: [UInt8], _ size: PixelSize) -> [UInt8] {
         let row = 4 * size.width
         var rows = [UInt8](repeating: 1, count: (row + 1) * size.height)
@@ -168,7 +168,7 @@ struct PNGRows {
         return rows
     }
 
-    /// The row that begins there becomes what it was; false for an unknown filter.
+    /// Reverses the filter of the row that starts at `start`. Returns false for an unknown filter.
     private func undo(
         _ filter: UInt8, _ rows: UnsafeMutableBufferPointer<UInt8>, at start: Int, _ count: Int,
         isFirst: Bool
@@ -202,7 +202,7 @@ struct PNGRows {
         return true
     }
 
-    /// The neighbour that is nearest to their plane.
+    /// Returns the Paeth predictor: the neighbor closest to left + up - corner.
     private static func paeth(_ left: Int, _ up: Int, _ corner: Int) -> UInt8 {
         let (toLeft, toUp) = (abs(up - corner), abs(left - corner))
         let toCorner = abs(left + up - 2 * corner)
@@ -210,7 +210,7 @@ struct PNGRows {
         return UInt8(toUp <= toCorner ? up : corner)
     }
 
-    /// One row; alpha is there already.
+    /// Expands one row to RGBA; alpha is already set to opaque.
     private func widen(
         _ rows: UnsafeMutableBufferPointer<UInt8>, from start: Int,
         to pixels: UnsafeMutableBufferPointer<UInt8>, at place: Int, _ width: Int
@@ -226,23 +226,24 @@ struct PNGRows {
     }
 }
 
-/// Pixels of a PNG with a palette, as the stack writes it where a number of colours is asked for:
-/// one pass, indexes of 8 bits.
+/// The pixels of a palette PNG as the stack writes it when a number of colors is requested: not
+/// interlaced, 8-bit indexes.
 package struct IndexedPixels: Hashable, Sendable {
-    /// Columns and rows.
+    /// Width and height in pixels.
     package let size: PixelSize
-    /// Red, green, blue and alpha of each colour, 256 at most.
+    /// Red, green, blue and alpha of each color; at most 256 colors.
     package let palette: [[UInt8]]
-    /// The colour of each pixel, row by row from the top.
+    /// The color index of each pixel, row by row from the top.
     package let indexes: [UInt8]
 
-    /// Takes indexes of the palette alone, as many as the size says.
+    /// Creates an image from indexes that must be valid for the palette and whose count must match
+    /// the size.
     package init(size: PixelSize, palette: [[UInt8]], indexes: [UInt8]) {
         (self.size, self.palette, self.indexes) = (size, palette, indexes)
     }
 
-    /// Throws `unsupportedFormat` for another PNG, and `badImageData` for what is none and for
-    /// colours that are not there.
+    /// Reads a palette PNG. Throws `unsupportedFormat` for other kinds of PNG, and `badImageData`
+    /// for bytes that are not a valid PNG or refer to missing colors.
     package init(png file: UnsafeRawBufferPointer) throws(ImageError) {
         let header = try PNGPixels.Header(indexed: file)
         var rows = try PNGPixels.inflate(PNGPixels.data(of: file), header)
@@ -260,7 +261,7 @@ package struct IndexedPixels: Hashable, Sendable {
         self.init(size: header.size, palette: palette, indexes: indexes)
     }
 
-    /// `PLTE`, and what `tRNS` says of its first colours.
+    /// Returns the colors of `PLTE` with the alpha values that `tRNS` assigns to the first of them.
     private static func palette(of file: UnsafeRawBufferPointer) -> [[UInt8]] {
         let colours = PNGPixels.chunks(0x504C_5445, of: file).first
         let alphas = PNGPixels.chunks(0x7452_4E53, of: file).first

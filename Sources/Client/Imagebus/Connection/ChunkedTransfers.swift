@@ -4,21 +4,21 @@ public import ImageModel
 import Linux
 public import Messages
 
-// Images that have no URL.
+// Loading images that have no URL.
 extension ImagebusClient {
-    /// Begins a load of an image that the caller has: `bytes` are sent to the stack in pieces
-    /// (PROTOCOL §10.1), and go the way of downloaded ones. `request.url` is empty.
+    /// Begins a load of an image in memory. `bytes` are sent to the stack in chunks (PROTOCOL
+    /// §10.1) and then handled like downloaded bytes. `request.url` must be empty.
     ///
-    /// The same bytes with the same steps are the same work: they are joined with it, and may come
-    /// from a cache, under a key that is made of a digest of the bytes. At most 64 MiB, or what the
-    /// coordinator is configured for. The client keeps the bytes until the load has ended, to send
-    /// them again should the coordinator be replaced; the array is shared, not copied. Uploads of
-    /// one client share a window, and take turns. The deadline of the request holds for the sending
-    /// too.
+    /// Identical bytes with identical steps share the same work and may be answered from a cache,
+    /// under a key derived from a digest of the bytes. The limit is 64 MiB unless the coordinator
+    /// is configured otherwise. The client holds the bytes until the load ends so that it can send
+    /// them again if the coordinator is replaced; the array is shared, not copied. Uploads of one
+    /// client share a window and take turns. The request's deadline includes the time to send the
+    /// bytes.
     ///
-    /// Ends as other loads do; with `invalidRequest` also where there is a URL or there are no
-    /// bytes, with `limitExceeded` where there are too many, with `badImageData` where they are no
-    /// image, with `versionMismatch` where the coordinator is too old to take any.
+    /// Ends like other loads, and also with `invalidRequest` if a URL is set or `bytes` is empty,
+    /// `limitExceeded` if there are too many bytes, `badImageData` if they are not an image, and
+    /// `versionMismatch` if the coordinator is too old to accept uploads.
     public func load(
         _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
         wantsProgress: Bool = false, trace: TraceContext? = nil
@@ -27,8 +27,8 @@ extension ImagebusClient {
         return begin(task, request, bytes, group, wantsProgress: wantsProgress, trace)
     }
 
-    /// The same for callers that want to be called: `completion` runs once, where `executor` says,
-    /// with how it ended.
+    /// Begins a load of an image in memory and calls `completion` once with the result, on
+    /// `executor`.
     @discardableResult
     public func load(
         _ request: ImageRequest, uploading bytes: [UInt8], on executor: CallbackExecutor,
@@ -56,7 +56,8 @@ extension ImagebusClient {
         return task
     }
 
-    /// The same on a thread that may block; returns how it ended. See `loadAndWait(_:group:)`.
+    /// Loads an image in memory, blocking the calling thread, and returns the response. See
+    /// `loadAndWait(_:group:)`.
     public func loadAndWait(
         _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
         trace: TraceContext? = nil
@@ -70,9 +71,10 @@ extension ImagebusClient {
         return try task.waitForResponse()
     }
 
-    /// The same; calls `completion` once with how it ended, where `executor` says. `visitor` as in
-    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)`; `logContext` is what the
-    /// logs of all processes say of the load.
+    /// Begins a load of an image in memory and calls `completion` once with the result, on
+    /// `executor`. For `visitor`, see
+    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)`. All processes include
+    /// `logContext` in their log entries about the load.
     @discardableResult
     public func load(
         _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
@@ -103,16 +105,17 @@ extension ImagebusClient {
 }
 
 extension ImagebusClient {
-    /// Puts the bytes of an image under a key, as they are, and says which of the tiers have them
-    /// now; the text of the key is that of replies. A load that asks these tiers finds them.
+    /// Stores the bytes of an image unchanged under a key, and returns the tiers that have them
+    /// now. The key has the text form used in replies. A load that queries these tiers finds the
+    /// entry.
     ///
-    /// The entry has these tags, and these bytes of the caller's own; without any it has none,
-    /// whatever the one had that it takes the place of (SEMANTICS §5.20, §5.21).
+    /// The new entry has exactly these tags and this extended data. Those of an entry it replaces
+    /// are not carried over (SEMANTICS §5.20, §5.21).
     ///
-    /// For operators: on `front.sock` it is refused. At most 64 MiB, or what the coordinator is
-    /// configured for. Throws `badImageData` where the bytes are no image, `limitExceeded` where
-    /// there are too many, `arenaFull` where no tier took them, `invalidRequest` for a key, a
-    /// tag or extended data that is none.
+    /// For operators only: refused on `front.sock`. The limit is 64 MiB unless the coordinator is
+    /// configured otherwise. Throws `badImageData` if the bytes are not an image, `limitExceeded`
+    /// if there are too many, `arenaFull` if no tier accepted them, and `invalidRequest` for an
+    /// invalid key, tag or extended data.
     public func put(
         _ bytes: [UInt8], under key: String, cache: String? = nil, in tiers: CacheTypes = .all,
         tags: [String] = [], extendedData: ExtendedData? = nil
@@ -129,51 +132,52 @@ extension ImagebusClient {
     }
 }
 
-/// The loads that bring bytes along, and what of them goes next (PROTOCOL §10.1).
+/// The uploads of a client and the order in which their chunks are sent (PROTOCOL §10.1).
 ///
-/// Pure. All uploads share one window; each piece is of the next upload in turn. Few are under way
-/// at once, since the coordinator has room for some of them only; the others wait in order.
-/// The bytes stay until their load has ended, since a new session gets them from the start.
+/// A pure value without I/O. All uploads share one window and take turns chunk by chunk. Only a
+/// limited number is active at once, because the coordinator has room for only a few; the others
+/// wait in order. The bytes are held until their load ends, because a new session needs them from
+/// the start.
 struct UploadQueue {
     private struct Upload {
         let bytes: [UInt8]
-        /// As it is to be sent; `nil` where it is not.
+        /// The load message to send, or `nil` if it is not to be sent.
         var load: LoadRequest?
         var offset = 0
-        /// Its number among those that wait.
+        /// Its number in the queue of waiting uploads.
         var waitingNumber = 0
     }
 
-    /// What is sent next.
+    /// What to send next.
     enum Step: Equatable {
         case load(Token)
         case piece(Token, Range<Int>)
     }
 
     private var uploads: [Token: Upload] = [:]
-    /// Announced to nobody yet, in order.
+    /// Uploads not yet announced to the coordinator, in order.
     private var waiting = NumberedQueue<Token>()
-    /// What has pieces left to send, in the order of its turns.
+    /// Uploads with chunks left to send, in the order of their turns.
     private var turns: [Token] = []
-    /// Whose turn it is.
+    /// The index in `turns` of the upload whose turn it is.
     private var turn = 0
-    /// Bytes of all that have turns.
+    /// The total size of the uploads in `turns`.
     private var turnBytes = 0
     private var window = 0
-    /// Places of the queue visited so far, of which a test knows the limit.
+    /// The number of queue elements visited so far; a test checks its bound.
     var visitCount: Int { waiting.visitCount }
-    /// Bytes that were sent and not said to be taken.
+    /// Bytes sent but not yet acknowledged.
     private(set) var inFlight = 0
 
-    /// Uploads under way at once, and their bytes, unless it is a single one.
+    /// The limits on active uploads and on their total size. A single upload may exceed the size.
     private static let turnsMax = 32
     private static let turnBytesMax = 64 << 20
 
-    /// Keeps the bytes of a load, until `drop`.
+    /// Holds the bytes of a load until `drop` is called.
     mutating func add(_ token: Token, _ bytes: [UInt8]) { uploads[token] = Upload(bytes: bytes) }
 
-    /// The load is to be sent, perhaps again, its bytes behind it from the start. False where the
-    /// coordinator takes none, or the bytes are not known.
+    /// Queues a load for sending, possibly again, followed by its bytes from the start. Returns
+    /// false if the coordinator does not accept uploads or the bytes are unknown.
     mutating func start(_ load: LoadRequest) -> Bool {
         guard window > 0, uploads[load.token] != nil else { return false }
         _ = stop(load.token)
@@ -183,7 +187,8 @@ struct UploadQueue {
         return true
     }
 
-    /// Nothing more of it is sent: it is being cancelled. Whether its load was not even sent.
+    /// Stops sending an upload because it is being canceled. Returns whether its load was not sent
+    /// at all.
     mutating func stop(_ token: Token) -> Bool {
         if let index = turns.firstIndex(of: token) {
             turns.remove(at: index)
@@ -195,37 +200,37 @@ struct UploadQueue {
         return waiting.remove(upload.waitingNumber) { $0 == token }
     }
 
-    /// The same for all of a group; those whose loads were not even sent.
+    /// Stops sending all uploads of a group. Returns those whose loads were not sent at all.
     mutating func stop(group: GroupID) -> [Token] {
         let members = uploads.filter { $0.value.load?.group == group }
         return members.sorted { $0.value.waitingNumber < $1.value.waitingNumber }
             .map(\.key).filter { stop($0) }
     }
 
-    /// Its load has ended.
+    /// Removes an upload whose load has ended.
     mutating func drop(_ token: Token) {
         guard uploads[token] != nil else { return }
         _ = stop(token)
         uploads[token] = nil
     }
 
-    /// A session has begun, in which so many bytes may be on the way.
+    /// Begins a session with a window of `window` bytes in flight.
     mutating func sessionBegan(window: Int) {
         sessionEnded()
         self.window = window
     }
 
-    /// Nothing is sent until the loads are to be sent again.
+    /// Ends the session. Nothing is sent until the loads are queued again.
     mutating func sessionEnded() {
         (waiting, turns) = (NumberedQueue(), [])
         (turn, turnBytes, window, inFlight) = (0, 0, 0, 0)
     }
 
-    /// So many bytes have arrived.
+    /// Handles the coordinator's acknowledgment of received bytes.
     mutating func taken(_ bytes: UInt64) { inFlight -= min(inFlight, Int(clamping: bytes)) }
 
-    /// What may be sent now: a load where there is room for another one, else the next piece where
-    /// the window has room for it.
+    /// What can be sent now: a load if another upload can be activated, otherwise the next chunk if
+    /// the window allows it.
     var next: Step? {
         if let token = waiting.first, let upload = uploads[token], turns.count < Self.turnsMax,
             turns.isEmpty || turnBytes + upload.bytes.count <= Self.turnBytesMax
@@ -241,7 +246,7 @@ struct UploadQueue {
         return .piece(token, upload.offset..<(upload.offset + count))
     }
 
-    /// The message of what may be sent now.
+    /// Returns the message for a step.
     func message(_ step: Step) -> ClientMessage? {
         switch step {
         case .load(let token): return uploads[token]?.load.map { .load($0) }
@@ -254,11 +259,11 @@ struct UploadQueue {
         }
     }
 
-    /// What was to be sent was sent.
+    /// Records that a step was sent.
     mutating func sent(_ step: Step) {
         switch step {
         case .load(let token):
-            // One that could not be written has ended meanwhile.
+            // A load that could not be encoded has ended in the meantime.
             guard waiting.first == token, let upload = uploads[token] else { return }
             _ = waiting.popFirst()
             turns.append(token)
@@ -272,17 +277,17 @@ struct UploadQueue {
     }
 }
 
-// Bytes that go through the socket, since one side cannot open the other's memory.
+// Transfers through the socket, used when one side cannot map the other's memory.
 extension ClientLine {
-    /// Puts a load behind what waits. One that brings bytes along goes, with these, only when
-    /// nothing else waits.
+    /// Queues a load. A load that uploads bytes is sent, followed by its chunks, only when nothing
+    /// else is queued.
     mutating func enqueue(_ load: PendingLoad, at now: Instant) {
         guard load.manner.uploadBytes > 0 else { return outbox.append(.load(load)) }
         if uploads.start(load.message) { return }
         perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
     }
 
-    /// Puts a message behind those that wait.
+    /// Queues a message.
     mutating func enqueue(_ message: ClientMessage, at now: Instant) {
         switch message {
         case .cancel(let token):
@@ -294,20 +299,20 @@ extension ClientLine {
         outbox.append(.other(message))
     }
 
-    /// The coordinator does not know it, and would not answer.
+    /// Ends a load that was never sent; the coordinator doesn't know it and would not reply.
     private mutating func endUnsent(_ token: Token, at now: Instant) {
         let error = ImageError(.cancelled, "cancelled before it was sent")
         perform(pending.refused(error, token, at: now), at: now)
     }
 
-    /// A load that brings its bytes along.
+    /// Submits a load that uploads bytes.
     mutating func submit(_ load: PendingLoad, uploading bytes: [UInt8], at now: Instant) {
         if !bytes.isEmpty { uploads.add(load.token, bytes) }
         submit(load, at: now)
     }
 
     mutating func receive(_ piece: Piece, at now: Instant) {
-        // Of a session that has ended.
+        // Ignores chunks of a session that has ended.
         guard isWelcome else { return }
         do throws(ImageError) {
             try pieces.take(piece, isWanted: isAwaited(piece.token))
@@ -317,7 +322,7 @@ extension ClientLine {
         if let count = pieces.acknowledgement() { outbox.append(.other(.taken(count))) }
     }
 
-    /// Sends loads that bring bytes along, and of these what the window has room for.
+    /// Sends queued uploads, as far as the window allows.
     mutating func sendUploads() throws {
         while let step = uploads.next, let message = uploads.message(step) {
             guard try transmitOne(message) else { return }
@@ -325,10 +330,10 @@ extension ClientLine {
         }
     }
 
-    /// Whether anybody waits for what comes under a token: who shares it does, too.
+    /// Whether a load is waiting for what arrives under a token, including a load that shares it.
     func isAwaited(_ token: Token) -> Bool { pending.load(of: token) != nil }
 
-    /// A load has ended: what it brought along and what has come for it.
+    /// Drops the outgoing and incoming chunks of a load that has ended.
     mutating func forget(_ token: Token) {
         uploads.drop(token)
         pieces.drop(token)
@@ -341,36 +346,36 @@ extension ImageError {
     }
 }
 
-/// What comes in pieces, of all loads, and how much of it is to be said to be taken.
+/// The incoming chunks of all loads, and the number of bytes to acknowledge.
 ///
-/// Pure. The coordinator sends no more than a window of bytes that were not said to be taken, so
-/// all counts, what nobody waits for too.
+/// A pure value without I/O. The coordinator never sends more than a window of unacknowledged
+/// bytes, so all bytes are counted, even those that no load is waiting for.
 struct IncomingPieces {
     private let bytesMax: Int
     private var assemblies: [Token: PieceAssembly] = [:]
     private var window = 0
-    /// Taken, and not said so.
+    /// Bytes received but not yet acknowledged.
     private var taken = 0
-    /// A load has all its pieces: its taking is said at once.
+    /// A load has received all its chunks; this is acknowledged immediately.
     private var isComplete = false
 
-    /// `bytesMax`: bytes of one image at most.
+    /// Creates an empty set; `bytesMax` limits the size of a single image.
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-    /// Whether no load is in the middle of its pieces.
+    /// Whether no load is partially received.
     var isEmpty: Bool { assemblies.isEmpty }
 
-    /// A session has begun, in which so many bytes may be on the way.
+    /// Begins a session with a window of `window` bytes in flight.
     mutating func sessionBegan(window: Int) {
         sessionEnded()
         self.window = window
     }
 
-    /// What has come is worthless: it comes again from the start.
+    /// Discards everything received; it will be sent again from the start.
     mutating func sessionEnded() { self = IncomingPieces(bytesMax: bytesMax) }
 
-    /// Takes a piece; one that nobody waits for is dropped. With an error the load has come to an
-    /// end, and what came for it is dropped.
+    /// Adds a chunk, or drops it if no load is waiting for it. If it throws, the load must end;
+    /// everything received for it is dropped.
     mutating func take(_ piece: Piece, isWanted: Bool) throws(ImageError) {
         taken += piece.bytes.count
         if piece.offset + UInt64(piece.bytes.count) == piece.total { isComplete = true }
@@ -383,8 +388,9 @@ struct IncomingPieces {
         }
     }
 
-    /// How many bytes are to be said to be taken now: when a load has all its pieces, when half of
-    /// the window is taken, and when what is left of it may be too little for a piece.
+    /// Returns the number of bytes to acknowledge now, or `nil`. An acknowledgment is due when a
+    /// load has all its chunks, when half of the window is used, and when the rest of the window
+    /// may be too small for a chunk.
     mutating func acknowledgement() -> UInt64? {
         let isDue =
             isComplete || taken >= window / 2 || window - taken < MessageLimits.pieceBytesMax
@@ -393,31 +399,32 @@ struct IncomingPieces {
         return UInt64(taken)
     }
 
-    /// The bytes of an image whose reply has come. Throws `protocolViolation` where they are not as
-    /// many as it says.
+    /// Returns the bytes of an image once its reply has arrived. Throws `protocolViolation` if
+    /// their number differs from `count`.
     mutating func finish(_ token: Token, count: UInt64) throws(ImageError) -> [UInt8] {
         let assembly = assemblies.removeValue(forKey: token) ?? PieceAssembly()
         return try assembly.finished(count: count)
     }
 
-    /// What came for a load is worthless.
+    /// Discards what has been received for a load.
     mutating func drop(_ token: Token) {
         if !assemblies.isEmpty { assemblies[token] = nil }
     }
 }
 
-/// The bytes of one image that come in pieces (PROTOCOL §10.1).
+/// Assembles an image from chunks (PROTOCOL §10.1).
 ///
-/// Its memory grows by what arrives, never by the word of `total`: at most twice what has come.
+/// Memory is allocated according to the bytes received, never according to the announced `total`:
+/// at most twice as much as has arrived.
 struct PieceAssembly {
-    /// What has come since offset 0.
+    /// The contiguous bytes received so far, from offset 0.
     private(set) var bytes: [UInt8] = []
     private var total: UInt64 = 0
 
-    /// Adds what comes next; offset 0 begins anew.
+    /// Adds the next chunk; a chunk at offset 0 restarts the assembly.
     ///
-    /// Throws `limitExceeded` where more than `bytesMax` are announced, and `protocolViolation`
-    /// where bytes are missing, come twice, or do not lie within what was announced.
+    /// Throws `limitExceeded` if the announced total exceeds `bytesMax`, and `protocolViolation` if
+    /// chunks are missing, repeated or outside the announced range.
     mutating func take(_ piece: Piece, bytesMax: Int) throws(ImageError) {
         if piece.offset == 0 {
             guard piece.total <= UInt64(bytesMax) else {
@@ -441,8 +448,8 @@ struct PieceAssembly {
         bytes.append(contentsOf: piece.bytes)
     }
 
-    /// All bytes, once the reply says how many they are. Throws `protocolViolation` where others
-    /// have come.
+    /// Returns all bytes once the reply has announced their number. Throws `protocolViolation` if
+    /// the numbers differ.
     func finished(count: UInt64) throws(ImageError) -> [UInt8] {
         guard UInt64(bytes.count) == count else {
             throw ImageError(
@@ -451,7 +458,7 @@ struct PieceAssembly {
         return bytes
     }
 
-    /// Doubles the memory, but not beyond what was announced.
+    /// Doubles the allocation, but never beyond the announced total.
     private mutating func grow(by count: Int) {
         let needed = bytes.count + count
         guard bytes.capacity < needed else { return }

@@ -8,8 +8,8 @@ import Synchronization
 import Wire
 import ZeroMQ
 
-/// The DEALER, the pending requests and the mapped results. Run by one thread at a time: whoever
-/// has the lead (`LoopLeadership`).
+/// The client's connection to the coordinator: the DEALER socket, the pending requests and the
+/// mapped results. Run by one thread at a time, the one that owns the loop (`LoopLeadership`).
 struct ClientLine: ~Copyable {
     let commands: CommandQueue
     let executor: LineExecutor
@@ -19,20 +19,20 @@ struct ClientLine: ~Copyable {
     var connection: BusConnection
     let results: ResultReader
     let copies: CopyPool
-    /// What is given again without asking.
+    /// Answers that can be repeated without a message.
     let answers: RepeatedAnswers
-    /// When the coordinator is told what was used of it.
+    /// When to report used vouchers to the coordinator.
     var usedDue: Instant?
-    /// When segments that were given up are looked for.
+    /// When to check for unlinked segments.
     var nextLook: Instant?
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
     var loads = LoadMemo()
     var replies = ReplyMemo()
-    /// Loads that go out as one message, and how many may.
+    /// Collects loads that are sent as one message.
     var leavingLoads = BatchWriter()
     var loadsMax = 0
-    /// Orders of one turn.
+    /// Commands taken in the current turn; kept to reuse its memory.
     var taken: [ClientOrder] = []
     let configuration: ClientConfiguration
     var pending: PendingRequests
@@ -44,27 +44,28 @@ struct ClientLine: ~Copyable {
     var outbox: [OutgoingMessage] = []
     var releases: [BlockID] = []
     var isWelcome = false
-    /// Why the coordinator gave this connection no session.
+    /// Why the coordinator refused a session.
     var refusal: ImageError?
     var isClosed = false
-    /// It is closed once nothing is pending.
+    /// Whether to close once nothing is pending.
     var endsWhenIdle = false
-    /// Nothing is done any more.
+    /// The result once the connection has ended.
     var end: End?
     let incarnation = Incarnation(
         Identifier128(high: Random.uint64(), low: Random.uint64()))
 
-    /// Messages of one turn at most.
+    /// The largest number of messages handled per turn.
     private static let messagesPerTurnMax = 512
-    /// Pieces of one turn: fewer than half of a window, so that what is taken is said in time.
+    /// The number of chunks handled per turn: fewer than half of a window, so that acknowledgments
+    /// are sent in time.
     private static let piecesPerTurn = 16
-    /// Of what is under way one half is taken in a turn, and what follows from it is sent, so that
-    /// the coordinator works at the one half while this thread works at the other.
+    /// Handles half of what is in flight per turn and then sends what follows from it, so that the
+    /// coordinator works on one half while this thread works on the other.
     var messagesPerTurn: Int {
         let leastCount = pieces.isEmpty ? 1 : Self.piecesPerTurn
         return min(Self.messagesPerTurnMax, max(leastCount, pending.sentCount / 2))
     }
-    /// Milliseconds after which a full queue to the coordinator is tried again.
+    /// The delay before sending again when the queue to the coordinator is full, in milliseconds.
     static let retryMilliseconds = 5
 
     init(
@@ -102,26 +103,26 @@ struct ClientLine: ~Copyable {
     }
 }
 
-// A turn of the line: wait, take what came, send what is to go.
+// One turn of the connection's loop: wait, handle what arrived, send what is queued.
 extension ClientLine {
-    /// How the line ended.
+    /// Why the connection ended.
     struct End {
-        /// nil where it was closed.
+        /// `nil` if the client was closed.
         let error: (any Error)?
     }
 
-    /// Whether nobody waits for anything and nothing is to be sent: the line can be left alone.
+    /// Whether nothing is pending or queued, so that the loop can be left without a thread.
     var isIdle: Bool {
         end == nil && !isPending && outbox.isEmpty && releases.isEmpty && isWelcome
             && !executor.isBusy
     }
 
-    /// Whether anybody waits for anything.
+    /// Whether any request is pending.
     private var isPending: Bool {
         !pending.isEmpty || !prefetches.isEmpty || !inquiries.isEmpty
     }
 
-    /// One turn; how the line ended, where it did.
+    /// Runs one turn. Returns why the connection ended, or `nil` if it continues.
     mutating func turn() -> End? {
         if let end { return end }
         do {
@@ -131,7 +132,8 @@ extension ClientLine {
             commands.isTurning.store(true, ordering: .sequentiallyConsistent)
             let now = turn.wokenAt
             let isChanged = turn.ready.contains(sources.monitor)
-            // What a coordinator said before it ended counts: its end comes after.
+            // Messages that a coordinator sent before it ended still count, so they are read before
+            // link events.
             if isChanged || turn.ready.contains(sources.bus) { try drainBus(at: now) }
             if isChanged { try drainMonitor(at: now) }
             executor.runWaiting()
@@ -151,7 +153,7 @@ extension ClientLine {
         return end
     }
 
-    /// The line cannot go on: whoever waits is told why.
+    /// Ends everything pending with an error when the connection cannot continue.
     private mutating func fail(_ error: ImageError) {
         let now = Instant.now()
         perform(pending.closed(with: error), at: now)
@@ -159,7 +161,7 @@ extension ClientLine {
         inquiries.close(with: error)
     }
 
-    /// Makes a load of the thread that runs the line, until it has ended.
+    /// Submits a load and runs the loop on the calling thread until the load has ended.
     mutating func run(_ load: PendingLoad, uploading bytes: [UInt8]) {
         let task = load.task
         let now = Instant.now()
@@ -172,7 +174,7 @@ extension ClientLine {
         while !task.hasEnded {
             guard turn() == nil else { break }
         }
-        // Of a line that cannot go on.
+        // The connection ended before the load did.
         if !task.hasEnded { task.finish(.failure(.lineEnded(end?.error))) }
     }
 
@@ -202,9 +204,9 @@ extension ImageError {
     }
 }
 
-/// What goes to the coordinator next.
+/// A message queued for the coordinator.
 enum OutgoingMessage {
-    /// A load as it is when it goes.
+    /// A load; it is encoded when it is sent.
     case load(PendingLoad)
     indirect case other(ClientMessage)
 

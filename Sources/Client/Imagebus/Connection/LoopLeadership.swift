@@ -4,23 +4,24 @@ import Linux
 import Messages
 import Synchronization
 
-/// The client's line and the lead of who runs it: one thread at a time.
+/// Owns the client's connection and arbitrates which thread runs its loop: one at a time.
 ///
-/// Usually that is the client's own thread. A thread that blocks for its load anyway takes the
-/// lead where it is free, and runs the line until its load has ended: so a single blocking load is
-/// a send, a wait and a receive on the caller's thread, with no thread woken in between. The own
-/// thread gives the lead up where blocking calls come and nothing else is pending; it is back when
-/// something is left to do, and after a while without such calls.
+/// Normally this is the client's own thread. A thread that blocks for a load takes ownership if the
+/// loop is free, and runs it until its load has ended. A single blocking load is then a send, a
+/// wait and a receive on the caller's thread, without waking another thread. The client's thread
+/// gives up ownership when blocking calls arrive and nothing else is pending. It takes it back when
+/// there is work left to do, or after a while without blocking calls.
 final class LoopLeadership: Sendable {
     let commands: CommandQueue
     private let executor: LineExecutor
-    /// A blocking call found the lead taken: the own thread leaves it when it is idle.
+    /// A blocking call found the loop taken; the client's thread gives it up once it is idle.
     private let isWanted = Atomic(false)
-    /// When a caller gave the lead up, in nanoseconds.
+    /// When a caller last gave up the loop, in nanoseconds of the monotonic clock.
     private let leftAt = Atomic<UInt64>(0)
     private let place: LinePlace
 
-    /// Milliseconds without a blocking call after which the own thread takes the lead again.
+    /// The time without a blocking call after which the client's thread takes the loop back, in
+    /// milliseconds.
     private static let idleMilliseconds = 100
 
     init(_ line: consuming ClientLine, _ commands: CommandQueue) {
@@ -30,8 +31,8 @@ final class LoopLeadership: Sendable {
 
     // MARK: - Callers
 
-    /// Runs the line on the calling thread until the load has ended. False where somebody else has
-    /// the lead: nothing was done then.
+    /// Runs the loop on the calling thread until the load has ended. Returns false, without any
+    /// effect, if another thread owns the loop.
     func run(_ load: PendingLoad, uploading bytes: [UInt8] = []) -> Bool {
         guard take(for: .caller) else {
             isWanted.store(true, ordering: .relaxed)
@@ -42,7 +43,7 @@ final class LoopLeadership: Sendable {
         return true
     }
 
-    /// Gives the lead up; what is left to do is the own thread's.
+    /// Gives up the loop; the client's thread handles any remaining work.
     private func leave() {
         let isIdle = place.use { $0.isIdle }
         leftAt.store(MonotonicClock.now(), ordering: .relaxed)
@@ -51,13 +52,13 @@ final class LoopLeadership: Sendable {
         if !isIdle || hasWork { commands.recall.signal() }
     }
 
-    /// Whether orders or tasks wait for who runs the line. Who leaves it looks after that: what
-    /// came before saw somebody there, and woke nobody.
+    /// Whether commands or tasks are waiting. A thread must check this after giving up the loop:
+    /// anything posted before then found the loop owned and woke no thread.
     private var hasWork: Bool { !commands.isEmpty || executor.isBusy }
 
-    // MARK: - The own thread
+    // MARK: - The client's thread
 
-    /// Runs the line until it is closed; returns why it cannot go on, where it cannot.
+    /// Runs the loop until the client is closed. Returns the error that ended it, if any.
     func run() -> (any Error)? {
         while true {
             if let end = place.use({ $0.turn() }) { return end.error }
@@ -67,15 +68,16 @@ final class LoopLeadership: Sendable {
             commands.isTurning.store(false, ordering: .sequentiallyConsistent)
             commands.holder.store(.nobody, ordering: .sequentiallyConsistent)
             if !hasWork { standBy() }
-            // A caller that has the lead recalls this thread when it leaves something to do.
+            // A caller that owns the loop wakes this thread if it leaves work behind.
             while !take(for: .ownThread) { standBy() }
         }
     }
 
-    /// Ends the line: sockets are closed on the own thread, whoever drops the last reference.
+    /// Destroys the connection. Sockets are closed on the client's thread, regardless of which
+    /// thread drops the last reference.
     func end() { place.end() }
 
-    /// Waits until there is something to do, or no blocking call has come for a while.
+    /// Waits until there is work to do, or until no blocking call has arrived for a while.
     private func standBy() {
         while true {
             let isRecalled = try? commands.recall.descriptor.wait(
@@ -98,11 +100,11 @@ final class LoopLeadership: Sendable {
     }
 }
 
-/// Where the line lies: memory of its own, so that it ends when it is told to.
+/// Holds the connection in manually managed memory so that it can be destroyed explicitly.
 ///
-/// Unchecked: the line is touched only by the thread that has the lead, which passes from one to
-/// the next by a sequentially consistent exchange of `holder`; `end` is called by the own thread,
-/// which has the lead then and never leaves it again.
+/// Unchecked: the connection is accessed only by the thread that owns the loop. Ownership passes
+/// between threads by a sequentially consistent exchange of `holder`. `end` is called by the
+/// client's thread while it owns the loop, and it never gives it up again.
 private final class LinePlace: @unchecked Sendable {
     private let line: UnsafeMutablePointer<ClientLine>
 
@@ -118,9 +120,9 @@ private final class LinePlace: @unchecked Sendable {
     deinit { line.deallocate() }
 }
 
-/// Where callers leave their orders for the line, and who runs it at the moment.
+/// The queue of commands from callers to the connection, and the state of its loop.
 final class CommandQueue: Sendable {
-    /// Who runs the line.
+    /// The owner of the loop.
     enum Holder: UInt8, AtomicRepresentable {
         case nobody
         case ownThread
@@ -129,11 +131,11 @@ final class CommandQueue: Sendable {
 
     let orders: Mailbox<ClientOrder>
     let holder = Atomic(Holder.ownThread)
-    /// Who runs the line is awake, and will look at the orders before it waits.
+    /// Whether the thread that runs the loop is awake and will check the commands before it waits.
     let isTurning = Atomic(false)
-    /// Wakes the own thread where it does not run the line.
+    /// Wakes the client's thread when it does not run the loop.
     let recall: EventDescriptor
-    /// Why nothing is taken any more.
+    /// Why commands are no longer accepted.
     private let ended = Mutex<ImageError?>(nil)
 
     init(ordersMax: Int) throws(Errno) {
@@ -141,41 +143,43 @@ final class CommandQueue: Sendable {
         recall = try EventDescriptor()
     }
 
-    /// Whether no order waits at this moment.
+    /// Whether the queue is empty at this moment.
     var isEmpty: Bool { orders.isEmpty }
 
-    /// Tells the line something; false where it is not taken (`refusal`). Any thread.
+    /// Posts a command. Returns false if it is not accepted (`refusal`). Can be called from any
+    /// thread.
     func post(_ order: ClientOrder) -> Bool {
         guard orders.post(order, wakes: false) else { return false }
         rouse()
         return true
     }
 
-    /// Why something was not taken.
+    /// Why a command was not accepted.
     var refusal: ImageError {
         ended.withLock { $0 } ?? ImageError(.busy, "too much is pending in this process")
     }
 
-    /// The line has ended: refuses what waits, and all that comes later.
+    /// Refuses all queued and future commands because the connection has ended.
     func close(_ reason: ImageError) {
         ended.withLock { $0 = reason }
         for order in orders.close() { order.refuse(reason) }
     }
 
-    /// Sees to it that what was just left for the line is looked at. Any thread.
+    /// Makes sure that a command just posted is handled. Can be called from any thread.
     ///
-    /// It was left under a lock under which the line looks for it after saying that it is no longer
-    /// turning, or that nobody runs it: so either the line finds it, or this finds the line asleep.
+    /// Commands are posted under a lock that the loop takes to check for them after it has marked
+    /// itself as not turning or as not owned. So either the loop finds the command, or this
+    /// function finds the loop asleep and wakes it.
     func rouse() {
         if !isTurning.exchange(true, ordering: .sequentiallyConsistent) { orders.wake() }
         if holder.load(ordering: .sequentiallyConsistent) == .nobody { recall.signal() }
     }
 }
 
-/// What callers tell the client's thread.
+/// A command from a caller to the connection.
 enum ClientOrder: Sendable {
     case load(PendingLoad)
-    /// With the bytes that it brings along.
+    /// A load together with the bytes it uploads.
     case upload(PendingLoad, [UInt8])
     case cancel(Token)
     case cancelGroup(GroupID)
@@ -186,13 +190,13 @@ enum ClientOrder: Sendable {
     case cancelAny(Token)
     case cancelGroupOfAny(GroupID)
     case ask(Inquiry)
-    /// Something was answered by vouchers: the coordinator is to be told.
+    /// Vouchers were used; the coordinator is to be notified.
     case tellUsed
     case close
-    /// Nobody can begin anything any more: the line ends once nothing is pending.
+    /// The last reference to the client is gone; the connection ends once nothing is pending.
     case endWhenIdle
 
-    /// Tells whoever waits for it why nothing comes of it.
+    /// Ends what the command started with an error.
     func refuse(_ error: ImageError) {
         switch self {
         case .load(let load), .upload(let load, _): load.task.finish(.failure(error))
@@ -205,14 +209,14 @@ enum ClientOrder: Sendable {
     }
 }
 
-/// Runs tasks between the replies to a client, on the thread that runs its line: a task that loads
-/// again as soon as it has an image needs no other thread to be woken.
+/// Runs tasks between replies on the thread that runs the client's loop. A task that starts the
+/// next load as soon as it has an image then needs no wake-up of another thread.
 final class LineExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
-        /// Memory for the next jobs.
+        /// Memory reused for the next jobs.
         var spare: [UnownedJob] = []
-        /// The line has ended.
+        /// Whether the connection has ended.
         var isRetired = false
     }
 
@@ -235,11 +239,11 @@ final class LineExecutor: TaskExecutor {
         }
     }
 
-    /// Whether something waits at this moment.
+    /// Whether jobs are queued at this moment.
     var isBusy: Bool { waiting.withLock { !$0.jobs.isEmpty } }
 
-    /// Runs what waits; what comes up meanwhile is left to the next time. On the thread that runs
-    /// the line.
+    /// Runs the queued jobs. Jobs enqueued meanwhile wait for the next call. Must be called on the
+    /// thread that runs the loop.
     func runWaiting() {
         var jobs: [UnownedJob] = waiting.withLock { state in
             state.jobs.isEmpty
@@ -251,7 +255,7 @@ final class LineExecutor: TaskExecutor {
         waiting.withLock { $0.spare = jobs }
     }
 
-    /// Nobody runs the line any more: a task that is told so has to go on elsewhere.
+    /// Moves queued and future jobs to the global executor, because the loop has ended.
     func retire() {
         let jobs = waiting.withLock { state in
             state.isRetired = true
@@ -261,17 +265,17 @@ final class LineExecutor: TaskExecutor {
     }
 }
 
-/// The end of a client's line, for those who wait for it.
+/// Signals that a client's connection has ended.
 final class LineEnd: Sendable {
     private let event: EventDescriptor
 
     init() throws(Errno) { event = try EventDescriptor() }
 
-    /// The sockets are closed, and what was to be sent has gone.
+    /// Signals that the sockets are closed and all queued messages were sent.
     func come() { event.signal() }
 
     func wait(milliseconds: Int) {
-        // Who cannot wait goes on.
+        // If waiting fails, the caller continues.
         _ = try? event.descriptor.wait(for: .readable, milliseconds: milliseconds)
     }
 }

@@ -7,7 +7,7 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-// What comes: changes of the connection, messages, orders of callers.
+// Handling link events, messages and commands.
 extension ClientLine {
     mutating func drainMonitor(at now: Instant) throws {
         while let event = try connection.nextLinkEvent() {
@@ -23,7 +23,8 @@ extension ClientLine {
         }
     }
 
-    /// Nobody took the first connection. Who is only busy is waited for all the same.
+    /// Checks why the first connection was not accepted and throws if nothing listens on the
+    /// endpoint. A coordinator that is merely busy is waited for.
     private borrowing func checkReach() throws(ImageError) {
         guard !configuration.awaitsCoordinator else { return }
         let endpoint = configuration.endpoint
@@ -58,15 +59,15 @@ extension ClientLine {
                 executor.runWaiting()
                 left -= 1
             }
-            // No other load is awaited: what comes all the same is found by the next wait.
+            // No other load is pending. If anything else arrives, the next wait finds it.
             if kind == .reply || kind == .replies, pending.isEmpty { return }
         }
     }
 
-    /// Returns how many there were, at least 1.
+    /// Returns the number of replies, at least 1.
     ///
-    /// Who waits on the line's executor goes on after each one: its bytes are in the processor's
-    /// caches then, and once they are let go of, their memory takes the next copy.
+    /// Tasks on the connection's executor run after each reply. Its bytes are then still in the
+    /// processor's caches, and once they are released, their memory is reused for the next copy.
     private mutating func receiveReplies(at now: Instant) throws(ImageError) -> Int {
         guard let count = try? connection.openBatch() else { return 1 }
         for place in 0..<count {
@@ -96,8 +97,8 @@ extension ClientLine {
         replies.keep(reply, connection.body, &encoder)
     }
 
-    /// `nil` for what is no message. A coordinator of another version is the end: it would answer
-    /// nothing else.
+    /// Returns `nil` for a message that cannot be decoded. Throws for a coordinator with an
+    /// incompatible version, because it would not send anything else.
     private static func understood(
         _ kind: MessageKind, _ connection: borrowing BusConnection, _ decoder: inout MessageDecoder
     ) throws(ImageError) -> ServerMessage? {
@@ -146,8 +147,8 @@ extension ClientLine {
         }
     }
 
-    /// There is no place for this client. The coordinator closes the connection some time after,
-    /// and the next one says hello again.
+    /// Handles the coordinator's refusal of a session. The coordinator closes the connection later,
+    /// and the client introduces itself again after reconnecting.
     private mutating func sessionRefused(_ error: ImageError) {
         refusal = error
         inquiries.sessionRefused(error)
@@ -186,7 +187,7 @@ extension ClientLine {
             case .endWhenIdle: endsWhenIdle = true
             }
         }
-        // What is asked after the refusal has the same answer as what was asked before.
+        // Inquiries made after the refusal fail in the same way as those made before it.
         if let refusal { inquiries.sessionRefused(refusal) }
         taken = orders
         taken.removeAll(keepingCapacity: true)
@@ -203,7 +204,7 @@ extension ClientLine {
         outbox = [.other(.hello(hello))]
     }
 
-    /// Releases of blocks go with the session: the coordinator withdraws them itself.
+    /// Pending block releases end with the session; the coordinator releases the blocks itself.
     mutating func endSession(at now: Instant) {
         if isWelcome { inquiries.sessionEnded(at: now) }
         isWelcome = false
@@ -232,7 +233,7 @@ extension ClientLine {
     }
 }
 
-// What goes to the coordinator, in order.
+// Sending queued messages in order.
 extension ClientLine {
     mutating func sendOutbox() throws {
         if !releases.isEmpty, isWelcome {
@@ -258,9 +259,9 @@ extension ClientLine {
         if outbox.isEmpty { try sendPrefetches() }
     }
 
-    /// Sends loads that follow each other as one message, half of what is under way at most: if all
-    /// went together, client and coordinator would work in turns. Returns how many were given to
-    /// libzmq: none where there are fewer than two that fit.
+    /// Sends consecutive loads as one message, at most half of what is in flight. If all were sent
+    /// together, client and coordinator would work alternately instead of in parallel. Returns the
+    /// number of loads passed to libzmq; 0 if fewer than two of them fit.
     private mutating func transmitLoads(from first: Int) throws(ZMQError) -> Int {
         let most = min(loadsMax, messagesPerTurn)
         guard most > 1, first + 1 < outbox.count, outbox[first].isLoad,
@@ -285,7 +286,7 @@ extension ClientLine {
         }
     }
 
-    /// Whether libzmq has it.
+    /// Returns whether libzmq accepted the message.
     private mutating func transmit(_ message: OutgoingMessage) throws -> Bool {
         switch message {
         case .load(let load): try transmit(load)
@@ -307,7 +308,8 @@ extension ClientLine {
         } == .sent
     }
 
-    /// Whether libzmq has it. A load that cannot be encoded ends with the reason.
+    /// Returns whether libzmq accepted the message. A load that cannot be encoded ends with the
+    /// error.
     mutating func transmitOne(_ message: ClientMessage) throws -> Bool {
         do {
             let encoded = try encoder.encode(message)
@@ -325,18 +327,17 @@ extension ClientLine {
     }
 }
 
-/// Loads that were encoded before, without their tokens: who loads the same image again and again
-/// need not have it written again and again, nor its answer read. Bounded: a newer load takes the
-/// place of an older one.
+/// Encoded loads without their tokens, so that repeated loads of the same image need neither be
+/// encoded nor have their replies decoded again. Bounded: a newer load replaces an older one.
 struct LoadMemo {
     private var entries = WayTable<RememberedLoad>(bits: 14)
     private static let bytesMax = 1_024
 
-    /// The body of a load behind its token, as it is sent: of the same load before, or encoded now.
+    /// Returns the encoded load without its token, from the memo or newly encoded.
     mutating func rest(
         of load: PendingLoad, _ encoder: inout MessageEncoder
     ) throws(WireError) -> [UInt8] {
-        // What a log is to say of a load is hardly ever sent again.
+        // A load with a log context is rarely repeated.
         let isPlain = load.logContext.isEmpty
         if isPlain, let known = entries.find(load.hash, where: { $0.isSent(like: load) }) {
             load.remembered = known
@@ -354,17 +355,17 @@ struct LoadMemo {
     }
 }
 
-/// A load as it was sent before, without its token, and what it was last answered with: one that is
-/// loaded again and again is written once, and its hits are read once.
+/// A load that was encoded before, without its token, together with its most recent answer. A
+/// repeated load is encoded only once, and its hits are decoded only once.
 final class RememberedLoad {
     private let hash: Int
     private let image: ImageRequest
     private let slot: String?
     private let manner: LoadManner
     private let millisecondsLeft: Int
-    /// The body behind the token.
+    /// The encoded message after the token.
     let rest: [UInt8]
-    /// The answer of memory that it had last.
+    /// The most recent answer from the memory tier.
     var answer: ReplyMemo.Answer?
 
     init(_ load: PendingLoad, rest: [UInt8]) {
@@ -372,21 +373,21 @@ final class RememberedLoad {
         (millisecondsLeft, self.rest) = (load.millisecondsLeft, rest)
     }
 
-    /// Whether the load is sent as this one was.
+    /// Whether the load would be encoded identically.
     func isSent(like load: PendingLoad) -> Bool {
         hash == load.hash && millisecondsLeft == load.millisecondsLeft
             && image == load.image && slot == load.slot && manner == load.manner
     }
 }
 
-/// Replies of hits that were read before: those of one image differ in nothing but the token.
+/// Decoded replies of cache hits. Replies for one image differ only in the token.
 struct ReplyMemo {
     typealias Answer = RestMemo<DeliveredAnswer>.Entry
 
     private var answers = RestMemo<DeliveredAnswer>(bits: 14, restBytesMax: 1_024)
 
-    /// The answer of a reply that has these bytes behind its token, where such a one was read
-    /// before. A load that was answered so the last time knows it: then nothing is hashed.
+    /// Returns the answer for a reply with these bytes after the token, if it was decoded before.
+    /// If the load's previous reply was the same, no hash is computed.
     func answer(_ rest: RawSpan, to load: PendingLoad) -> DeliveredAnswer? {
         if let last = load.remembered?.answer, last.isOf(rest) { return last.value }
         guard let known = answers.entry(for: rest) else { return nil }
@@ -394,7 +395,8 @@ struct ReplyMemo {
         return known.value
     }
 
-    /// Keeps the reply of a hit in its canonical form: byte for byte what `encoder` makes of it.
+    /// Remembers the reply of a cache hit, provided it is canonical: identical byte for byte to the
+    /// output of `encoder`.
     mutating func keep(_ reply: Reply, _ body: RawSpan, _ encoder: inout MessageEncoder) {
         guard case .image(let image) = reply.outcome, image.cacheType == .memory,
             reply.timings == StageTimings(), reply.isTerminal, let parts = TokenedBody(body),

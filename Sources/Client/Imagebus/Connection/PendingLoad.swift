@@ -1,49 +1,49 @@
 import ImageModel
 import Messages
 
-/// One load of this client, from its order to its end: what is asked for, who is told, and how far
-/// it is. All tables of the line have the load itself, and no copies of it.
+/// One load of this client, from submission to its end: the request, the task to notify, and the
+/// progress so far. All tables of the connection refer to this object and hold no copies.
 ///
-/// Unchecked: whoever makes it gives it away with its order, and only the line touches it then, in
-/// functions that change one of its fields at a time.
+/// Unchecked: the code that creates a load transfers it with its command. From then on only the
+/// connection accesses it, in functions that change one field at a time.
 final class PendingLoad: @unchecked Sendable {
-    /// What the caller wants. Its class may change, and what is asked of its origin.
+    /// The request. Its priority can change, as can its options for asking the origin.
     @exclusivity(unchecked) var image: ImageRequest
-    /// How it is to be loaded.
+    /// How the image is loaded.
     @exclusivity(unchecked) var manner: LoadManner
-    /// Names it; the same as long as it is pending.
+    /// The token, which stays the same while the load is pending.
     let token: Token
-    /// Who is told.
+    /// The task to notify.
     let task: LoadTask
-    /// Of what usually differs between two loads: the rest is compared.
+    /// A hash of the fields that usually differ between loads; the others are compared.
     let hash: Int
-    /// The slot that it was begun in.
+    /// The slot in which the load was begun.
     let slot: String?
-    /// What logs say of it. Of loads that are one message the first one has a say in that.
+    /// The context for log entries. Of loads sent as one message, only the first one's is used.
     let logContext: LogContext
-    /// Whether it may be one message with others that ask for the same at the same time.
+    /// Whether the load may be combined into one message with other loads of the same image.
     ///
-    /// One in a slot cancels the others of it; one whose trace is recorded is found in logs by
-    /// itself; one that brings its bytes along has no URL by which they could be told apart; one
-    /// that goes on without its client is found again by its token. Its image has reasons of its
-    /// own.
+    /// Not if it names a slot, because it cancels the slot's other loads; if its trace is recorded,
+    /// because logs must show it separately; if it uploads bytes, because there is no URL to tell
+    /// uploads apart; or if it continues without its client, because it is later found by its
+    /// token. The request itself may also rule it out.
     let mayBeShared: Bool
-    /// Whether others may join it, or may have: set when it is submitted.
+    /// Whether other loads may join this one, or could have; set on submission.
     var isShareable = false
-    /// As it was sent before, and answered; `nil` where nothing is known of it.
+    /// The encoded form and the answer of an identical earlier load, or `nil` if there is none.
     @exclusivity(unchecked) var remembered: RememberedLoad?
     var deadline = Instant(nanoseconds: 0)
     var unservedUntil = Instant(nanoseconds: 0)
     var isSent = false
-    /// Its number in the queue of loads to send that it was in last.
+    /// Its number in the queue of loads that it was last added to.
     var queueNumber = 0
     var isCancelled = false
-    /// Grows with every load.
+    /// A serial number that increases with every load.
     var serial: UInt64 = 0
-    /// Milliseconds that were left when it was to be sent.
+    /// The time left in milliseconds when the load is encoded.
     var millisecondsLeft: Int
 
-    /// A load of an image whose end the task is told.
+    /// Creates a load that reports its result to `task`.
     init(
         _ image: ImageRequest, _ task: LoadTask, group: GroupID? = nil, wantsProgress: Bool = false,
         wantsInfo: Bool = false, detach: Bool = false, uploadBytes: Int = 0, slot: String? = nil,
@@ -61,11 +61,11 @@ final class PendingLoad: @unchecked Sendable {
             uploadBytes: UInt64(uploadBytes), visitor: visitor)
     }
 
-    /// The slot, as long as the load may cancel others in it: not once it is sent again, since what
-    /// came into the slot since must go on.
+    /// The slot, while the load may still cancel others in it. `nil` once the load is sent again,
+    /// because loads that entered the slot since must not be canceled.
     private var namedSlot: String? { manner.namesSlot ? slot : nil }
 
-    /// As it is sent.
+    /// The message to send.
     var message: LoadRequest {
         var image = image
         image.timeoutMilliseconds = millisecondsLeft
@@ -76,7 +76,7 @@ final class PendingLoad: @unchecked Sendable {
             slot: namedSlot, logContext: logContext, visitor: manner.visitor)
     }
 
-    /// Whether a repetition of its answer would be all of it.
+    /// Whether repeating an earlier answer is sufficient for this load.
     var mayBeRepeated: Bool {
         namedSlot == nil && manner.uploadBytes == 0 && !manner.wantsPieces
     }
@@ -86,8 +86,8 @@ extension PendingLoad: Equatable {
     static func == (one: PendingLoad, other: PendingLoad) -> Bool { one === other }
 }
 
-/// What a load says beside its image, its token and its slot; `LoadRequest` has what each part
-/// means. Nothing that is counted: it is compared and copied with each load.
+/// The options of a load besides its image, token and slot; for their meaning see `LoadRequest`.
+/// Contains no reference-counted fields, because it is compared and copied with every load.
 struct LoadManner: Equatable {
     var group: GroupID?
     var wantsProgress = false
@@ -97,15 +97,15 @@ struct LoadManner: Equatable {
     var visitor: UInt64 = 0
     var staleRetries: UInt8 = 0
     var wantsPieces = false
-    /// Whether its slot is said.
+    /// Whether the message includes the slot.
     var namesSlot = true
 }
 
 /// Pending loads by token.
 ///
-/// Each load is looked up four times on its way. A dictionary of tokens would spend a tenth of a
-/// hit's instructions on a hash that withstands chosen keys. The kernel chose these
-/// (`TokenSource`), so their bits are spread, as those of issued numbers are.
+/// Each load is looked up four times. A plain dictionary of tokens would spend a tenth of a hit's
+/// instructions on a hash that resists chosen keys. These tokens come from the kernel's random
+/// numbers (`TokenSource`), so cheap bit mixing suffices, as for issued numbers.
 struct LoadTable {
     private struct Key: Hashable {
         let token: Token
@@ -118,13 +118,13 @@ struct LoadTable {
     var isEmpty: Bool { loads.isEmpty }
     var count: Int { loads.count }
 
-    /// The load of that token.
+    /// Returns the load with a token.
     subscript(token: Token) -> PendingLoad? { loads[Key(token: token)] }
 
-    /// Takes a load in; one of the same token goes.
+    /// Inserts a load and replaces any load with the same token.
     mutating func insert(_ load: PendingLoad) { loads[Key(token: load.token)] = load }
 
-    /// Takes a load out.
+    /// Removes a load.
     @discardableResult
     mutating func remove(_ token: Token) -> PendingLoad? {
         loads.removeValue(forKey: Key(token: token))
@@ -134,22 +134,23 @@ struct LoadTable {
 }
 
 extension LoadTable: Sequence {
-    /// In no order.
+    /// Iterates in no particular order.
     func makeIterator() -> some IteratorProtocol<PendingLoad> { loads.values.makeIterator() }
 }
 
-/// A queue from whose middle elements are removed by the numbers that they got.
+/// A queue from which elements can also be removed by the number assigned on insertion.
 ///
-/// Of many elements, adding one and taking the first one take constant time on average, and
-/// removing one takes a binary search: it leaves a gap until there are more gaps than elements.
+/// Appending and removing the first element take amortized constant time. Removing any other
+/// element takes a binary search and leaves a gap; gaps are compacted once they outnumber the
+/// elements.
 struct NumberedQueue<Element> {
-    /// By rising numbers; `nil` for a gap.
+    /// Elements in ascending order of number; `nil` marks a gap.
     private var places: [(number: Int, element: Element?)] = []
-    /// The places before it are gaps.
+    /// The index of the first element; everything before it is a gap.
     private var head = 0
     private var nextNumber = 0
     private(set) var count = 0
-    /// Places visited so far, of which a test knows the limit.
+    /// The number of entries visited so far; a test checks its bound.
     private(set) var visitCount = 0
 
     var isEmpty: Bool { count == 0 }
@@ -157,7 +158,7 @@ struct NumberedQueue<Element> {
     /// The first element; `nil` if there is none.
     var first: Element? { head < places.count ? places[head].element : nil }
 
-    /// Returns the number of the element.
+    /// Appends an element and returns its number.
     mutating func append(_ element: Element) -> Int {
         visitCount += 1
         places.append((nextNumber, element))
@@ -172,9 +173,9 @@ struct NumberedQueue<Element> {
         return first
     }
 
-    /// Removes the element of that number if it is there and is the one that is meant.
+    /// Removes the element with a number if it is still present and satisfies `isMeant`.
     ///
-    /// - Returns: whether it was removed.
+    /// - Returns: Whether it was removed.
     @discardableResult
     mutating func remove(_ number: Int, where isMeant: (Element) -> Bool) -> Bool {
         var (low, high) = (head, places.count)
@@ -204,7 +205,7 @@ struct NumberedQueue<Element> {
         head = 0
     }
 
-    /// Removes all, and returns them in their order.
+    /// Removes all elements and returns them in order.
     mutating func removeAll() -> [Element] {
         let elements = places[head...].compactMap(\.element)
         visitCount += places.count

@@ -1,25 +1,25 @@
 import ImageModel
 import Messages
 
-/// What the client has asked for and not been told the end of.
+/// The loads that have no result yet.
 ///
-/// Pure: events in, actions out. Every request ends exactly once, whatever the connection does:
-/// what has no terminal reply and was not cancelled is sent again under a new session
-/// (PROTOCOL §5).
+/// A pure value without I/O: events in, actions out. Every load ends exactly once, whatever happens
+/// to the connection: a load that has no terminal reply and was not canceled is sent again in a new
+/// session (PROTOCOL §5).
 struct PendingRequests {
-    /// What the connection is to do, in order.
+    /// An action for the connection to perform, in order.
     enum Action: Equatable {
         /// Send a load.
         case load(PendingLoad)
-        /// Send it.
+        /// Send a message.
         indirect case send(ClientMessage)
-        /// Tell the caller how far it is.
+        /// Report progress to the caller.
         indirect case advance(RequestProgress)
-        /// Fetch the bytes of this reply, then tell the caller.
+        /// Fetch the bytes of a reply, then report the result to the caller.
         indirect case deliver(Reply)
-        /// Tell the caller that it failed.
+        /// Report a failure to the caller.
         indirect case fail(PendingLoad, ImageError)
-        /// What came in pieces under this token is wanted no more; its caller was told before.
+        /// Discard the chunks received under a token; its caller was notified before.
         case forget(Token)
     }
 
@@ -29,30 +29,31 @@ struct PendingRequests {
     private let connectTimeoutMilliseconds: Int
     private let mayAskForPieces: Bool
     var entries = LoadTable()
-    /// Not sent yet, in order.
+    /// Loads not yet sent, in order.
     private var queue = NumberedQueue<PendingLoad>()
-    /// Refused by a coordinator that shuts down: for the next one.
+    /// Loads refused by a coordinator that is shutting down; they are sent to the next one.
     private var postponed = NumberedQueue<PendingLoad>()
-    /// The newest request of each slot that has one.
+    /// The newest load of each slot.
     private var slots: [String: Token] = [:]
     private var lastSerial: UInt64 = 0
     var isWelcome = false
-    /// Why there is no session, where the coordinator said so.
+    /// Why the coordinator refused a session, if it did.
     private var refusal: ImageError?
     private var window = 0
-    /// The coordinator of this session can send bytes in pieces.
+    /// Whether the coordinator of this session can send bytes in chunks.
     private var knowsPieces = false
-    /// Places of the queues visited so far, of which a test knows the limit.
+    /// The number of queue entries visited so far; a test checks its bound.
     var visitCount: Int { queue.visitCount + postponed.visitCount }
-    /// How many are sent and have not ended.
+    /// The number of loads that were sent and have not ended.
     private(set) var sentCount = 0
-    /// Who is one message with whom. Only those who lead are sent, and are in the queue.
+    /// Loads combined into one message. Only the leader of each group is queued and sent.
     var shares = SharedLoads()
-    /// When to look for overdue loads next: the next deadline, or a moment before or after it.
+    /// When to look for overdue loads: approximately the next deadline.
     private var earliest: Instant?
 
-    /// `mayAskForPieces`: what cannot be read in shared memory is asked for in pieces.
-    /// `sharesLoads`: those that ask for the same before it was sent are one message.
+    /// `mayAskForPieces`: whether bytes that cannot be read from shared memory are requested in
+    /// chunks. `sharesLoads`: whether identical loads queued before sending are combined into one
+    /// message.
     init(
         connectTimeoutMilliseconds: Int, mayAskForPieces: Bool = true, sharesLoads: Bool = true
     ) {
@@ -64,10 +65,10 @@ struct PendingRequests {
     /// Whether nothing is pending.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// What is pending under a token.
+    /// Returns the pending load with a token.
     func load(of token: Token) -> PendingLoad? { entries[token] }
 
-    /// The caller wants an image.
+    /// Handles a new load.
     mutating func submitted(_ load: PendingLoad, at now: Instant) -> Actions {
         guard entries[load.token] == nil else { return [] }
         load.isShareable = sharesLoads && load.mayBeShared
@@ -89,9 +90,8 @@ struct PendingRequests {
         expect(due(load))
     }
 
-    /// The caller wants something else in a slot: the older request of it ends before. The
-    /// coordinator is told at once, although it would find out with the new one: that may have to
-    /// wait for the window.
+    /// Ends the older load in the same slot. The coordinator would also cancel it on receiving the
+    /// new load, but is told immediately, because the new load may have to wait for the window.
     private mutating func supersede(by load: PendingLoad) -> Actions {
         guard let slot = load.slot, let older = slots[slot],
             !load.image.options.contains(.avoidAutoCancelImage)
@@ -99,7 +99,7 @@ struct PendingRequests {
         return cancelled(older)
     }
 
-    /// The caller wants it more or less than before.
+    /// Changes the priority of a load.
     mutating func reprioritised(_ token: Token, _ priority: Priority) -> Actions {
         guard let entry = entries[token], !shares.hasLeft(token) else { return [] }
         if let leader = shares.leader(of: token) {
@@ -110,7 +110,7 @@ struct PendingRequests {
         return entry.isSent ? [.send(.reprioritise(token, priority))] : []
     }
 
-    /// The caller wants a whole group more or less than before.
+    /// Changes the priority of all loads of a group.
     mutating func reprioritised(_ group: GroupID, _ priority: Priority) -> Actions {
         let members = entries.filter { $0.manner.group == group }
         for load in members {
@@ -121,7 +121,7 @@ struct PendingRequests {
         return isSent ? [.send(.reprioritiseGroup(group, priority))] : []
     }
 
-    /// The caller no longer wants it. What was not sent ends here, and so does what others share.
+    /// Cancels a load. Ends it here if it was not sent, or if other loads share it.
     mutating func cancelled(_ token: Token) -> Actions {
         guard let entry = entries[token], !entry.isCancelled, !shares.hasLeft(token) else {
             return []
@@ -132,7 +132,7 @@ struct PendingRequests {
         return left(token, ImageError(.cancelled, "cancelled; others wait for the same"))
     }
 
-    /// For all who share it.
+    /// Cancels a load for all that share it.
     private mutating func cancel(_ token: Token) -> Actions {
         guard let entry = entries[token], entry.isSent else {
             return endAll(token, .cancelledUnsent)
@@ -141,7 +141,7 @@ struct PendingRequests {
         return [.send(.cancel(token))]
     }
 
-    /// The caller no longer wants a whole group. All who share something are of one group.
+    /// Cancels all loads of a group. Loads that share a message always belong to the same group.
     mutating func cancelledGroup(_ group: GroupID) -> Actions {
         let members = entries.filter { load in
             load.manner.group == group && !load.isCancelled
@@ -156,7 +156,7 @@ struct PendingRequests {
         return actions
     }
 
-    /// A session has begun.
+    /// Begins a session.
     mutating func welcomed(_ welcome: ClientWelcome, at now: Instant) -> Actions {
         isWelcome = true
         refusal = nil
@@ -166,7 +166,7 @@ struct PendingRequests {
         return sendQueued(at: now)
     }
 
-    /// The session has ended. What was sent is queued again, before what was not.
+    /// Ends the session. Loads already sent are queued again ahead of unsent ones.
     mutating func sessionEnded(at now: Instant) -> Actions {
         isWelcome = false
         let sent = entries.filter(\.isSent)
@@ -179,14 +179,14 @@ struct PendingRequests {
             actions += endAll(load.token, error)
         }
         sentCount = 0
-        // In their order: who cancels whom in a slot depends on it.
+        // Keep the original order: it determines which load cancels which in a slot.
         let again = sent.filter { entries[$0.token] != nil }.sorted { $0.serial < $1.serial }
         for load in again { load.isSent = false }
         sendFirst(again)
         return actions
     }
 
-    /// How far a request is.
+    /// Reports the progress of a load.
     mutating func progressed(_ progress: RequestProgress) -> Actions {
         guard let members = shares.members(of: progress.token) else {
             return entries[progress.token] == nil ? [] : [.advance(progress)]
@@ -199,7 +199,7 @@ struct PendingRequests {
             })
     }
 
-    /// A request has ended, as far as the coordinator is concerned.
+    /// Handles the coordinator's reply to a load.
     mutating func replied(_ reply: Reply, at now: Instant) -> Actions {
         guard let entry = entries[reply.token], entry.isSent else { return [] }
         guard case .failure(let error) = reply.outcome else { return [.deliver(reply)] }
@@ -210,16 +210,16 @@ struct PendingRequests {
         return endAll(reply.token, error) + sendQueued(at: now)
     }
 
-    /// The coordinator finishes what it has admitted, and is replaced: the next one gets the load,
-    /// if it comes before the deadline, and before the connect timeout, which begins with the end
-    /// of the session.
+    /// Postpones a load refused because the coordinator is finishing its admitted requests before
+    /// it is replaced. The load is sent to the next coordinator, if that arrives before the load's
+    /// deadline and within the connect timeout, which starts when the session ends.
     private mutating func postpone(_ load: PendingLoad) {
         load.isSent = false
         sentCount -= 1
         load.queueNumber = postponed.append(load)
     }
 
-    /// The bytes of a reply were taken: the request has ended, and the next one may be sent.
+    /// Ends a load whose bytes were taken, and sends the next one.
     mutating func delivered(_ token: Token, at now: Instant) -> Actions {
         if let members = shares.members(of: token) {
             removeAll(token, members)
@@ -229,8 +229,8 @@ struct PendingRequests {
         return sendQueued(at: now)
     }
 
-    /// The bytes of a reply were reused before they could be taken: the same request again, at
-    /// most three times, then once more in pieces (PROTOCOL §10).
+    /// Handles a reply whose bytes were overwritten before they could be read. Sends the load
+    /// again, at most three times, and then once more in chunks (PROTOCOL §10).
     mutating func foundStale(_ token: Token, at now: Instant) -> Actions {
         guard let entry = entries[token] else { return [] }
         guard entry.manner.staleRetries < Self.staleRetriesMax else {
@@ -242,8 +242,9 @@ struct PendingRequests {
         return sendAgain(token, at: now)
     }
 
-    /// Nothing changed, but the cached image did not arrive: its bytes were reused, or went to an
-    /// earlier session. It is asked for without asking the origin again.
+    /// Handles a "not modified" reply without a usable cached image, because its bytes were
+    /// overwritten or it belonged to an earlier session. Sends the load again without contacting
+    /// the origin.
     mutating func foundUnmodified(_ token: Token, at now: Instant) -> Actions {
         guard let entry = entries[token] else { return [] }
         if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
@@ -251,7 +252,8 @@ struct PendingRequests {
         return sendAgain(token, at: now)
     }
 
-    /// The bytes of a reply cannot be read in shared memory: the same request once more, in pieces.
+    /// Handles a reply whose bytes cannot be read from shared memory: sends the load once more, in
+    /// chunks.
     mutating func foundUnreadable(
         _ token: Token, _ error: ImageError, at now: Instant
     ) -> Actions {
@@ -264,34 +266,34 @@ struct PendingRequests {
         return sendAgain(token, at: now)
     }
 
-    /// Sends what has ended there once more. It must not cancel what came into its slot since; what
-    /// comes later cancels it by its token.
+    /// Sends a load again. It must not cancel loads that have entered its slot since; later loads
+    /// cancel it by its token.
     private mutating func sendAgain(_ token: Token, at now: Instant) -> Actions {
         entries[token]?.manner.namesSlot = false
         return entries[token].map { Actions(send($0, at: now)) } ?? []
     }
 
-    /// The client itself ends a request, such as one whose pieces have a gap.
+    /// Ends a load on the client's side, for instance because of a gap in its chunks.
     mutating func abandoned(_ token: Token, _ error: ImageError, at now: Instant) -> Actions {
         guard let entry = entries[token] else { return [] }
         let cancel: Actions = entry.isSent && isWelcome ? [.send(.cancel(token))] : []
         return endAll(token, error) + cancel + sendQueued(at: now)
     }
 
-    /// The coordinator does not accept a request.
+    /// Handles a load that the coordinator refused to admit.
     mutating func refused(_ error: ImageError, _ token: Token?, at now: Instant) -> Actions {
         guard let token, entries[token] != nil else { return [] }
         return endAll(token, error) + sendQueued(at: now)
     }
 
-    /// The coordinator has no place for a session: what waits for one ends, and what comes before
-    /// there is one ends with the same error in its time.
+    /// Handles a refused session. Everything that waits for a session ends, and loads submitted
+    /// before the next session end with the same error when they time out.
     mutating func sessionRefused(_ error: ImageError) -> Actions {
         refusal = error
         return endEverything(error)
     }
 
-    /// Ends what is overdue.
+    /// Ends overdue loads.
     mutating func expire(at now: Instant) -> Actions {
         guard let due = earliest, due <= now else { return [] }
         var actions: Actions = []
@@ -309,7 +311,7 @@ struct PendingRequests {
         return actions
     }
 
-    /// When something may be overdue next.
+    /// The next time at which a load may be overdue.
     var nextDeadline: Instant? { entries.isEmpty ? nil : earliest }
 
     private func due(_ load: PendingLoad) -> Instant {
@@ -317,7 +319,8 @@ struct PendingRequests {
         return isWelcome ? last : min(last, load.unservedUntil)
     }
 
-    /// A request that was sent has a moment more: the coordinator ends it by itself, if it can.
+    /// Returns when a load is overdue. A load that was sent gets a grace period, because the
+    /// coordinator normally ends it by itself.
     private func lastMoment(of load: PendingLoad) -> Instant {
         let leader = shares.leader(of: load.token)
         let isSent = leader.flatMap { entries[$0]?.isSent } ?? load.isSent
@@ -326,7 +329,7 @@ struct PendingRequests {
 
     private mutating func expect(_ due: Instant) { earliest = earliest.map { min($0, due) } ?? due }
 
-    /// Ends everything: the client is closed.
+    /// Ends everything because the client is closed.
     mutating func closed(with error: ImageError = .clientClosed) -> Actions {
         endEverything(error)
     }
@@ -345,21 +348,21 @@ struct PendingRequests {
     private static let nobodyServes = ImageError(
         .unavailable, "nobody serves the endpoint; start imagebus serve")
     private static let graceMilliseconds = 500
-    /// From one look at all loads that ended some to the next one: thousands of them may each have
-    /// a deadline of its own.
+    /// The interval between two passes over all loads for overdue ones. Thousands of loads may each
+    /// have a different deadline.
     private static let expiryMilliseconds = 10
     private static let staleRetriesMax: UInt8 = 3
 
-    /// Whether the window has room.
+    /// Whether the window allows another load.
     private var maySend: Bool { isWelcome && sentCount < window }
 
-    /// Queues loads before all that wait.
+    /// Queues loads ahead of all others.
     private mutating func sendFirst(_ loads: [PendingLoad]) {
         guard !loads.isEmpty else { return }
         for load in loads + queue.removeAll() { load.queueNumber = queue.append(load) }
     }
 
-    /// Sends a load once those before it were sent.
+    /// Sends a load after those queued before it.
     private mutating func sendInTurn(_ load: PendingLoad, at now: Instant) -> Actions {
         guard queue.isEmpty, maySend else {
             load.queueNumber = queue.append(load)
@@ -386,7 +389,7 @@ struct PendingRequests {
         return .load(load)
     }
 
-    /// The longest among those who wait for it (SEMANTICS §3.4).
+    /// The latest deadline among the loads that share the message (SEMANTICS §3.4).
     private func deadline(of load: PendingLoad) -> Instant {
         guard let members = shares.members(of: load.token) else { return load.deadline }
         return members.compactMap { entries[$0]?.deadline }.max() ?? load.deadline
@@ -396,7 +399,7 @@ struct PendingRequests {
         remove(token).map { [.fail($0, error)] } ?? []
     }
 
-    /// Forgets a load, and returns it.
+    /// Removes a load and returns it.
     @discardableResult
     mutating func remove(_ token: Token) -> PendingLoad? {
         guard let load = entries.remove(token) else { return nil }
@@ -418,13 +421,13 @@ extension ImageError {
     fileprivate static let cancelledByCaller = ImageError(.cancelled, "cancelled")
 }
 
-/// Actions, in the order in which they are to be done.
+/// A list of actions in the order in which to perform them.
 ///
-/// Most events have one or none: the first action lies in the list itself, and only more than one
-/// take memory beside it.
+/// Most events produce one action or none, so the first is stored inline, and only further ones
+/// allocate memory.
 struct ActionList<Action> {
     private var head: Action?
-    /// Nothing where there is no head.
+    /// Empty if there is no head.
     private var tail: [Action] = []
 
     init() {}

@@ -7,7 +7,7 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-// What is done: callers are told, bytes are taken out of shared memory.
+// Performing actions: notifying callers and reading bytes from shared memory.
 extension ClientLine {
     mutating func perform(_ actions: PendingRequests.Actions, at now: Instant) {
         for action in actions {
@@ -17,7 +17,7 @@ extension ClientLine {
             case .advance(let progress):
                 pending.load(of: progress.token)?.task.advance(progress)
             case .fail(let load, let error):
-                // What others share goes on.
+                // Loads that share the message continue.
                 if !pending.isShared(load.token) { forget(load.token) }
                 load.task.finish(.failure(error))
             case .forget(let token): forget(token)
@@ -34,7 +34,7 @@ extension ClientLine {
             if let arrived = reply.arrivedBytes { return show(answer, arrived, to: load) }
             return deliver(answer, to: load, at: now)
         }
-        // Before the end only images come.
+        // Only images arrive before the terminal reply.
         guard reply.isTerminal else { return }
         switch reply.outcome {
         case .notModified: confirm(load, at: now)
@@ -46,7 +46,7 @@ extension ClientLine {
         }
     }
 
-    /// The image that ends a load.
+    /// Delivers the image that ends a load.
     mutating func deliver(_ answer: DeliveredAnswer, to load: PendingLoad, at now: Instant) {
         do throws(ImageError) {
             guard var response = try response(answer, to: load.token) else {
@@ -66,7 +66,7 @@ extension ClientLine {
         }
     }
 
-    /// For all who share it.
+    /// Ends all loads that share the message.
     private mutating func end(
         _ load: PendingLoad, with result: Result<ImageResponse, ImageError>, at now: Instant
     ) {
@@ -77,14 +77,15 @@ extension ClientLine {
         for member in members { member.task.finish(result) }
     }
 
-    /// Each load that shared a hit counts as one (SEMANTICS §5.24).
+    /// Counts each load that shared a cache hit as one hit (SEMANTICS §5.24).
     private mutating func countMembers(_ answer: DeliveredAnswer, of load: PendingLoad) {
         guard let voucher = answer.voucher, let members = pending.members(of: load.token)
         else { return }
         for _ in members.dropFirst() where !answers.uses.count(voucher.number) { return }
     }
 
-    /// A cached image comes before the end. Where it cannot be had, the end makes up for it.
+    /// Delivers a cached image ahead of the result. If its bytes are gone, the final result
+    /// replaces it.
     private mutating func offer(_ answer: DeliveredAnswer, to load: PendingLoad) {
         guard let response = try? response(answer, to: load.token) else {
             return release(answer)
@@ -92,7 +93,8 @@ extension ClientLine {
         load.task.offer(response)
     }
 
-    /// An image of what has arrived so far. Where it cannot be had, the next one can.
+    /// Delivers an image decoded from the bytes received so far. If its bytes are gone, the next
+    /// one replaces it.
     private mutating func show(
         _ answer: DeliveredAnswer, _ arrived: UInt64, to load: PendingLoad
     ) {
@@ -105,7 +107,7 @@ extension ClientLine {
         }
     }
 
-    /// The origin says that nothing changed: the cached image is the newest.
+    /// Handles the origin's answer that nothing changed: the cached image is the result.
     private mutating func confirm(_ load: PendingLoad, at now: Instant) {
         guard let known = load.task.unmodified else {
             return perform(pending.foundUnmodified(load.token, at: now), at: now)
@@ -113,7 +115,8 @@ extension ClientLine {
         end(load, with: .success(known), at: now)
     }
 
-    /// The bytes were reused before they could be taken; we are their receiver all the same.
+    /// Handles bytes that were overwritten before they could be read. The block still has to be
+    /// released.
     private mutating func foundStale(
         _ answer: DeliveredAnswer, _ load: PendingLoad, at now: Instant
     ) {
@@ -121,7 +124,7 @@ extension ClientLine {
         perform(pending.foundStale(load.token, at: now), at: now)
     }
 
-    /// The response with its bytes; `nil` where they were reused meanwhile.
+    /// Returns the response with its bytes, or `nil` if they have been overwritten.
     private mutating func response(
         _ answer: DeliveredAnswer, to token: Token
     ) throws(ImageError) -> ImageResponse? {
@@ -136,8 +139,8 @@ extension ClientLine {
         return bytes.map { ImageResponse(answer.account, $0) }
     }
 
-    /// Mutating, as all that is called for each load: a method that only reads gets a copy of the
-    /// line, which is kilobytes large.
+    /// Mutating, like everything called once per load: a nonmutating method would work on a copy of
+    /// the connection, which is several kilobytes.
     private mutating func bytes(
         _ reference: BlockReference, mustCopy: Bool
     ) throws(ImageError) -> ImageBytes? {
@@ -153,21 +156,22 @@ extension ClientLine {
         let bytes = ImageBytes(
             mapped: memory, offset: Int(reference.offset), count: Int(reference.length)
         ) {
-            // A full mailbox loses it; the end of the session withdraws it then.
+            // If the mailbox is full, this release is lost; the end of the session releases the
+            // block.
             _ = commands.post(.release(reference.block))
         }
         return copies.inUse.add(bytes, of: reference)
     }
 
-    /// The only time that the bytes are touched here.
+    /// Copies the bytes. This is the only place where the client touches them.
     private mutating func copy(_ reference: BlockReference) throws(ImageError) -> ImageBytes? {
         if let known = copies.inUse.bytes(of: reference) { return known }
-        // A large one has a segment of its own, which nobody will ask for again.
+        // A large result has a segment of its own, which is not used again.
         defer { results.forget(reference) }
         return copies.copy(reference, in: try results.segment(of: reference))
     }
 
-    /// A reply that nobody waits for still made a receiver of us.
+    /// Releases the block of a reply that no load is waiting for.
     mutating func release(_ reply: Reply) {
         guard case .image(let image) = reply.outcome else { return }
         release(image.reference, mustCopy: image.mustCopy)
@@ -183,16 +187,17 @@ extension ClientLine {
     }
 }
 
-/// A reply that brings an image, as the line hands it on: where the bytes are, and the account that
-/// its response has. One that is told again is made once (`ReplyMemo`). It has no more of the reply
-/// than that: what it says of an image is a kilobyte, and each reading would copy it.
+/// The image of a reply in the form in which the connection passes it on: the location of the bytes
+/// and the account shared by its responses. Created once per distinct reply (`ReplyMemo`). It keeps
+/// nothing else of the reply, which is about a kilobyte and would be copied on every read.
 final class DeliveredAnswer: Sendable {
     let account: ImageAccount
-    /// Where the bytes lie in `results/`; `nil` where they come in pieces, and for facts.
+    /// The location of the bytes in `results/`; `nil` if they arrive in chunks or only image
+    /// properties were requested.
     let reference: BlockReference?
-    /// Whether they are copied, however many there are.
+    /// Whether the bytes are copied regardless of their size.
     let mustCopy: Bool
-    /// How many came in pieces; `nil`: none.
+    /// The number of bytes that arrived in chunks, or `nil` if none did.
     let pieceBytes: UInt64?
     let voucher: Voucher?
 

@@ -1,10 +1,11 @@
 import ImageModel
 import Messages
 
-/// Which loads of a client are one message: who joined whom before it went.
+/// Identical loads of a client that are sent as one message (coalesced).
 ///
-/// A load leads as soon as another one joins it, and its token names what was sent until that has
-/// ended, although it may leave before: then it leads and is no member.
+/// The first load becomes the leader when another one joins it. Its token identifies the message
+/// until the message has ended, even if the load itself has left; it is then still the leader but
+/// no longer a member.
 struct SharedLoads {
     private struct Place {
         let leader: Token
@@ -12,64 +13,64 @@ struct SharedLoads {
     }
 
     private struct Share {
-        /// In the order in which they came, with some who left.
+        /// Members in order of arrival, including some that have left.
         var members: [Token]
         var count: Int
-        /// How many want it how urgently.
+        /// The number of members per priority.
         var wishes = [Int](repeating: 0, count: Priority.allCases.count)
     }
 
-    /// A hash is spread already.
+    /// A key that is already a well-distributed hash.
     private struct Hash: Hashable {
         let value: Int
 
         func _rawHashValue(seed: Int) -> Int { value ^ seed }
     }
 
-    /// Of those who have not left.
+    /// The places of current members.
     private var places: [Token: Place] = [:]
     /// By leader.
     private var shares: [Token: Share] = [:]
-    /// What may still be joined, by hash.
+    /// Loads that can still be joined, by hash.
     private var open: [Hash: Token] = [:]
-    /// Of that, what is on its way to the socket.
+    /// Those of `open` that are about to be written to the socket.
     private var leaving: [Hash] = []
 
     /// Whether no load is shared.
     var isEmpty: Bool { shares.isEmpty }
 
-    /// How many loads may still be joined.
+    /// The number of loads that can still be joined.
     var openCount: Int { open.count }
 
     // MARK: - Joining
 
-    /// The newest load of that hash that may be joined.
+    /// Returns the newest load with a hash that can be joined.
     func candidate(_ hash: Int) -> Token? { open[Hash(value: hash)] }
 
-    /// A load of that hash may be joined from now on, in the place of the one before.
+    /// Makes a load joinable under its hash, replacing any earlier one.
     mutating func open(_ hash: Int, _ token: Token) { open[Hash(value: hash)] = token }
 
-    /// A load is given to the socket at the end of this turn.
+    /// Marks a load as being written to the socket at the end of this turn.
     mutating func isLeaving(_ hash: Int, _ token: Token) {
         let hash = Hash(value: hash)
         if open[hash] == token { leaving.append(hash) }
     }
 
-    /// What was to be sent was given to the socket: who comes now asks anew, since the coordinator
-    /// may have answered already.
+    /// Closes the loads written to the socket. Later loads are sent separately, because the
+    /// coordinator may already have answered.
     mutating func closeLeaving() {
         guard !leaving.isEmpty else { return }
         for hash in leaving { open[hash] = nil }
         leaving.removeAll(keepingCapacity: true)
     }
 
-    /// A load has ended that might have been joined.
+    /// Closes a joinable load that has ended.
     mutating func close(_ hash: Int, _ token: Token) {
         let hash = Hash(value: hash)
         if open[hash] == token { open[hash] = nil }
     }
 
-    /// A load joins another one, which asks for the same.
+    /// Joins a load to another one that requests the same image.
     mutating func join(_ token: Token, _ priority: Priority, to leader: Token, _ its: Priority) {
         if shares[leader] == nil {
             shares[leader] = Share(members: [], count: 0)
@@ -87,34 +88,34 @@ struct SharedLoads {
 
     // MARK: - Members
 
-    /// Whom a load shares with; `nil` where it shares with nobody.
+    /// Returns the leader of a load's group, or `nil` if the load is not shared.
     func leader(of token: Token) -> Token? { isEmpty ? nil : places[token]?.leader }
 
-    /// Whether it names what others share and has left them.
+    /// Whether the token identifies a shared message whose original load has left.
     func hasLeft(_ token: Token) -> Bool {
         !isEmpty && shares[token] != nil && places[token] == nil
     }
 
-    /// Whether others share what goes by that token, or did before they left.
+    /// Whether the token identifies a message that is or was shared.
     func leads(_ token: Token) -> Bool { !isEmpty && shares[token] != nil }
 
-    /// Who shares what that load leads, in the order in which they came; `nil` where it leads
-    /// nothing.
+    /// Returns the members of a leader's group in order of arrival, or `nil` if the token leads no
+    /// group.
     func members(of leader: Token) -> [Token]? {
         guard !isEmpty, let share = shares[leader] else { return nil }
         return share.members.filter { places[$0]?.leader == leader }
     }
 
-    /// How many share what that load leads.
+    /// Returns the number of members of a leader's group.
     func count(of leader: Token) -> Int { shares[leader]?.count ?? 0 }
 
-    /// How urgently the most urgent member wants it.
+    /// Returns the highest priority among the members.
     func priority(of leader: Token) -> Priority? {
         guard let wishes = shares[leader]?.wishes else { return nil }
         return wishes.lastIndex { $0 > 0 }.flatMap { Priority(rawValue: UInt8($0)) }
     }
 
-    /// A member wants it more or less than before.
+    /// Changes the priority of a member.
     mutating func set(_ priority: Priority, of token: Token) {
         guard let place = places[token] else { return }
         places[token]?.priority = priority
@@ -122,13 +123,13 @@ struct SharedLoads {
         shares[place.leader]?.wishes[Int(priority.rawValue)] += 1
     }
 
-    /// A member leaves. Returns how many are left.
+    /// Removes a member. Returns the number of remaining members.
     mutating func leave(_ token: Token) -> Int {
         guard let place = places.removeValue(forKey: token) else { return 0 }
         guard var share = exchange(&shares[place.leader], with: nil) else { return 0 }
         share.count -= 1
         share.wishes[Int(place.priority.rawValue)] -= 1
-        // Those who left are swept out once they are the most.
+        // Members that have left are removed once they are the majority.
         if share.members.count > 2 * share.count + Self.leftMin {
             share.members.removeAll { places[$0]?.leader != place.leader }
         }
@@ -136,7 +137,7 @@ struct SharedLoads {
         return share.count
     }
 
-    /// What a load leads has ended, with all who are members of it.
+    /// Removes the group of a message that has ended, with all members.
     mutating func end(_ leader: Token) {
         guard let share = shares.removeValue(forKey: leader) else { return }
         for token in share.members where places[token]?.leader == leader { places[token] = nil }
@@ -145,11 +146,11 @@ struct SharedLoads {
     private static let leftMin = 16
 }
 
-// Loads that are one message (SEMANTICS §3.6).
+// Combining loads into one message (SEMANTICS §3.6).
 extension PendingRequests {
-    /// Makes it one with a load that asks for the same and was not given to the socket; `nil` where
-    /// there is none. Its answer is then not older than the request for it, as that of each other
-    /// load: no cached image that was removed before comes back (SEMANTICS §3.6).
+    /// Joins a load to an identical one that has not been written to the socket yet; returns `nil`
+    /// if there is none. The answer is then never older than the load itself, as for any other
+    /// load: a cached image removed earlier is not returned (SEMANTICS §3.6).
     mutating func join(_ load: PendingLoad, at now: Instant) -> Actions? {
         guard let leader = shares.candidate(load.hash), let entry = entries[leader],
             !entry.isCancelled, entry.asksTheSame(as: load)
@@ -161,17 +162,17 @@ extension PendingRequests {
         return settle(leader)
     }
 
-    /// What was to be sent in this turn was given to the socket.
+    /// Handles the end of a turn: the queued messages were written to the socket.
     mutating func flushed() { shares.closeLeaving() }
 
-    /// All whose load goes by this token, in the order in which they came; `nil` where that is
-    /// nobody's but its own.
+    /// Returns all loads identified by a token in order of arrival, or `nil` if only its own load
+    /// is.
     func members(of token: Token) -> [Token]? { shares.members(of: token) }
 
-    /// Whether others go by this token, too.
+    /// Whether other loads share this token's message.
     func isShared(_ token: Token) -> Bool { shares.leads(token) }
 
-    /// Shared work has the highest class among those who wait for it.
+    /// Sets the priority of shared work to the highest among the loads that wait for it.
     mutating func settle(_ leader: Token) -> Actions {
         guard let entry = entries[leader], let priority = shares.priority(of: leader),
             priority != entry.image.priority
@@ -180,7 +181,8 @@ extension PendingRequests {
         return entry.isSent && isWelcome ? [.send(.reprioritise(leader, priority))] : []
     }
 
-    /// Somebody stops waiting. With the last one of a load that has gone a cancel goes.
+    /// Ends one load of a shared message. If it was the last and the message was sent, the
+    /// coordinator is asked to cancel it.
     mutating func left(_ token: Token, _ error: ImageError) -> Actions {
         guard let leader = shares.leader(of: token) else {
             let wasSent = entries[token]?.isSent == true && isWelcome
@@ -196,7 +198,7 @@ extension PendingRequests {
         return failed + [.forget(leader)] + (wasSent ? [.send(.cancel(leader))] : [])
     }
 
-    /// What goes by this token has ended: for all who share it.
+    /// Ends a message for all loads that share it.
     mutating func endAll(_ token: Token, _ error: ImageError) -> Actions {
         guard let members = shares.members(of: token) else { return end(token, error) }
         let ended = members.compactMap { entries[$0] }
@@ -212,15 +214,15 @@ extension PendingRequests {
 }
 
 extension ImageRequest {
-    /// Whether a load of it may be one message with others that ask for the same at the same time.
-    /// Each refresh is a question of its own to the origin, which tells two images; a load that
-    /// goes on without its client is found again by its token.
+    /// Whether a load of this request may be combined into one message with identical loads. Each
+    /// refresh has to ask the origin itself and delivers two images. A load that continues without
+    /// its client is later found by its token.
     var mayBeShared: Bool { options.isDisjoint(with: [.refreshCached, .continueInBackground]) }
 }
 
 extension PendingLoad {
-    /// Whether another load asks for the same, however urgently: all that is sent is the same but
-    /// for token and class. Neither has a slot (`mayBeShared`).
+    /// Whether another load requests the same image, regardless of priority: the messages differ
+    /// only in token and priority. Neither names a slot (`mayBeShared`).
     func asksTheSame(as other: PendingLoad) -> Bool {
         manner == other.manner
             && (image == other.image || image.differs(from: other.image, onlyIn: \.priority))

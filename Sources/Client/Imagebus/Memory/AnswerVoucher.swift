@@ -4,10 +4,11 @@ import Messages
 import SharedArena
 import Synchronization
 
-/// Says whether an answer still stands: for who keeps what it made of one, such as a decoded image
-/// or the head of another answer, and wants to use it again instead of loading. Any thread.
+/// A client-side lease on a memory hit, which can be checked for validity. For programs that keep
+/// something derived from an answer, such as a decoded image or the head of a response, and want to
+/// reuse it instead of loading again. Can be used from any thread.
 public struct AnswerVoucher: Sendable {
-    /// An object, since each copy of a response copies its voucher.
+    /// A class, because every copy of a response copies its voucher.
     private final class Facts: Sendable {
         let uses: VoucherUses
         let words: VoucherReader
@@ -27,50 +28,51 @@ public struct AnswerVoucher: Sendable {
         facts = Facts(voucher, words, uses)
     }
 
-    /// In the file of its session.
+    /// The voucher's number in the voucher file of its session.
     var number: UInt64 { facts.word.number }
 
-    /// Whether a load would be answered the same way now, from memory. Where it is, that counts as
-    /// such a load: in the figures of the stack, and as a use of the entry, which stays longer for
-    /// that.
+    /// Returns whether a load would get the same answer from memory now. If so, this counts as such
+    /// a load: in the stack's metrics, and as a use of the entry, which delays its eviction.
     ///
-    /// What was removed, replaced, refused or set anew is seen as soon as whoever asked for that
-    /// was told that it is done (SEMANTICS §5.24). After the end of the client it is false.
+    /// A removal, replacement, refusal or configuration change is visible here by the time its
+    /// initiator was notified of completion (SEMANTICS §5.24). Returns false once the client has
+    /// ended.
     public func use() -> Bool { stands && count() }
 
-    /// Counts a load that was answered by it; false where the client has ended.
+    /// Counts a load that this voucher answered. Returns false if the client has ended.
     func count() -> Bool { facts.uses.count(facts.word.number, facts.mark) }
 
-    /// Whether another one is the same voucher of the same session.
+    /// Whether another value is the same voucher of the same session.
     func isSame(as other: AnswerVoucher?) -> Bool {
         other?.facts.words === facts.words && other?.number == number
     }
 
-    /// The load of the time comes before that of the word: an answer that expired between both was
-    /// still right when it was asked for.
+    /// Whether the voucher is valid. The time is checked before the voucher file: an answer that
+    /// expires between the two checks was still valid when it was requested.
     var stands: Bool {
         if let until = facts.until, until <= .now() { return false }
         return facts.words.stands(facts.word)
     }
 }
 
-/// Counts the loads that were answered by vouchers, for the coordinator. Any thread.
+/// Counts the loads answered with vouchers, to report them to the coordinator. Can be used from any
+/// thread.
 ///
-/// A load adds one to a number that all threads share, and no more where its voucher is in the
-/// tally of this round. Each `take` begins a round.
+/// A load increments a counter shared by all threads, and does nothing else if its voucher is
+/// already in the tally of the current round. Each `take` begins a new round.
 final class VoucherUses: Sendable {
-    /// In the tally of which round a voucher is; 0: in none.
+    /// The round in whose tally a voucher is; 0 if in none.
     typealias Mark = Atomic<UInt64>
 
     private struct State {
         var tally = VoucherTally()
-        /// The line was told that there is something to take.
+        /// Whether the connection was notified that there is something to take.
         var isAwaited = false
-        /// Loads that were counted before the end, and not taken; `nil` before the end.
+        /// Loads counted before the end that were not taken yet; `nil` before the end.
         var last: UInt64?
     }
 
-    /// Loads since the last `take`; the highest bit says that the client has ended.
+    /// Loads since the last `take`. The highest bit is set once the client has ended.
     private let loads = Atomic<UInt64>(0)
     private let round = Atomic<UInt64>(1)
     private let state = Mutex(State())
@@ -78,47 +80,49 @@ final class VoucherUses: Sendable {
 
     private static let closed: UInt64 = 1 << 63
 
-    /// The line of these commands tells the coordinator.
+    /// Creates a counter; the connection behind `commands` reports to the coordinator.
     init(_ commands: CommandQueue) { self.commands = commands }
 
-    /// Counts a load; false where the client has ended. `mark` is that of the voucher.
+    /// Counts a load answered with a voucher whose mark is `mark`. Returns false if the client has
+    /// ended.
     func count(_ number: UInt64, _ mark: borrowing Mark) -> Bool {
         guard addLoad() else { return false }
         tally(number, mark)
         return true
     }
 
-    /// Counts loads whose voucher has no mark here; false where the client has ended.
+    /// Counts a load whose voucher has no mark. Returns false if the client has ended.
     func count(_ number: UInt64) -> Bool {
         guard addLoad() else { return false }
         _ = tally(number)
         return true
     }
 
-    /// The first half of counting.
+    /// Performs the first half of counting: increments the number of loads.
     func addLoad() -> Bool {
         loads.add(1, ordering: .sequentiallyConsistent).oldValue & Self.closed == 0
     }
 
-    /// The other half: nothing where the voucher is in the tally of this round.
+    /// Performs the second half: adds the voucher to the tally unless it is in that of this round.
     func tally(_ number: UInt64, _ mark: borrowing Mark) {
         guard mark.load(ordering: .relaxed) != round.load(ordering: .relaxed) else { return }
         if let round = tally(number) { mark.store(round, ordering: .relaxed) }
     }
 
-    /// Sees to it that the voucher is told of; the round in which it will be, if it has room.
+    /// Adds a voucher to the tally and notifies the connection. Returns the round in which it will
+    /// be reported, or `nil` if the tally is full.
     private func tally(_ number: UInt64) -> UInt64? {
         state.withLock { state in
             let place = state.tally.add(number)
             if !state.isAwaited || place.isLast {
-                // Where it is not taken, the next use tries again.
+                // If the command is not accepted, the next use tries again.
                 state.isAwaited = commands.post(.tellUsed)
             }
             return place.isIn ? round.load(ordering: .relaxed) : nil
         }
     }
 
-    /// The client has ended.
+    /// Ends counting when the client ends.
     func close() {
         state.withLock { state in
             let before = loads.bitwiseOr(Self.closed, ordering: .sequentiallyConsistent).oldValue
@@ -126,11 +130,11 @@ final class VoucherUses: Sendable {
         }
     }
 
-    /// What the coordinator is to be told now; `nil` where nothing was used.
+    /// Returns the uses to report to the coordinator now, or `nil` if there are none.
     ///
-    /// The round ends before the loads are taken. A load that saw its voucher in the round was
-    /// added before, and is among them. Each other load leaves its number later, and tells the
-    /// line. A number whose load was told before it came waits for the next loads.
+    /// The round ends before the counter is read. A load that found its voucher in the ended round
+    /// was counted before, and is included. Every other load adds its number later and notifies the
+    /// connection. A number added after its load was reported waits for the next loads.
     func take() -> UsedVouchers? {
         state.withLock { state in
             state.isAwaited = false
@@ -140,8 +144,8 @@ final class VoucherUses: Sendable {
         }
     }
 
-    /// Forgets what was not told: its session has ended, and the next one gives its numbers to
-    /// other vouchers.
+    /// Discards unreported uses: their session has ended, and the next session assigns the same
+    /// numbers to other vouchers.
     func drop() {
         state.withLock { state in
             state.isAwaited = false
@@ -150,7 +154,7 @@ final class VoucherUses: Sendable {
         }
     }
 
-    /// Returns the loads that were not taken.
+    /// Ends the round and returns the loads not taken yet.
     private func endRound(_ state: inout State) -> UInt64 {
         round.add(1, ordering: .sequentiallyConsistent)
         guard let last = state.last else {
@@ -160,24 +164,24 @@ final class VoucherUses: Sendable {
         return last
     }
 
-    /// Whether it is to be told without further delay.
+    /// Whether to report without further delay.
     var isFull: Bool { state.withLock { $0.tally.isFull } }
 }
 
-/// By which vouchers answers were given that the coordinator was not told of yet.
+/// The numbers of vouchers used for answers that have not been reported to the coordinator.
 struct VoucherTally {
     private var numbers: [UInt64] = []
     private var known: Set<UInt64> = []
 
-    /// Numbers that one message tells.
+    /// The largest number of vouchers per message.
     static let numbersMax = MessageLimits.idsMax
 
     var isEmpty: Bool { numbers.isEmpty }
-    /// Whether it is to be told without further delay.
+    /// Whether to report without further delay.
     var isFull: Bool { numbers.count >= Self.numbersMax }
 
-    /// Adds a number, unless it is there. `isIn`: it is there now. `isLast`: it took the last
-    /// place.
+    /// Adds a number unless it is present. `isIn`: whether it is present now. `isLast`: whether it
+    /// filled the tally.
     mutating func add(_ number: UInt64) -> (isIn: Bool, isLast: Bool) {
         guard !known.contains(number) else { return (true, false) }
         guard !isFull else { return (false, false) }
@@ -186,7 +190,7 @@ struct VoucherTally {
         return (true, isFull)
     }
 
-    /// Empties it, and returns what was in it, each once.
+    /// Removes and returns all numbers, without duplicates.
     mutating func take() -> [UInt64] {
         known.removeAll(keepingCapacity: true)
         let taken = numbers

@@ -3,30 +3,31 @@ public import ImageModel
 import Messages
 import Synchronization
 
-/// Answers that a client keeps in its process, with their bytes, so that they are given again
-/// without a message and without a copy (`ClientConfiguration.memoryCache`). Any thread.
+/// Answers held in the client's process together with their bytes, so that they can be returned
+/// without a message and without a copy (`ClientConfiguration.memoryCache`). Can be used from any
+/// thread.
 ///
-/// An answer with a voucher is given while that stands (SEMANTICS §5.24), and counts as a load of
-/// the stack. One without is given only where the limits say for how long it may be stale. The
-/// entry that was used longest ago makes room.
+/// An answer with a voucher is returned while the voucher is valid (SEMANTICS §5.24), and counts as
+/// a load of the stack. An answer without a voucher is returned only for as long as the limits
+/// allow it to be stale. The least recently used entry is evicted first.
 ///
-/// Bytes that lie in shared memory are copied, so that no entry keeps any of that.
+/// Bytes in shared memory are copied, so that no entry holds memory of the stack.
 public final class ClientMemoryCache: Sendable {
     private struct Entry {
         let response: ImageResponse
-        /// For one without a voucher.
+        /// The expiry of an answer without a voucher.
         let end: Instant?
     }
 
     private struct State {
         var entries: CostedEntries<RequestKey, Entry>
         var statistics = MemoryCacheStatistics()
-        /// Grows with every removal: what was asked for before is not kept after it.
+        /// A counter of removals: an answer requested before a removal is not kept after it.
         var removals: UInt64 = 0
         var isClosed = false
     }
 
-    /// What it was configured with.
+    /// The configured limits.
     public let limits: MemoryCacheLimits
     private let state: Mutex<State>
 
@@ -37,7 +38,7 @@ public final class ClientMemoryCache: Sendable {
         state = Mutex(State(entries: entries))
     }
 
-    /// Entries, cost and counters, of one moment.
+    /// A consistent snapshot of the entries, their size and the counters.
     public var statistics: MemoryCacheStatistics {
         state.withLock { state in
             var statistics = state.statistics
@@ -46,22 +47,23 @@ public final class ClientMemoryCache: Sendable {
         }
     }
 
-    /// Removes the answer to a request. Loads of any request that are under way now are not kept.
+    /// Removes the answer to a request. The results of all loads in flight, of any request, are not
+    /// kept.
     public func remove(_ request: ImageRequest) {
         remove { $0.remove(RequestKey(request)) }
     }
 
-    /// Removes all answers whose source is a URL, whatever was made of it. Loads that are under
-    /// way now are not kept.
+    /// Removes all answers whose source is a URL, with any processing steps. The results of loads
+    /// in flight are not kept.
     public func remove(url: String) {
         let url = ImageRequest(url: url).url
         remove { $0.remove { key, _ in key.url == url } }
     }
 
-    /// Removes all. Loads that are under way now are not kept.
+    /// Removes all answers. The results of loads in flight are not kept.
     public func removeAll() { remove { $0.removeAll() } }
 
-    /// Removes what is stored under a key of the stack.
+    /// Removes the answer stored under one of the stack's cache keys.
     func remove(key: String) { remove { $0.remove { _, entry in entry.response.key == key } } }
 
     private func remove(_ change: (inout CostedEntries<RequestKey, Entry>) -> Void) {
@@ -71,7 +73,7 @@ public final class ClientMemoryCache: Sendable {
         }
     }
 
-    /// From now on nothing is kept or given.
+    /// Closes the cache: from now on nothing is kept or returned.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -79,9 +81,9 @@ public final class ClientMemoryCache: Sendable {
         }
     }
 
-    // MARK: - Of the client
+    // MARK: - For the client
 
-    /// The answer to a request, where one stands.
+    /// Returns the valid answer to a request, if there is one.
     func response(to request: ImageRequest) -> ImageResponse? {
         guard request.queryCacheTypes.contains(.memory) else { return nil }
         let key = RequestKey(request)
@@ -95,7 +97,7 @@ public final class ClientMemoryCache: Sendable {
             guard stands else {
                 state.statistics.misses += 1
                 state.statistics.withdrawals += 1
-                // Another thread may have kept the next one.
+                // Another thread may have stored a newer answer.
                 if let known = state.entries.use(key), known.end == entry.end,
                     known.response.voucher?.isSame(as: entry.response.voucher) != false
                 {
@@ -114,14 +116,15 @@ public final class ClientMemoryCache: Sendable {
         put(response, until: nil, under: RequestKey(request), asOf: nil)
     }
 
-    /// Keeps how a load ended, where it may be stale; `nil` where no load of the request may.
+    /// Returns an object that keeps the result of a load as an answer that may be stale; `nil` if
+    /// no such answer is allowed for the request.
     func keeper(of request: ImageRequest) -> MemoryKeeper? {
         guard limits.staleMilliseconds > 0, request.mayBeStale else { return nil }
         return MemoryKeeper(
             cache: self, key: RequestKey(request), removals: state.withLock { $0.removals })
     }
 
-    /// What `MemoryKeeper` keeps.
+    /// Keeps an answer on behalf of `MemoryKeeper`.
     func keep(_ response: ImageResponse, under key: RequestKey, asOf removals: UInt64) {
         guard response.isWhole else { return }
         guard response.voucher == nil else {
@@ -152,28 +155,30 @@ public final class ClientMemoryCache: Sendable {
     }
 }
 
-/// How much a client keeps in the memory of its own process (`ClientConfiguration.memoryCache`).
+/// The limits of a client's own memory cache (`ClientConfiguration.memoryCache`).
 public struct MemoryCacheLimits: Hashable, Sendable {
-    /// Bytes at most, by `MemoryCacheStatistics.bytes`. What has more by itself is not kept.
+    /// The largest total size in bytes, measured as in `MemoryCacheStatistics.bytes`. An answer
+    /// that exceeds it alone is not kept.
     public var bytesMax: Int
-    /// Entries at most.
+    /// The largest number of entries.
     public var entriesMax: Int
-    /// Milliseconds for which an answer that has no voucher is given again.
+    /// How long an answer without a voucher may be returned, in milliseconds.
     ///
-    /// 0, as it is unless it is set: not at all. What is given again then was never removed,
-    /// replaced or refused in the stack. More: an answer may be that old, whatever became of it
-    /// there meanwhile, and whoever was told that it is gone may get it here for so long. That is
-    /// for stacks that issue no vouchers and for clients that get their images in pieces.
-    /// At most `staleMillisecondsMax`.
+    /// 0, the default, disables this: then no answer is returned that was removed, replaced or
+    /// refused in the stack. Otherwise an answer may be stale for this long: even if it has been
+    /// removed from the stack, it can still be returned here. This is intended for stacks that
+    /// issue no vouchers and for clients that receive their images in chunks. At most
+    /// `staleMillisecondsMax`.
     public var staleMilliseconds: Int
 
-    /// A day.
+    /// One day.
     public static let staleMillisecondsMax = 86_400_000
-    /// What an entry costs beside the bytes of its image and the texts of URL, headers and key: the
-    /// rest of its request, its head, and its place.
+    /// The fixed cost of an entry in bytes, in addition to the bytes of the image and the lengths
+    /// of the URL, headers and key: it covers the rest of the request, the metadata and the entry
+    /// itself.
     public static let entryBytes = 1_024
 
-    /// So many bytes; values below 0 are 0, with which nothing is kept.
+    /// Creates limits; negative values count as 0, which disables the cache.
     public init(bytesMax: Int, entriesMax: Int = 65_536, staleMilliseconds: Int = 0) {
         self.bytesMax = max(0, bytesMax)
         self.entriesMax = max(0, entriesMax)
@@ -181,29 +186,31 @@ public struct MemoryCacheLimits: Hashable, Sendable {
     }
 }
 
-/// What a client keeps in its process, and what came of it since it began.
+/// The contents of a client's own memory cache and its counters since the client was created.
 public struct MemoryCacheStatistics: Hashable, Sendable {
-    /// Entries now.
+    /// The current number of entries.
     public internal(set) var entries = 0
-    /// What they cost now: the memory of their bytes, and `MemoryCacheLimits.entryBytes` each.
+    /// The current total cost in bytes: the memory of the images plus
+    /// `MemoryCacheLimits.entryBytes` per entry.
     public internal(set) var bytes = 0
-    /// Answers that were given.
+    /// The number of answers returned.
     public internal(set) var hits = 0
-    /// Requests that had no entry, or one that did not stand any more.
+    /// The number of requests without a valid entry.
     public internal(set) var misses = 0
-    /// Entries that were made, new ones and in the place of old ones.
+    /// The number of entries stored, including replacements.
     public internal(set) var stores = 0
-    /// Entries that made room for others.
+    /// The number of entries evicted to make room.
     public internal(set) var evictions = 0
-    /// Entries whose voucher had fallen, or whose time was over, when they were asked for.
+    /// The number of entries found to be invalid on lookup, because their voucher was revoked or
+    /// they had expired.
     public internal(set) var withdrawals = 0
 }
 
-/// Keeps the answer of one load in the memory of the client, where it may be stale.
+/// Stores the result of one load in the client's memory cache if it may be stale.
 struct MemoryKeeper: Sendable {
     let cache: ClientMemoryCache
     let key: RequestKey
-    /// Removals before the load began: after one more its answer is not kept.
+    /// The removal counter when the load began; if it has changed, the answer is not kept.
     let removals: UInt64
 
     func keep(_ result: Result<ImageResponse, ImageError>) {
@@ -213,8 +220,8 @@ struct MemoryKeeper: Sendable {
 }
 
 extension ImageRequest {
-    /// Whether an answer may be given again without asking, as far as the request says: where it
-    /// wants memory, and nothing that only the stack knows.
+    /// Whether the request allows an answer to be returned without asking the coordinator: it must
+    /// permit the memory tier and not require information that only the stack has.
     var mayBeStale: Bool {
         !url.isEmpty && queryCacheTypes.contains(.memory) && storeCacheTypes.contains(.memory)
             && !wantsExplanation && !context.wantsExtendedData
@@ -226,24 +233,24 @@ extension ImageRequest {
 }
 
 extension ImageResponse {
-    /// Whether it is the image that was asked for, with its bytes.
+    /// Whether the response contains the complete requested image, with its bytes.
     var isWhole: Bool {
         status == .ok && bytes != nil && fallbackFor == nil && arrivedBytes == nil && !isDamaged
     }
 
-    /// The same as an answer of the memory tier.
+    /// The same response as an answer from the memory tier.
     var ofMemory: ImageResponse {
         ImageResponse(ImageAccount(ofMemory: account), bytes)
     }
 }
 
-/// Values by key, within a cost and a count; the one that was used longest ago makes room.
+/// A least-recently-used cache, limited by total cost and number of entries.
 struct CostedEntries<Key: Hashable, Value> {
     private struct Node {
         let key: Key
         var value: Value
         var cost: Int
-        /// Towards those used later and earlier.
+        /// The neighbors in order of use.
         var later: Int?
         var earlier: Int?
     }
@@ -261,7 +268,7 @@ struct CostedEntries<Key: Hashable, Value> {
 
     init(costMax: Int, countMax: Int) { (self.costMax, self.countMax) = (costMax, countMax) }
 
-    /// The value of a key, which is the newest then.
+    /// Returns the value for a key and marks it as the most recently used.
     mutating func use(_ key: Key) -> Value? {
         guard let place = places[key], let value = nodes[place]?.value else { return nil }
         if newest != place {
@@ -271,8 +278,8 @@ struct CostedEntries<Key: Hashable, Value> {
         return value
     }
 
-    /// Puts a value in the place of the one of the key. Returns how many others made room; `nil`
-    /// where the value costs more than there may be, and is not kept.
+    /// Stores a value under a key, replacing any previous one. Returns the number of other entries
+    /// evicted, or `nil` if the value exceeds the cost limit and is not stored.
     mutating func put(_ value: Value, under key: Key, cost: Int) -> Int? {
         remove(key)
         guard cost >= 0, cost <= costMax, countMax > 0 else { return nil }
@@ -290,11 +297,11 @@ struct CostedEntries<Key: Hashable, Value> {
         return gone
     }
 
-    /// The value that is gone; `nil` where there was none.
+    /// Removes and returns the value for a key; `nil` if there is none.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? { places[key].flatMap { take($0) } }
 
-    /// Removes what a caller does not want any more; says how many.
+    /// Removes all entries that satisfy a predicate, and returns their number.
     @discardableResult
     mutating func remove(where isUnwanted: (Key, Value) -> Bool) -> Int {
         var gone = 0

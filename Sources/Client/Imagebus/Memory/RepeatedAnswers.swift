@@ -5,25 +5,26 @@ import Messages
 import SharedArena
 import Synchronization
 
-/// Answers that this client was told with a voucher, and gives again without asking
-/// (SEMANTICS §5.24). Any thread; learns on the line.
-/// Those that were forgotten come back with their next load.
+/// Answers that this client received with a voucher and can repeat without a message (SEMANTICS
+/// §5.24). Can be used from any thread; updated by the connection. Forgotten answers return with
+/// their next load.
 final class RepeatedAnswers: Sendable {
     private struct State {
         var answers = AnswerTable()
-        /// The file of this session, and whether moments of its vouchers are of our clock.
+        /// The voucher file of this session, and whether times in its vouchers use our clock.
         var words: VoucherReader?
         var sharesClock = false
         var isClosed = false
     }
 
     private let state = Mutex(State())
-    /// Set with `State.answers`, and looked at without the lock.
+    /// A copy of whether `State.answers` has entries, readable without the lock.
     private let knowsSome = Atomic(false)
     let uses: VoucherUses
     private let copies: CopyPool
 
-    /// A clock that differs by more is another one: that of a time namespace.
+    /// The tolerance when comparing clocks; a larger difference means a different clock, such as
+    /// that of a time namespace.
     private static let clockMillisecondsMax = 1_000
 
     init(_ commands: CommandQueue, _ copies: CopyPool) {
@@ -33,7 +34,7 @@ final class RepeatedAnswers: Sendable {
 
     // MARK: - Any thread
 
-    /// The answer to a request, where one stands; `nil`: the coordinator is to be asked.
+    /// Returns the valid answer to a request, or `nil` if the coordinator must be asked.
     func response(to request: ImageRequest) -> ImageResponse? {
         guard hasAnswers, let answer = state.withLock({ $0.answers.answer(to: request) })
         else { return nil }
@@ -42,13 +43,13 @@ final class RepeatedAnswers: Sendable {
 
     private func forget(_ answer: RememberedAnswer) -> ImageResponse? {
         change { state in
-            // Another thread may have learned the next one.
+            // Another thread may have stored a newer answer.
             state.answers.remove(answer)
         }
         return nil
     }
 
-    /// Changes what is remembered.
+    /// Changes the remembered answers.
     private func change<Result>(_ body: (inout State) -> sending Result) -> sending Result {
         state.withLock { state in
             defer { knowsSome.store(!state.answers.isEmpty, ordering: .relaxed) }
@@ -56,7 +57,7 @@ final class RepeatedAnswers: Sendable {
         }
     }
 
-    /// From now on nothing is answered here.
+    /// Closes the table: from now on no answers are returned.
     func close() {
         change { state in
             state.isClosed = true
@@ -66,9 +67,9 @@ final class RepeatedAnswers: Sendable {
         uses.close()
     }
 
-    // MARK: - The line
+    // MARK: - The connection
 
-    /// A session has begun. Its file lies beside the socket.
+    /// Begins a session. Its voucher file is in the same directory as the socket.
     func sessionBegan(_ welcome: ClientWelcome, at socket: String) {
         let words = VoucherReader(
             besideSocket: socket, epoch: welcome.epoch, words: welcome.voucherWords)
@@ -82,7 +83,7 @@ final class RepeatedAnswers: Sendable {
         }
     }
 
-    /// The session has ended, and its vouchers with it.
+    /// Ends the session, which invalidates its vouchers.
     func sessionEnded() {
         change { state in
             state.words = nil
@@ -90,8 +91,8 @@ final class RepeatedAnswers: Sendable {
         }
     }
 
-    /// A load was answered with a voucher. `segment`: where the bytes lie, if there are any.
-    /// Returns what goes with the answer.
+    /// Records a load answered with a voucher. `segment` contains the bytes, if there are any.
+    /// Returns the voucher to attach to the answer.
     func learn(
         _ request: ImageRequest, _ account: ImageAccount, _ voucher: Voucher,
         _ reference: BlockReference?, in segment: MappedSegment?
@@ -108,7 +109,7 @@ final class RepeatedAnswers: Sendable {
         }
     }
 
-    /// Lets go of segments that the cache gave back: their memory is nobody else's until then.
+    /// Releases segments that the cache has unlinked; until then their memory stays allocated.
     func forgetUnlinked() {
         let all = state.withLock { $0.answers.all.compactMap(\.segment) }
         var gone: Set<ObjectIdentifier> = []
@@ -124,18 +125,18 @@ final class RepeatedAnswers: Sendable {
         }
     }
 
-    /// Whether there is anything that can be given again; not after `close`.
+    /// Whether any answer can be repeated; false after `close`.
     var hasAnswers: Bool { knowsSome.load(ordering: .relaxed) }
 }
 
-// What is given again without asking (SEMANTICS §5.24).
+// Repeating answers without a message (SEMANTICS §5.24).
 extension ClientLine {
-    /// Milliseconds for which uses are collected.
+    /// How long uses are collected before they are reported, in milliseconds.
     private static let usedMilliseconds = 100
-    /// Milliseconds between two looks for segments that were given up.
+    /// The interval between checks for unlinked segments, in milliseconds.
     private static let lookMilliseconds = 10_000
 
-    /// Keeps an answer that may be given again, and adds its voucher to the response.
+    /// Remembers an answer that may be repeated, and attaches its voucher to the response.
     mutating func learn(
         _ answer: DeliveredAnswer, _ load: PendingLoad, _ response: inout ImageResponse,
         at now: Instant
@@ -150,13 +151,13 @@ extension ClientLine {
             load.image, response.account, voucher, reference, in: segment)
     }
 
-    /// Something was used: that is told soon, or at once where there is much.
+    /// Schedules a report of used vouchers: soon, or immediately if there are many.
     mutating func expectUsed(at now: Instant) {
         guard !answers.uses.isFull else { return tellUsed() }
         usedDue = usedDue ?? now.adding(milliseconds: Self.usedMilliseconds)
     }
 
-    /// What is to be done at its time.
+    /// Performs the tasks that are due.
     mutating func lookAfterAnswers(at now: Instant) {
         if let due = usedDue, due <= now { tellUsed() }
         if let look = nextLook, look <= now {
@@ -165,7 +166,8 @@ extension ClientLine {
         }
     }
 
-    /// Without a session it is lost: the next coordinator knows nothing of these answers.
+    /// Reports used vouchers. Without a session the report is dropped, because the next coordinator
+    /// knows nothing of these answers.
     mutating func tellUsed() {
         usedDue = nil
         guard let used = answers.uses.take(), isWelcome else { return }
@@ -173,14 +175,14 @@ extension ClientLine {
     }
 }
 
-/// Remembered answers by their requests.
+/// Remembered answers by request.
 ///
-/// Bounded: beyond `answersMax` all are forgotten, and beyond `listMax` of one list the oldest of
-/// these. A `WayTable` would not do: of 10,000 answers in 32,768 places a hundred would drive
-/// each other out, and a message costs a hundred times what an answer at hand does.
+/// Bounded: beyond `answersMax` all answers are forgotten, and beyond `listMax` in one bucket the
+/// oldest in it. A `WayTable` is unsuitable: with 10,000 answers in 32,768 slots, about a hundred
+/// would evict each other, and a message costs a hundred times as much as a repeated answer.
 struct AnswerTable {
-    /// By the last bits of the digest: a dictionary would hash what is a hash. Made for the first
-    /// answer.
+    /// Buckets indexed by the last bits of the digest; a dictionary would hash the digest again.
+    /// Allocated with the first answer.
     private var lists: [[RememberedAnswer]] = []
     private var count = 0
 
@@ -189,22 +191,22 @@ struct AnswerTable {
     private static let listCount = 8_192
 
     var isEmpty: Bool { count == 0 }
-    /// In no order.
+    /// All answers, in no particular order.
     var all: [RememberedAnswer] { lists.flatMap { $0 } }
 
     func answer(to request: ImageRequest) -> RememberedAnswer? {
         guard !lists.isEmpty else { return nil }
         let place = Self.place(request)
-        // By index: an iterator would hold the list.
+        // Access by index: an iterator would retain the list.
         for index in lists[place].indices {
-            // Held once: while it is looked at, and by who gets it.
+            // Retained only once, for both the comparison and the result.
             let answer = lists[place][index]
             if answer.answers(request) { return answer }
         }
         return nil
     }
 
-    /// Takes an answer in, in the place of the one that its request had.
+    /// Adds an answer, replacing the previous one for the same request.
     mutating func put(_ answer: RememberedAnswer) {
         if count >= Self.answersMax { removeAll() }
         if lists.isEmpty { lists = Array(repeating: [], count: Self.listCount) }
@@ -215,7 +217,7 @@ struct AnswerTable {
         }
     }
 
-    /// Takes an answer out; nothing where it left before.
+    /// Removes an answer if it is still present.
     mutating func remove(_ answer: RememberedAnswer) {
         guard !isEmpty else { return }
         change(Self.place(answer.request)) { $0.removeAll { $0 === answer } }
@@ -238,13 +240,13 @@ struct AnswerTable {
     }
 }
 
-/// An answer that may be given again while its voucher stands. An object, so that a look-up hands
-/// it over without a copy of all that it says.
+/// An answer that may be repeated while its voucher is valid. A class, so that a lookup doesn't
+/// copy its contents.
 final class RememberedAnswer: Sendable {
     let request: ImageRequest
     let voucher: AnswerVoucher
     private let account: ImageAccount
-    /// Where the bytes lie; `nil` for facts.
+    /// The segment that contains the bytes; `nil` if there are only image properties.
     let segment: MappedSegment?
     private let reference: BlockReference?
 
@@ -256,12 +258,13 @@ final class RememberedAnswer: Sendable {
         (self.reference, self.segment) = (reference, segment)
     }
 
-    /// Gives the answer once more, with its bytes, and counts that as a load. `nil` where it stands
-    /// no more, where its block was used again before it was copied, and after the end of the
-    /// client.
+    /// Returns the answer again with its bytes, and counts it as a load. Returns `nil` if the
+    /// voucher is no longer valid, if the block was reused before it was copied, or if the client
+    /// has ended.
     func repeated(_ copies: CopyPool) -> ImageResponse? {
         let voucher = voucher
-        // Before the bytes are looked at: here the load takes effect.
+        // Must be checked before the bytes are read: this is the moment at which the load takes
+        // effect.
         guard voucher.stands else { return nil }
         var bytes: ImageBytes?
         if let segment, let reference {
@@ -274,19 +277,19 @@ final class RememberedAnswer: Sendable {
         return response
     }
 
-    /// Whether it is the answer to that request, too.
+    /// Whether this is also the answer to another request.
     func answers(_ other: ImageRequest) -> Bool {
         request.digest == other.digest && RequestKey.isOne(of: request, other)
     }
 }
 
-/// What tells apart requests that have different answers of memory.
+/// A key that distinguishes requests with different answers from memory.
 struct RequestKey: Hashable {
     private let request: ImageRequest
 
     var url: String { request.url }
 
-    /// Bytes of its texts, as far as a stranger chooses how long they are.
+    /// The total length of the texts whose length untrusted input can determine.
     var textBytes: Int {
         request.headers.reduce(request.url.utf8.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
@@ -299,14 +302,14 @@ struct RequestKey: Hashable {
         isOne(of: one.request, other.request)
     }
 
-    /// Whether two requests have one key. How long somebody would wait does not matter to who does
-    /// not wait. Requests of one caller hardly ever differ in that.
+    /// Whether two requests have the same key. The timeout is ignored, because a repeated answer
+    /// involves no waiting; in practice requests of one caller rarely differ in it.
     static func isOne(of one: ImageRequest, _ other: ImageRequest) -> Bool {
-        // A key path is an object: it is made for those alone that are not equal.
+        // A key path allocates an object, so it is used only for requests that are not equal.
         one == other || one.differs(from: other, onlyIn: \.timeoutMilliseconds)
     }
 
-    /// Its hash, which the request keeps.
+    /// The hash, which the request caches.
     var digest: Int { request.digest }
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }

@@ -2,14 +2,14 @@ package import ImageModel
 package import Messages
 package import WebGrammar
 
-/// The head of an answer, and which bytes of the image follow it.
+/// The head of an HTTP response, and the range of the image's bytes to send after it.
 package struct AnswerHead: Hashable, Sendable {
     package var status: UInt16
     package var fields: [Field]
-    /// Of the image; `nil`: nothing follows.
+    /// The range of the image's bytes; `nil` if there is no body.
     package var bytes: Range<Int>?
 
-    /// A name and a value.
+    /// A header field.
     package struct Field: Hashable, Sendable {
         package let name: String
         package let value: String
@@ -21,55 +21,57 @@ package struct AnswerHead: Hashable, Sendable {
         (self.status, self.fields, self.bytes) = (status, fields, bytes)
     }
 
-    /// Gives a field that is there another value.
+    /// Replaces the value of an existing field.
     mutating func set(_ name: String, _ value: String) {
         for place in fields.indices where fields[place].name == name {
             fields[place] = Field(name, value)
         }
     }
 
-    /// The value of a field; of several the first.
+    /// Returns the value of a field; the first one if there are several.
     package func field(_ name: String) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 
-/// An answer whose bytes are made here: a sentence for people, or a document.
+/// A response generated here: an error message or a document.
 package struct TextAnswer: Hashable, Sendable {
     package var head: AnswerHead
     package var body: [UInt8]
-    /// The error that it reports; `nil`: none that has a name.
+    /// The error that it reports; `nil` if it reports none.
     package var failure: Failure?
 
     /// An error of a request.
     package struct Failure: Hashable, Sendable {
-        /// As in `X-Imagebus-Error`.
+        /// The name, as in `X-Imagebus-Error`.
         package let name: String
-        /// A sentence for people.
+        /// The human-readable message.
         package let message: String
     }
 
     package init(_ head: AnswerHead, _ body: [UInt8]) { (self.head, self.body) = (head, body) }
 }
 
-/// What is known of a load that ended well when its answer is made.
+/// What is known about a successful load when its response is created.
 package struct DeliveredFacts: Hashable, Sendable {
-    /// What the image is; `nil` where no cache has it, and of what is no image.
+    /// The format and size of the image; `nil` for a cache miss and for something other than an
+    /// image.
     package var info: ImageInfo?
-    /// What else was asked for of it.
+    /// The requested image properties.
     package var facts: ImageFacts?
-    /// Bytes of the image; `nil`: there are none.
+    /// The size of the image in bytes; `nil` if there is none.
     package var byteCount: Int?
     package var digest: ContentDigest?
     package var validity: Validity?
     package var timings: StageTimings
-    /// The tiers that had it, or the original of which it was made; none: that was fetched.
+    /// The tiers that had the image, or the original it was produced from; none if that was
+    /// fetched.
     package var tiers = CacheTypes.none
-    /// Whether the bytes are an SVG that is compressed (`.svgz`).
+    /// Whether the bytes are a compressed SVG (`.svgz`).
     package var isGzipped = false
-    /// Whether it was made of a damaged source, of which pixels are missing.
+    /// Whether the source is damaged and pixels are missing.
     package var isDamaged = false
-    /// Why it is the fallback of the one that was asked for.
+    /// The error because of which this is the fallback image.
     package var fallbackFor: ImageError?
 
     package init(
@@ -82,12 +84,13 @@ package struct DeliveredFacts: Hashable, Sendable {
         (self.timings, self.fallbackFor) = (timings, fallbackFor)
     }
 
-    /// Its format; `nil` of what is no known image.
+    /// The format; `nil` for an unknown format.
     package var format: ImageFormat? { info?.format }
 }
 
 extension StageTimings {
-    /// The field `Server-Timing` (W3C Server Timing): stages that took time, in milliseconds.
+    /// The `Server-Timing` field (W3C Server Timing): stages with nonzero durations, in
+    /// milliseconds.
     package var serverTiming: String {
         let stages = [
             ("queue", queue), ("query", query), ("fetch", fetch), ("decode", decode),
@@ -103,17 +106,19 @@ extension StageTimings {
     }
 }
 
-/// The field `Content-Disposition` (RFC 6266): a name that no client can be tricked with.
+/// The `Content-Disposition` field (RFC 6266), with file names that are safe for clients.
 package enum FileDisposition {
-    /// Bytes of a name with its ending.
+    /// The maximum length of a name with its extension, in bytes.
     private static let nameBytesMax = 200
-    /// Bytes of what is taken for the ending of a source's name.
+    /// The maximum length of a part that counts as the extension of a source's name, in bytes.
     private static let endingBytesMax = 5
 
+    /// Returns the value of the field.
+    ///
     /// - Parameters:
-    ///   - name: what the file is called, without its ending; `nil`: a plain word.
-    ///   - format: gives the ending; `nil` of what is no known image.
-    ///   - isAttachment: whether browsers are to save it.
+    ///   - name: The file name without extension; `nil` for a generic name.
+    ///   - format: The format that determines the extension; `nil` if unknown.
+    ///   - isAttachment: Whether browsers should save the file.
     package static func text(
         _ name: String?, _ format: ImageFormat?, isAttachment: Bool
     ) -> String {
@@ -126,8 +131,8 @@ package enum FileDisposition {
         return "\(kind); filename=\"\(plain)\"; filename*=UTF-8''\(percent(whole))"
     }
 
-    /// What a file of that source is called, without its ending: the last part of its path; `nil`
-    /// where that says nothing.
+    /// Returns the file name without extension for a source, from the last part of its path; `nil`
+    /// if that is unsuitable.
     package static func name(ofSource url: String) -> String? {
         guard let scheme = url.firstRange(of: "://") else { return nil }
         let parts = url[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
@@ -143,7 +148,7 @@ package enum FileDisposition {
         return stem.allSatisfy { $0 == "." } ? nil : String(stem)
     }
 
-    /// As many characters as so many bytes have.
+    /// Truncates a text to a number of bytes without splitting characters.
     private static func cut(_ text: String, to bytesMax: Int) -> String {
         var count = 0
         return String(
@@ -153,7 +158,8 @@ package enum FileDisposition {
             })
     }
 
-    /// Letters, digits and `-._`: no quote, no separator of directories, no control byte.
+    /// Whether a byte is a letter, a digit or one of `-._`, and thus neither a quote nor a
+    /// directory separator nor a control character.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
@@ -161,26 +167,27 @@ package enum FileDisposition {
         }
     }
 
-    /// As RFC 8187 §3.2 wants it.
+    /// Encodes a text according to RFC 8187 §3.2.
     private static func percent(_ text: String) -> String {
         PercentCoding.encode(text.utf8, keeping: isPlain)
     }
 }
 
-/// Fields that the operator adds to all answers (imgproxy's `IMGPROXY_CUSTOM_RESPONSE_HEADERS`).
+/// Header fields that the operator adds to all responses (imgproxy's
+/// `IMGPROXY_CUSTOM_RESPONSE_HEADERS`).
 package struct ResponseHeaders: Hashable, Sendable {
     private let fields: [AnswerHead.Field]
 
-    /// Fields of one listener.
+    /// The maximum number of fields per listener.
     package static let countMax = 32
-    /// Bytes of all of them.
+    /// The maximum total size in bytes.
     package static let bytesMax = 4_096
 
-    /// None.
+    /// Creates an empty set.
     package init() { fields = [] }
 
-    /// `NAME=VALUE`, several with line ends or imgproxy's `\;` between. Throws for what is no field
-    /// and for fields that the gateway makes for each answer.
+    /// Parses `NAME=VALUE` fields, separated by line breaks or imgproxy's `\;`. Throws for invalid
+    /// fields and for fields that the gateway generates itself.
     package init(_ text: String) throws(GrammarError) {
         let lines = text.replacing("\\;", with: "\n").split(whereSeparator: \.isNewline)
         var fields: [AnswerHead.Field] = []
@@ -211,7 +218,7 @@ package struct ResponseHeaders: Hashable, Sendable {
         return AnswerHead.Field(name, value)
     }
 
-    /// What says which bytes follow, how long they may be kept and what a browser may do with them.
+    /// Fields that determine the body, its caching and what browsers may do with it.
     private static let own: Set<String> = [
         "accept-ranges", "access-control-allow-origin", "age", "allow", "cache-control",
         "connection", "content-disposition", "content-encoding", "content-length", "content-range",
@@ -220,7 +227,7 @@ package struct ResponseHeaders: Hashable, Sendable {
         "upgrade", "vary", "www-authenticate", "x-content-type-options",
     ]
 
-    /// The head with these fields; those of the same name give way.
+    /// Returns a head with these fields, replacing those of the same name.
     func added(to head: AnswerHead) -> AnswerHead {
         guard !fields.isEmpty else { return head }
         var head = head
@@ -231,15 +238,15 @@ package struct ResponseHeaders: Hashable, Sendable {
     }
 }
 
-/// Which pages of other origins may read answers (Fetch standard, section 3.2).
+/// The origins whose pages may read responses (Fetch standard, section 3.2).
 package struct CrossOriginAccess: Hashable, Sendable {
     private let origins: [String]
 
-    /// Nobody's pages.
+    /// Allows no other origins.
     package init() { origins = [] }
 
-    /// `*`, or one origin or several with commas between, such as `https://example.com`; `nil` for
-    /// other texts.
+    /// Parses `*` or a comma-separated list of origins such as `https://example.com`; returns `nil`
+    /// for other texts.
     package init?(_ text: String) {
         let origins = text.split(separator: ",", omittingEmptySubsequences: false)
             .map { String($0.trimmedOfBlanks) }
@@ -254,18 +261,19 @@ package struct CrossOriginAccess: Hashable, Sendable {
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// Whether nobody's pages may.
+    /// Whether no other origins are allowed.
     package var isNone: Bool { origins.isEmpty }
 
-    /// Whether it depends on the field `Origin` of a request.
+    /// Whether the response depends on the request's `Origin` field.
     package var varies: Bool { origins.count > 1 }
 
-    /// What a page of that origin is told; the origin counts only where there are several.
+    /// Returns the `Access-Control-Allow-Origin` value; `origin` matters only if several are
+    /// allowed.
     package func granted(to origin: String?) -> String? {
         varies ? origins.first { $0 == origin } : origins.first
     }
 
-    /// The head with the fields that tell browsers.
+    /// Returns a head with the CORS fields.
     package func added(to head: AnswerHead, origin: String?) -> AnswerHead {
         guard !isNone else { return head }
         var head = head
@@ -285,7 +293,7 @@ package struct CrossOriginAccess: Hashable, Sendable {
 }
 
 extension AnswerHead {
-    /// The answer depends on one more field of the request.
+    /// Adds a request field to `Vary`.
     fileprivate mutating func vary(on name: String) {
         guard let place = fields.firstIndex(where: { $0.name == "Vary" }) else {
             fields.append(Field("Vary", name))

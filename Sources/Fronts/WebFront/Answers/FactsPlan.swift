@@ -2,16 +2,16 @@ package import ImageModel
 package import JSON
 import WebGrammar
 
-/// How the facts of one request are said.
+/// How the image properties for one request are formatted.
 package struct FactsPlan: Hashable, Sendable {
     let form: FactsForm
     package let contentType: String
-    /// The URI of what is asked about: IIIF's `id`.
+    /// The URI of the image: IIIF's `id`.
     let id: String
 
     /// - Parameters:
-    ///   - path: of the request, without its query.
-    ///   - host: the field `Host`; one that is none counts as `localhost`.
+    ///   - path: The path of the request, without its query.
+    ///   - host: The field `Host`; an invalid one counts as `localhost`.
     init(_ settings: FactsSettings, path: String, host: String?, accept: String?) {
         form = settings.form
         contentType = settings.form.contentType(accept)
@@ -20,7 +20,7 @@ package struct FactsPlan: Hashable, Sendable {
         id = place + (path.hasSuffix(end) ? String(path.dropLast(end.utf8.count)) : path)
     }
 
-    /// What may stand in `Host` (RFC 9110 §7.2), which anybody may write anything into.
+    /// Returns the validated `Host` (RFC 9110 §7.2), which is untrusted.
     private static func authority(_ host: String?) -> String {
         guard let host, (1...255).contains(host.utf8.count), host.utf8.allSatisfy(isOfHost) else {
             return "localhost"
@@ -35,7 +35,7 @@ package struct FactsPlan: Hashable, Sendable {
         }
     }
 
-    /// The document; throws where it cannot be written.
+    /// Returns the document; throws if it can't be encoded.
     package func document(
         _ info: ImageInfo, _ facts: ImageFacts?, url: String
     ) throws(JSONError) -> [UInt8] {
@@ -51,17 +51,17 @@ package struct FactsPlan: Hashable, Sendable {
     }
 }
 
-/// In whose words a listener says what is known of an image.
+/// The format in which a listener returns image properties.
 package enum FactsForm: Hashable, Sendable, CaseIterable {
-    /// Our own: behind `/info`, in place of imgproxy's.
+    /// Our own format, returned for `/info` in place of imgproxy's.
     case plain
-    /// thumbor's `meta`, with imagor's names beside it.
+    /// thumbor's `meta`, with imagor's property names in addition.
     case thumbor
     /// The `info.json` of the IIIF Image API 3.0.
     case iiif
 
-    /// What is asked of the stack besides what every image has. Colours and hashes need its pixels;
-    /// who wants a size alone is not made to wait for them.
+    /// The properties to request from the stack besides the basic ones. Colors and hashes require
+    /// decoding the pixels, so they are omitted where clients typically need only the size.
     package var wanted: WantedFacts {
         switch self {
         case .plain: WantedFacts([.header, .colours, .thumbHash])
@@ -70,11 +70,11 @@ package enum FactsForm: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Fields of the request on which the answer depends.
+    /// The request fields on which the response depends.
     package var varies: [String] { self == .iiif ? ["Accept"] : [] }
 
-    /// The type of the document for who accepts that. JSON-LD is the form of the IIIF Image API;
-    /// plain JSON is for those who name it and not the other (section 5.2).
+    /// Returns the content type for an `Accept` field. JSON-LD is the format of the IIIF Image API;
+    /// plain JSON is for clients that accept it and not JSON-LD (section 5.2).
     package func contentType(_ accept: String?) -> String {
         guard self == .iiif else { return "application/json" }
         let ranges = (accept ?? "").lowercased().split(separator: ",").map {
@@ -87,17 +87,17 @@ package enum FactsForm: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How facts are answered.
+/// How image properties are returned.
 package struct FactsSettings: Sendable {
     package var form = FactsForm.plain
-    /// The URL under which clients see this listener, without a slash at its end; `nil`: as they
-    /// say in `Host`, by http.
+    /// The URL of this listener as seen by clients, without a trailing slash; `nil` derives it from
+    /// `Host`, with http.
     package var publicURL: String?
 
     package init(_ form: FactsForm = .plain) { self.form = form }
 }
 
-/// What `/info` says: every name is always there, null where nothing is known.
+/// The response to `/info`: every member is always present, and null if unknown.
 struct PlainFacts: Encodable {
     let format: String
     let mimeType: String?
@@ -107,13 +107,13 @@ struct PlainFacts: Encodable {
     let hasAlpha: Bool
     let bits: Int
     let isHDR: Bool
-    /// As the file says it, 1 to 8.
+    /// The value in the file, 1 to 8.
     let orientation: Int?
-    /// What its ICC profile calls itself.
+    /// The name of the ICC profile.
     let profile: String?
-    /// As CSS writes them: `#rrggbb`, with alpha `#rrggbbaa`.
+    /// In CSS notation: `#rrggbb`, or `#rrggbbaa` with alpha.
     let averageColour, dominantColour: String?
-    /// In Base64.
+    /// Base64-encoded.
     let thumbHash: String?
 
     init(_ info: ImageInfo, _ facts: ImageFacts?) {
@@ -158,7 +158,7 @@ struct PlainFacts: Encodable {
     }
 }
 
-/// What thumbor says of an image behind `meta`, and beside it the names by which imagor says it.
+/// thumbor's `meta` document, with imagor's names for the same properties.
 struct ThumborFacts: Encodable {
     struct Side: Encodable {
         let width, height: Int
@@ -172,7 +172,7 @@ struct ThumborFacts: Encodable {
 
     struct Account: Encodable {
         let source: Source
-        /// None: facts are those of the source.
+        /// Always empty, because the properties are those of the source.
         let operations: [String] = []
         let target: Side
     }
@@ -182,7 +182,7 @@ struct ThumborFacts: Encodable {
     let contentType: String?
     let width, height: Int
     let pages: Int
-    /// As the file says it; 1 where it does not.
+    /// The value in the file; 1 if there is none.
     let orientation: Int
 
     private enum CodingKeys: String, CodingKey {
@@ -200,9 +200,10 @@ struct ThumborFacts: Encodable {
     }
 }
 
-/// The `info.json` of an image (IIIF Image API 3.0, section 5). What Level 2 does not ask for, and
-/// `Proto/WEB.md` has, is named as extra; but not that sizes with `^` enlarge: who says so has to
-/// say up to which size, and `^max` would be that size (sections 4.2 and 5.7).
+/// The `info.json` of an image (IIIF Image API 3.0, section 5). Features beyond Level 2 that
+/// `Proto/WEB.md` documents are listed as extra, except for enlarging with `^`: a service that
+/// lists it must also state the maximum size, which `^max` would then select (sections 4.2 and
+/// 5.7).
 struct IIIFFacts: Encodable {
     static let context = "http://iiif.io/api/image/3/context.json"
 

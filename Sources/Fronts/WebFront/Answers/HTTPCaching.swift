@@ -2,34 +2,34 @@ import ImageModel
 package import Messages
 import WebGrammar
 
-/// How long an answer may be kept by those who get it (RFC 9111, RFC 5861): as the origin says, and
-/// never longer, unless the operator or the URL says otherwise.
+/// How long clients may cache a response (RFC 9111, RFC 5861): as the origin specifies, and never
+/// longer, unless the operator or the URL specifies otherwise.
 package struct CacheHeader: Hashable, Sendable {
-    /// Seconds of what has no origin that says how long.
+    /// The lifetime in seconds if the origin doesn't specify one.
     package var usualSeconds = 3_600
-    /// Seconds that no answer is kept beyond, whatever its origin says.
+    /// The maximum lifetime in seconds, whatever the origin specifies.
     package var mostSeconds = 31_536_000
-    /// Seconds that browsers keep an answer at most; caches of several are told the whole time
-    /// (`s-maxage`). `nil`: both the same.
+    /// The maximum lifetime in browsers, in seconds; shared caches receive the full lifetime
+    /// (`s-maxage`). `nil` means the same for both.
     package var browserSeconds: Int?
-    /// Whether an answer never changes under its URL.
+    /// Whether responses never change under the same URL.
     package var isImmutable = false
 
-    /// The settings above.
+    /// Creates the default settings.
     package init() {}
 
-    /// Seconds that an answer with a damaged image is kept at most: its origin may have a whole one
-    /// soon.
+    /// The maximum lifetime of a response with a damaged image, in seconds: its origin may soon
+    /// have an intact one.
     private static let damagedSeconds = 60
 
-    /// The text of `Cache-Control`.
+    /// Returns the value of `Cache-Control`.
     ///
     /// - Parameters:
-    ///   - validity: what is known of the origin's word; `nil` where it has none.
-    ///   - said: seconds that the URL says (thumbor's `max_age`).
-    ///   - until: seconds since 1970 after which the URL is no longer good (imgproxy's `expires`).
-    ///   - isDamaged: whether the image is; it is kept a minute at most then.
-    ///   - now: milliseconds since 1970.
+    ///   - validity: The validity specified by the origin; `nil` if there is none.
+    ///   - said: The lifetime in seconds specified in the URL (thumbor's `max_age`).
+    ///   - until: When the URL expires, in seconds since 1970 (imgproxy's `expires`).
+    ///   - isDamaged: Whether the image is damaged; it is then cached for at most one minute.
+    ///   - now: The current time in milliseconds since 1970.
     package func text(
         _ validity: Validity?, said: Int? = nil, until: Int? = nil, isDamaged: Bool = false,
         now: Int64
@@ -62,15 +62,15 @@ package struct CacheHeader: Hashable, Sendable {
     }
 }
 
-/// The times of an answer, in seconds from now on.
+/// The lifetimes of a response, in seconds from now.
 private struct Times {
-    /// For everybody; 0: it is stale.
+    /// The lifetime for all caches; 0 if stale.
     private(set) var fresh: Int
-    /// For caches of several, where that is another time.
+    /// The lifetime for shared caches if it differs.
     private var shared: Int?
     private var whileRevalidate: Int
     private var ifError: Int
-    /// Whether they are of the operator and not of the origin.
+    /// Whether the lifetimes were set by the operator and not by the origin.
     let areAssumed: Bool
 
     init(_ validity: Validity?, usual: Int, said: Int?, now: Int64) {
@@ -88,7 +88,7 @@ private struct Times {
             ? expiry.freshFor / 1_000 : control.maxAge ?? caching.age.expiresInSeconds ?? 0
         let stale = areAssumed ? expiry.staleFor / 1_000 : control.staleWhileRevalidate ?? 0
         let error = areAssumed ? expiry.errorFor / 1_000 : control.staleIfError ?? 0
-        // What is stale already has spent a part of these.
+        // The time since the response became stale counts against these.
         let overrun = max(0, age - lifetime)
         whileRevalidate = Int(clamping: max(0, stale - overrun))
         ifError = Int(clamping: max(0, error - overrun))
@@ -97,7 +97,7 @@ private struct Times {
         if said == 0 || (said != nil && areAssumed) { (whileRevalidate, ifError) = (0, 0) }
     }
 
-    /// Nothing lasts longer.
+    /// Limits all lifetimes.
     mutating func limit(to most: Int) {
         fresh = min(max(0, fresh), most)
         shared = shared.map { min($0, most) }
@@ -105,20 +105,20 @@ private struct Times {
         ifError = min(ifError, most)
     }
 
-    /// Nothing lasts longer, and nothing is shown when it is stale.
+    /// Limits all lifetimes, and forbids use after they have expired.
     mutating func limitStrictly(to most: Int) {
         limit(to: most)
         (whileRevalidate, ifError) = (0, 0)
     }
 
-    /// Browsers keep it no longer; caches of several do as before.
+    /// Limits the lifetime in browsers; shared caches are not affected.
     mutating func limitBrowsers(to most: Int, isPrivate: Bool) {
         guard fresh > most else { return }
         if !isPrivate { shared = shared ?? fresh }
         fresh = most
     }
 
-    /// Whether nobody may use it without asking.
+    /// Whether the response must not be used without revalidation.
     var isNothing: Bool {
         fresh == 0 && shared ?? 0 == 0 && whileRevalidate == 0 && ifError == 0
     }
@@ -132,7 +132,7 @@ private struct Times {
     }
 }
 
-/// The conditions of a request that answers without a body may meet (RFC 9110 §13).
+/// The conditions of a conditional or range request (RFC 9110 §13).
 package struct Conditions: Hashable, Sendable {
     private var ifMatch: String?
     private var ifUnmodifiedSince: String?
@@ -140,18 +140,18 @@ package struct Conditions: Hashable, Sendable {
     private var ifModifiedSince: String?
     private let ifRange: String?
     private let range: String?
-    /// When they came, in seconds since 1970: dates of two digits for a year count from then.
+    /// The time of the request in seconds since 1970, needed to interpret two-digit years.
     private var now: Int64 = 0
 
-    /// None.
+    /// Creates conditions that always hold.
     package init() { self.init(ifNoneMatch: nil, ifRange: nil, range: nil) }
 
-    /// Takes these fields as they came.
+    /// Creates conditions from the unparsed values of these fields.
     package init(ifNoneMatch: String?, ifRange: String?, range: String?) {
         (self.ifNoneMatch, self.ifRange, self.range) = (ifNoneMatch, ifRange, range)
     }
 
-    /// Takes all fields as they came.
+    /// Creates conditions from the unparsed values of all relevant fields.
     package init(_ field: (String) -> String?, now: Int) {
         self.init(
             ifNoneMatch: field("If-None-Match"), ifRange: field("If-Range"), range: field("Range"))
@@ -161,8 +161,9 @@ package struct Conditions: Hashable, Sendable {
         self.now = Int64(now)
     }
 
-    /// The status in place of 200 for what has this tag and was last changed then, in seconds since
-    /// 1970: 412 or 304, in the order of RFC 9110 §13.2.2; `nil`: it stays 200.
+    /// Returns the status that replaces 200 for a representation with this tag and modification
+    /// time in seconds since 1970: 412 or 304, evaluated in the order of RFC 9110 §13.2.2; `nil` to
+    /// keep 200.
     package func status(_ tag: String?, _ modified: Int64?) -> UInt16? {
         if let ifMatch {
             if !Self.has(ifMatch, tag, isStrong: true) { return 412 }
@@ -174,21 +175,23 @@ package struct Conditions: Hashable, Sendable {
         return modified <= since ? 304 : nil
     }
 
-    /// Whether the client has what it asks for, by its tag alone: 304 is the answer then.
+    /// Whether the client's copy is current, judging by the tag alone, so that the response is 304.
     package func isUnmodified(_ tag: String) -> Bool { status(tag, nil) == 304 }
 
-    /// The part that is asked for.
+    /// The requested part.
     package enum Part: Hashable, Sendable {
-        /// All of it: no part is asked for, or not one that is known, or of another representation.
+        /// The whole representation: no part is requested, the range is not understood, or it
+        /// refers to another representation.
         case whole
-        /// These bytes.
+        /// A byte range.
         case bytes(Range<Int>)
-        /// One that lies behind the end: 416.
+        /// A range beyond the end: 416.
         case none
     }
 
-    /// The part of so many bytes under that tag, last changed then. Of several ranges all of it is
-    /// the answer, which RFC 9110 §14.2 leaves to the server.
+    /// Returns the requested part of `count` bytes with this tag and modification time. Multiple
+    /// ranges are answered with the whole representation, which RFC 9110 §14.2 leaves to the
+    /// server.
     package func part(
         of count: Int, under tag: String, modified: Int64? = nil
     ) -> Part {
@@ -212,7 +215,7 @@ package struct Conditions: Hashable, Sendable {
         }
     }
 
-    /// A part is of the same representation if the tag is the same, or the date (RFC 9110 §13.1.5).
+    /// Whether `If-Range` matches: the tag must be the same, or the date (RFC 9110 §13.1.5).
     private func holds(_ ifRange: String?, _ tag: String, _ modified: Int64?) -> Bool {
         guard let text = ifRange?.trimmedOfBlanks else { return true }
         if text == tag[...] { return true }
@@ -224,7 +227,7 @@ package struct Conditions: Hashable, Sendable {
         text.flatMap { HTTPDate.seconds(String($0.trimmedOfBlanks), now: now) }
     }
 
-    /// Whether a list of tags has this one. Ours are strong.
+    /// Whether a list of tags contains this one. Our tags are strong.
     private static func has(_ list: String, _ tag: String?, isStrong: Bool) -> Bool {
         list.split(separator: ",").map(\.trimmedOfBlanks).contains { word in
             if word == "*" { return true }
@@ -237,7 +240,7 @@ package struct Conditions: Hashable, Sendable {
         tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
     }
 
-    /// At most eighteen digits, which no arithmetic can overflow.
+    /// Parses at most eighteen digits, so that arithmetic can't overflow.
     private static func number(_ text: Substring) -> Int? {
         let text = text.trimmedOfBlanks
         guard (1...18).contains(text.utf8.count),
@@ -247,23 +250,23 @@ package struct Conditions: Hashable, Sendable {
     }
 }
 
-/// Where the image of an answer came from, in the words of `X-Cache`.
+/// Where the image in a response came from, as reported in `X-Cache`.
 package enum CacheResult: String, Hashable, Sendable {
-    /// The memory tier had it, or the original of which it was made.
+    /// The memory tier had it, or the original it was produced from.
     case memory
-    /// The disk tier had.
+    /// The disk tier had it.
     case disk
     /// The original was fetched.
     case origin
-    /// A cache had an image that is no longer fresh, which is served while the origin is asked, or
-    /// because it failed.
+    /// A cache had an image that is no longer fresh; it is served while the origin is being asked,
+    /// or because the origin failed.
     case stale
 }
 
 extension DeliveredFacts {
-    /// Where it came from; `nil` for a fallback, and for what was made of a body.
+    /// Returns where the image came from; `nil` for a fallback and for an upload.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: The current time in milliseconds since 1970.
     package func cacheResult(for plan: RequestPlan, now: Int64) -> CacheResult? {
         guard plan.upload == nil, plan.fallbackFor == nil, fallbackFor == nil else { return nil }
         if validity?.originFailure != nil { return .stale }

@@ -4,23 +4,23 @@ import Messages
 import Nettle
 import WebGrammar
 
-/// What follows from how a load ended.
+/// What to do when a load has ended.
 package enum NextMove: Hashable, Sendable {
-    /// The image is answered, or a part of it, under this head.
+    /// Send the image, or a part of it, with this head.
     case image(AnswerHead)
-    /// A text is.
+    /// Send a text.
     case text(TextAnswer)
-    /// Another load takes its place.
+    /// Begin another load instead.
     case load(RequestPlan)
 }
 
-/// Decides what becomes of a load. Pure: no sockets, no clock.
+/// Decides how to respond to the result of a load. Pure: uses neither sockets nor a clock.
 package struct AnswerMaker: Sendable {
     private let settings: WebFrontSettings
 
     package init(_ settings: WebFrontSettings) { self.settings = settings }
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: The current time in milliseconds since 1970.
     package func move(
         after result: Result<DeliveredFacts, ImageError>, of plan: RequestPlan, now: Int64
     ) -> NextMove {
@@ -72,9 +72,9 @@ package struct AnswerMaker: Sendable {
         }
     }
 
-    /// A fallback that cannot be had either says nothing: the first failure is told.
+    /// Returns the response to an error. If the fallback fails too, the first error is reported.
     private func failed(_ error: ImageError, _ plan: RequestPlan) -> NextMove {
-        // A still of an animation that is too large may be none of that (SEMANTICS §9.8).
+        // A still of an animation that exceeds the limits may be within them (SEMANTICS §9.8).
         if error.code == .limitExceeded, plan.keepsFrames { return .load(plan.asStill()) }
         let told = plan.fallbackFor ?? error
         if let fallback = settings.fallback, plan.fallbackFor == nil, plan.upload == nil,
@@ -84,7 +84,7 @@ package struct AnswerMaker: Sendable {
         }
         let failure = FailureStatus(told, waits: settings.earlierFailureMilliseconds / 1_000)
         let first = told.firstFailure ?? told
-        // A region that lies beside the image (IIIF Image API 3.0, section 4.1).
+        // The region is entirely outside the image (IIIF Image API 3.0, section 4.1).
         let isBeside = plan.request.identifier != nil && told.code == .stepFailed
         return .text(
             settings.answers.failure(
@@ -93,23 +93,23 @@ package struct AnswerMaker: Sendable {
     }
 }
 
-/// How images, and what is known of them, are answered.
+/// How images and their properties are sent.
 package struct ImageAnswer: Sendable {
-    /// How long answers may be kept.
+    /// The caching of responses.
     package var caching = CacheHeader()
-    /// Seconds for which a fallback may be kept.
+    /// The lifetime of a fallback in seconds.
     package var fallbackSeconds = 60
-    /// The status of a fallback; `nil`: that of the error in whose place it stands.
+    /// The status of a fallback; `nil` uses that of the error.
     package var fallbackStatus: UInt16? = 200
-    /// Names of fields that clients are asked to send (`Accept-CH`); none: they are not asked.
+    /// The client hints to request (`Accept-CH`); empty to request none.
     package var wantedHints: [String] = []
-    /// Whether `X-Cache` says where an image came from.
+    /// Whether `X-Cache` reports where an image came from.
     package var saysCache = true
 
     package init() {}
 
-    /// Fields of every answer that has bytes of strangers: a browser takes them for nothing but
-    /// what they say, and runs nothing in them.
+    /// Fields of every response with untrusted bytes: they prevent browsers from sniffing the
+    /// content type and from running scripts in it.
     private static let guards = [
         AnswerHead.Field("X-Content-Type-Options", "nosniff"),
         AnswerHead.Field(
@@ -119,14 +119,14 @@ package struct ImageAnswer: Sendable {
         AnswerHead.Field("Cross-Origin-Resource-Policy", "cross-origin"),
     ]
 
-    /// Marks what was made of a damaged source.
+    /// Marks images with a damaged source.
     private static let damaged = AnswerHead.Field("X-Imagebus-Damaged", "true")
 
     // MARK: - Images
 
-    /// The head of an answer with an image.
+    /// Returns the head of a response with an image.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: The current time in milliseconds since 1970.
     package func head(
         of image: DeliveredFacts, for plan: RequestPlan, now: Int64
     ) -> AnswerHead {
@@ -168,7 +168,8 @@ package struct ImageAnswer: Sendable {
         return Self.head(part, of: image.byteCount ?? 0, fields)
     }
 
-    /// The strong entity tag of bytes: half of their digest, which nobody can meet twice.
+    /// Returns the strong entity tag for a digest: half of its bits, which makes collisions
+    /// infeasible.
     package static func tag(_ digest: ContentDigest) -> String {
         let digits = Array("0123456789abcdef")
         let text = digest.bytes.prefix(16).reduce(into: "") {
@@ -178,13 +179,14 @@ package struct ImageAnswer: Sendable {
         return "\"\(text)\""
     }
 
-    /// What an uploaded image became is for who sent it (RFC 9110 §9.3.3).
+    /// Returns the `Cache-Control` value. A response to an upload is only for the client that sent
+    /// it (RFC 9110 §9.3.3).
     private func caching(
         of image: DeliveredFacts, for plan: RequestPlan, _ now: Int64
     ) -> String {
         guard plan.isKept else { return "no-store" }
         guard image.fallbackFor == nil else {
-            // What failed with the headers of a visitor failed for that one.
+            // An error with one HTTP client's headers may not occur for others.
             let isPersonal = plan.fallbackIsPersonal
             return "\(isPersonal ? "private" : "public"), max-age=\(fallbackSeconds)"
         }
@@ -207,13 +209,13 @@ package struct ImageAnswer: Sendable {
         }
     }
 
-    // MARK: - Documents and sentences
+    // MARK: - Documents and messages
 
-    /// An answer with a document that says what is known of an image.
+    /// Returns a response with a document of image properties.
     ///
     /// - Parameters:
-    ///   - digest: of the text.
-    ///   - now: milliseconds since 1970.
+    ///   - digest: The digest of the text.
+    ///   - now: The current time in milliseconds since 1970.
     package func document(
         _ text: [UInt8], _ type: String, digest: ContentDigest?, of image: DeliveredFacts,
         for plan: RequestPlan, now: Int64
@@ -232,11 +234,11 @@ package struct ImageAnswer: Sendable {
         return TextAnswer(AnswerHead(200, fields), text)
     }
 
-    /// An answer that reports an error by its name and a sentence.
+    /// Returns a response that reports an error with its name and message.
     ///
     /// - Parameters:
-    ///   - asJSON: whether the body is a JSON object instead of a sentence.
-    ///   - varies: names of request fields on which it depends.
+    ///   - asJSON: Whether the body is a JSON object instead of plain text.
+    ///   - varies: The names of the request fields on which it depends.
     package func failure(
         _ status: UInt16, _ name: String, _ message: String, asJSON: Bool = false,
         retryAfter: Int? = nil, varies: [String] = []
@@ -252,16 +254,16 @@ package struct ImageAnswer: Sendable {
         return answer
     }
 
-    /// An answer that refuses what this server has no room for now.
+    /// Returns a response that refuses a request because the server is at capacity.
     package func busy(_ status: UInt16, _ message: String) -> TextAnswer {
         failure(status, "busy", message, retryAfter: Self.busySeconds)
     }
 
     private static let busySeconds = 1
 
-    /// An answer of one sentence for people.
+    /// Returns a response with a plain-text message.
     ///
-    /// - Parameter varies: names of request fields on which it depends.
+    /// - Parameter varies: The names of the request fields on which it depends.
     package func sentence(
         _ status: UInt16, _ text: String, _ more: [AnswerHead.Field] = [],
         retryAfter: Int? = nil, varies: [String] = []
@@ -291,7 +293,7 @@ package struct ImageAnswer: Sendable {
             ? [] : [AnswerHead.Field("Accept-CH", wantedHints.joined(separator: ", "))]
     }
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: The current time in milliseconds since 1970.
     private func cached(
         _ image: DeliveredFacts, for plan: RequestPlan, _ now: Int64
     ) -> [AnswerHead.Field] {
@@ -299,14 +301,14 @@ package struct ImageAnswer: Sendable {
         return [AnswerHead.Field("X-Cache", result.rawValue)]
     }
 
-    /// When the origin last changed the source, in seconds since 1970.
+    /// Returns when the origin last changed the source, in seconds since 1970.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: The current time in milliseconds since 1970.
     private func modified(_ image: DeliveredFacts, _ now: Int64) -> Int64? {
         image.validity?.lastModified.flatMap { HTTPDate.seconds($0, now: now / 1_000) }
     }
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: The current time in milliseconds since 1970.
     private func dated(_ image: DeliveredFacts, _ now: Int64) -> [AnswerHead.Field] {
         let date = modified(image, now).flatMap { _ in image.validity?.lastModified }
             .map { AnswerHead.Field("Last-Modified", $0) }
@@ -316,17 +318,19 @@ package struct ImageAnswer: Sendable {
     }
 }
 
-/// What an error of the stack is in HTTP (RFC 9110 §15).
+/// The HTTP status of an error (RFC 9110 §15).
 package struct FailureStatus: Hashable, Sendable {
     package let status: UInt16
-    /// Seconds after which it may be tried again; `nil` where that is not worth it, or not known.
+    /// The delay in seconds after which the request may be retried; `nil` if a retry is pointless
+    /// or the delay unknown.
     package let retryAfter: Int?
 
-    /// Seconds to wait where the stack does not say: it is starting, or shutting down.
+    /// The delay in seconds if the stack doesn't specify one, because it is starting or shutting
+    /// down.
     private static let usualSeconds = 2
     private static let secondsRange = 1...3_600
 
-    /// - Parameter waits: seconds for which a source that failed before is not asked again.
+    /// - Parameter waits: How long a source that failed before is not tried again, in seconds.
     package init(_ error: ImageError, waits: Int = 0) {
         status = Self.status(error)
         let said = error.details["retryAfter"].flatMap { Double($0) }
@@ -351,12 +355,12 @@ package struct FailureStatus: Hashable, Sendable {
         case .badImageData, .limitExceeded, .stepFailed, .poisoned: 422
         case .unsupportedFormat, .invalidDownloadContentType: 415
         case .notSupported: 501
-        // Nobody reads it: the client has gone.
+        // Never sent: the client has disconnected.
         case .cancelled: 499
         case .busy, .arenaFull: 429
         case .shuttingDown, .unavailable: 503
         case .deadlineExceeded, .timedOut: 504
-        // As it failed at first.
+        // The status of the first failure.
         case .blacklisted: error.firstFailure.map { status($0) } ?? 404
         case .invalidDownloadStatusCode: ofOrigin(error.details["httpStatus"])
         case .internalError, .protocolViolation, .versionMismatch, .tokenInUse, .stale,
@@ -369,9 +373,9 @@ package struct FailureStatus: Hashable, Sendable {
         }
     }
 
-    /// What the origin says of the image counts here as well, and so does that it has no time. A
-    /// challenge is meant for us and not for the client: to that it is forbidden. Everything else
-    /// is the origin's failure.
+    /// Maps the origin's status. Statements about the image are passed on, and so is
+    /// unavailability. A request for authentication is addressed to us and not to the client, so
+    /// the client receives 403. Everything else is a failure of the origin.
     private static func ofOrigin(_ text: String?) -> UInt16 {
         switch text.flatMap({ UInt16($0) }) {
         case 401: 403
@@ -382,7 +386,7 @@ package struct FailureStatus: Hashable, Sendable {
 }
 
 extension ImageError {
-    /// The error for which a source is refused that failed before; `nil` of other errors.
+    /// The original error of a source in the failure cache; `nil` for other errors.
     package var firstFailure: ImageError? {
         guard code == .blacklisted, let reason = details["reason"],
             let first = ErrorCode.allCases.first(where: { $0.rule.name == reason }),
@@ -397,7 +401,7 @@ struct FailureDocument: Encodable {
     let status: Int
     /// The name of the error.
     let error: String
-    /// A sentence for people.
+    /// A human-readable message.
     let message: String
 
     private enum Names: String, CodingKey { case status, error, message }
@@ -409,6 +413,6 @@ struct FailureDocument: Encodable {
         try members.encode(message, forKey: .message)
     }
 
-    /// Its bytes; `nil` where it cannot be written.
+    /// The encoded document; `nil` if it can't be encoded.
     var text: [UInt8]? { (try? JSONWriter.text(self)).map { Array(($0 + "\n").utf8) } }
 }

@@ -2,8 +2,8 @@ import ImageModel
 package import MicroHTTPD
 import Nettle
 
-/// The modules of `<bus-image>`, which every listener has under one fixed path. They are in the
-/// program: nothing has to be found, and a sandbox has nothing to permit.
+/// The modules of `<bus-image>`, which every listener serves under a fixed path. They are embedded
+/// in the program, so that it needs no access to files in its sandbox.
 package struct StaticFiles: Sendable {
     private let files: [String: File]
 
@@ -12,7 +12,7 @@ package struct StaticFiles: Sendable {
         let bytes: [UInt8]
     }
 
-    /// Where the component is; the modules that it is made of are in a folder beside it.
+    /// The path of the component; the modules it imports are in a folder next to it.
     package static let component = "/-/bus-image.js"
     private static let folder = "/-/bus-image/"
 
@@ -31,12 +31,12 @@ package struct StaticFiles: Sendable {
     }
 
     private static func file(_ bytes: [UInt8]) -> File {
-        // A digest has as many bytes as one needs.
+        // `ContentDigest` only fails for the wrong number of bytes.
         let digest = ContentDigest(SHA256.digest(bytes.span.bytes))
         return File(tag: digest.map(ImageAnswer.tag) ?? "", bytes: bytes)
     }
 
-    /// The answer to a target, whatever its query is; `nil` where no file is there.
+    /// Returns the response for a target, ignoring its query; `nil` if there is no such file.
     package func reply(to target: String, ifNoneMatch: String?) -> HTTPReply? {
         let path = target.prefix { $0 != "?" }
         guard let file = files[String(path)] else { return nil }
@@ -51,8 +51,8 @@ package struct StaticFiles: Sendable {
         return reply
     }
 
-    /// Pages of any site may use it. All modules are asked for again at the same time, so that none
-    /// lags behind the others for long after an upgrade.
+    /// Pages of any site may use the modules. All have the same lifetime, so that after an upgrade
+    /// none stays outdated for long.
     private static let fields = [
         (name: "Cache-Control", value: "public, max-age=300, stale-while-revalidate=604800"),
         (name: "Access-Control-Allow-Origin", value: "*"),
@@ -61,21 +61,22 @@ package struct StaticFiles: Sendable {
     ]
 }
 
-/// What a listener answers to `/`, which people open to see whether it works.
+/// The response to `/`, which people open to see whether the server works.
 package struct RootPage: Hashable, Sendable {
-    /// What its paths are called: imgproxy, thumbor or IIIF.
+    /// The name of the grammar: imgproxy, thumbor or IIIF.
     package let grammar: String
-    /// A target that it would read, without a signature; `nil` where its paths are signed.
+    /// A valid target without a signature; `nil` if signatures are required.
     package let example: String?
-    /// Where the page of its URLs is, in the documents of the project.
+    /// The documentation of the URL syntax in the repository.
     private static let documentation = "Proto/WEB.md"
 
-    /// Names the grammar, and an example where anybody may ask.
+    /// Creates a page that names the grammar, with an example if unsigned URLs are permitted.
     package init(grammar: String, example: String?) {
         (self.grammar, self.example) = (grammar, example)
     }
 
-    /// A page with the example; without one, a 404 that names the documentation.
+    /// Returns a page with the example, or, if there is none, a 404 that refers to the
+    /// documentation.
     func answer(_ answers: ImageAnswer, asJSON: Bool) -> TextAnswer {
         guard let example else {
             return answers.failure(

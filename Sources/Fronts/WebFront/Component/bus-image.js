@@ -1,5 +1,5 @@
-// <bus-image>: an image that says how it is. It lies around a real <img>, which is all there is
-// without script. Types and every attribute: bus-image.d.ts.
+// <bus-image>: an image that shows its loading state. It wraps a real <img>, which works without
+// scripts. For types and all attributes see bus-image.d.ts.
 
 import { Animated } from "./bus-image/animated.js";
 import { larger, load } from "./bus-image/lanes.js";
@@ -21,7 +21,7 @@ const placeholders = ["thumbhash", "color", "preview"];
 export class BusImage extends HTMLElement {
   static observedAttributes = [...sources, ...placeholders, "alt", "lazy", "animated"];
 
-  /** What is said in words; a page in another language replaces them. */
+  /** The texts of the user interface; a page in another language replaces them. */
   static labels = {
     loading: "Loading", waiting: "Waiting to try again", retry: "Try again", play: "Play",
     pause: "Pause", failed: "This image cannot be loaded", missing: "This image does not exist",
@@ -29,7 +29,7 @@ export class BusImage extends HTMLElement {
     late: "The source does not answer",
   };
 
-  /** Loads what may be wanted soon, behind all that is seen. */
+  /** Prefetches images with lower priority than visible images. */
   static prefetch(urls, options) {
     return prefetch(urls, options);
   }
@@ -37,7 +37,7 @@ export class BusImage extends HTMLElement {
   static #live = new Set();
 
   static {
-    // A page that is kept for the way back would go on loading.
+    // A page in the back/forward cache would otherwise continue loading.
     addEventListener("pagehide", () => this.#live.forEach((one) => one.#suspend()));
     addEventListener("pageshow", () => this.#live.forEach((one) => one.#resume()));
     addEventListener("visibilitychange", () => this.#live.forEach((one) => one.#hide()));
@@ -64,7 +64,7 @@ export class BusImage extends HTMLElement {
   #isRenewing = false;
   #ahead;
 
-  // MARK: - Life
+  // MARK: - Lifecycle
 
   connectedCallback() {
     BusImage.#live.add(this);
@@ -76,7 +76,7 @@ export class BusImage extends HTMLElement {
   }
 
   disconnectedCallback() {
-    // An element that is moved is back by then.
+    // An element that was only moved is connected again by then.
     queueMicrotask(() => {
       if (!this.isConnected) this.#leave();
     });
@@ -98,7 +98,7 @@ export class BusImage extends HTMLElement {
     this.#ahead?.cancel();
     this.#animated.close();
     this.#cancel();
-    // What is shown stays, and its bytes need not.
+    // The image stays visible; its bytes can be released.
     this.#real.release();
   }
 
@@ -120,7 +120,7 @@ export class BusImage extends HTMLElement {
 
   #slotted = () => this.#renew();
 
-  // MARK: - What is wanted
+  // MARK: - Attributes
 
   get #offered() {
     const own = this.hasAttribute("src") || this.hasAttribute("srcset");
@@ -128,7 +128,7 @@ export class BusImage extends HTMLElement {
     return Object.fromEntries(sources.map((name) => [name, this.getAttribute(name) ?? undefined]));
   }
 
-  /** Looks at all attributes again, once for many changes. */
+  /** Evaluates all attributes again, once for a batch of changes. */
   #renew() {
     if (this.#isRenewing) return;
     this.#isRenewing = true;
@@ -167,7 +167,7 @@ export class BusImage extends HTMLElement {
     this.#view.fail(undefined);
     this.#view.showPlaceholder(!this.delayPlaceholder);
     if (!isThere) this.#view.veil();
-    // The old image goes, and so does a load by the <img>, which cannot say how far it is.
+    // Clear the old image, and a load by the <img>, which can't report progress.
     if (!isThere && (this.progress || this.#shown !== undefined)) this.#real.clear();
     this.#shown = undefined;
     if (!offered.src && !offered.srcset) return this.#rest("empty");
@@ -179,7 +179,7 @@ export class BusImage extends HTMLElement {
     this.#run(controller, offered, this.progress && !isThere);
   }
 
-  /** Nothing is to be loaded now. */
+  /** Enters a state in which nothing is being loaded. */
   #rest(state) {
     this.#real.clear();
     this.#enter(state);
@@ -216,7 +216,7 @@ export class BusImage extends HTMLElement {
     }
   }
 
-  /** Whether something was under way. */
+  /** Cancels the load; returns whether there was one. */
   #cancel() {
     this.#quiet?.abort();
     this.#quiet = undefined;
@@ -246,13 +246,13 @@ export class BusImage extends HTMLElement {
   }
 
   #retry() {
-    // The button goes away: the focus stays at this image.
+    // The button disappears: keep the focus on this element.
     if (!this.hasAttribute("tabindex")) this.tabIndex = -1;
     this.focus({ preventScroll: true });
     this.reload();
   }
 
-  /** Loads it again, whatever the state is. */
+  /** Loads the image again in any state. */
   reload() {
     if (!this.isConnected) return;
     this.#cancel();
@@ -279,7 +279,7 @@ export class BusImage extends HTMLElement {
     }, signal);
   }
 
-  /** The place has grown: a sharper image comes without a word. */
+  /** Loads a sharper image without showing an indicator after the element has grown. */
   async #grow() {
     if (this.#state !== "loaded" || !this.progress) return;
     const { width, density } = this.#pixels;
@@ -294,11 +294,11 @@ export class BusImage extends HTMLElement {
       this.#shown = url;
       await this.#real.showBlob(blob);
     } catch {
-      // The one that is shown is good enough.
+      // Keep the current image.
     }
   }
 
-  // MARK: - What is seen
+  // MARK: - Appearance
 
   get #pixels() {
     const density = Math.min(devicePixelRatio, Number(this.maxDpr) || Infinity);
@@ -332,7 +332,7 @@ export class BusImage extends HTMLElement {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 
-  // MARK: - Where it is
+  // MARK: - Visibility
 
   #isSeen = true;
 
@@ -347,7 +347,7 @@ export class BusImage extends HTMLElement {
       if (!this.hasAttribute("lazy")) return;
       this.#isNear = isNear;
       if (isNear && this.#state === "idle") this.#begin();
-      // Scrolled past: its turn goes to what is seen.
+      // Out of range: give way to visible images.
       else if (!isNear) this.#cancel();
     });
   }
@@ -370,7 +370,7 @@ export class BusImage extends HTMLElement {
     return this.#animated.isPlaying;
   }
 
-  /** Plays the animation from where it stands. */
+  /** Plays the animation from its current position. */
   play() {
     if (!this.animated || !this.isConnected) return;
     const loops = this.hasAttribute("loops") ? Number(this.loops) : undefined;
@@ -403,20 +403,20 @@ export class BusImage extends HTMLElement {
     this.#view.toggle({ shape, label: this.#label(shape), title: BusImage.labels[shape] });
   }
 
-  // MARK: - For scripts
+  // MARK: - API
 
   /** One of empty, idle, loading, waiting, loaded and failed; in CSS `:state(loading)`. */
   get state() {
     return this.#state;
   }
 
-  /** The URL that is shown; empty where there is none. */
+  /** The URL of the image shown; empty if there is none. */
   get currentSrc() {
     return this.#shown ?? "";
   }
 }
 
-/** Those who want less motion get no fades, and nothing that plays by itself. */
+/** Disables fades and autoplay for users who prefer reduced motion. */
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 
 function reason({ status = 0, isNetwork }) {
@@ -427,7 +427,7 @@ function reason({ status = 0, isNetwork }) {
   return status === 502 || status === 504 ? "late" : "failed";
 }
 
-/** A property for an attribute. */
+/** Defines a property that reflects an attribute. */
 function reflect(type, name, read) {
   const property = name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
   Object.defineProperty(type.prototype, property, {

@@ -1,10 +1,10 @@
 package import ImageModel
 package import WebGrammar
 
-/// What a client accepts (RFC 9110 §12.5.1), as far as images are concerned.
+/// The formats a client accepts, from the `Accept` field (RFC 9110 §12.5.1).
 ///
-/// Weights count: `q=0` is a refusal. Of several ranges that match a type the most specific one
-/// counts, whatever its order.
+/// Weights are respected, and `q=0` is a refusal. Of several ranges that match a type, the most
+/// specific one counts, regardless of order.
 package struct AcceptHeader: Hashable, Sendable {
     /// A range and its weight in thousandths.
     private struct Range: Hashable {
@@ -14,36 +14,37 @@ package struct AcceptHeader: Hashable, Sendable {
     }
 
     private let ranges: [Range]
-    /// Ranges that are looked at; what lies behind them is ignored.
+    /// The number of ranges evaluated; further ones are ignored.
     private static let rangesMax = 64
 
-    /// Reads the text of the field; `nil` or an empty one accepts everything.
+    /// Parses the field; `nil` or an empty text accepts everything.
     package init(_ text: String?) {
         let parts = (text ?? "").split(separator: ",").prefix(Self.rangesMax)
         ranges = parts.compactMap { Self.range($0) }
     }
 
-    /// The formats of these that are accepted, those with the highest weight first; of the same
-    /// weight in the order given.
+    /// Returns the accepted formats among `formats`, by descending weight; those of equal weight
+    /// keep their order.
     package func accepted(of formats: [ImageFormat]) -> [ImageFormat] {
         let weighed = formats.enumerated().map { (place: $0, format: $1, weight: weight(of: $1)) }
         return weighed.filter { $0.weight > 0 }
             .sorted { ($1.weight, $0.place) < ($0.weight, $1.place) }.map(\.format)
     }
 
-    /// Whether it names the format itself, and not merely a range that it lies in. Browsers say
-    /// `image/*` of what they cannot all show: new formats are for those who name them.
+    /// Whether the field names the format explicitly, and not only by a range that includes it.
+    /// Browsers send `image/*` although they don't support all formats, so newer formats are only
+    /// used for clients that name them.
     package func names(_ format: ImageFormat) -> Bool {
         guard let mime = format.mimeType else { return false }
         return ranges.contains { "\($0.type)/\($0.subtype)" == mime && $0.weight > 0 }
     }
 
-    /// Whether it names JSON.
+    /// Whether the field names JSON.
     package var namesJSON: Bool {
         ranges.contains { $0.type == "application" && $0.subtype == "json" && $0.weight > 0 }
     }
 
-    /// The weight of a format in thousandths.
+    /// Returns the weight of a format in thousandths.
     package func weight(of format: ImageFormat) -> Int {
         guard !ranges.isEmpty else { return 1_000 }
         guard let mime = format.mimeType else { return 0 }
@@ -73,7 +74,7 @@ package struct AcceptHeader: Hashable, Sendable {
             weight: weight)
     }
 
-    /// `0`, `1`, or one of them with at most three decimals (RFC 9110 §12.4.2).
+    /// Parses `0` or `1` with at most three decimals (RFC 9110 §12.4.2), as thousandths.
     private static func thousandths(_ text: Substring) -> Int? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, first == "0" || first == "1" else { return nil }
@@ -88,7 +89,7 @@ package struct AcceptHeader: Hashable, Sendable {
 }
 
 extension StringProtocol {
-    /// The value of `name=value`, without blanks; `nil` for another name.
+    /// Returns the trimmed value of `name=value`; `nil` for another name.
     fileprivate func parameter(_ name: String) -> Substring? {
         let parts = split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].trimmedOfBlanks == name else { return nil }
@@ -97,19 +98,20 @@ extension StringProtocol {
 }
 
 extension AcceptHeader {
-    /// Whether anything is accepted that an image can be.
+    /// Whether any image format is accepted.
     package var acceptsImages: Bool {
         ImageFormat.allCases.contains { weight(of: $0) > 0 }
     }
 
-    /// Those of the formats offered that are better for this client than the source's would be,
-    /// the best first. Who does not name them may not be able to show them, whatever `*/*` says.
+    /// Returns the offered formats that this client prefers to the source's format, the best first.
+    /// A client that doesn't name a format may not support it, even if it sends `*/*`.
     func better(of offered: [ImageFormat]) -> [ImageFormat] {
         let usual = min(weight(of: .jpeg), weight(of: .png))
         return accepted(of: offered.filter { names($0) }).filter { weight(of: $0) >= usual }
     }
 
-    /// A format to make of an image that came in one which is not accepted; `nil`: there is none.
+    /// Returns a format to convert an image to whose own format is not accepted; `nil` if there is
+    /// none.
     package func replacement(for info: ImageInfo) -> ImageFormat? {
         let order: [ImageFormat] =
             info.hasAlpha
@@ -119,45 +121,45 @@ extension AcceptHeader {
     }
 }
 
-/// What clients may say of themselves where a listener looks at it (client hints, RFC 8942).
+/// The client hints that a listener uses (RFC 8942).
 package struct HintSettings: Sendable {
-    /// Pixels in width to which what clients say is rounded up, in ascending order: caches hold few
-    /// variants then. What is beyond the last one is that one.
+    /// The widths in pixels, ascending, to which hints are rounded up, so that caches hold few
+    /// variants. A larger hint is treated as the last width.
     package var widths = [
         160, 320, 480, 640, 768, 960, 1_280, 1_600, 1_920, 2_560, 3_840,
     ]
-    /// The same of pixels a point.
+    /// The pixel ratios to which hints are rounded up.
     package var ratios = [1.0, 1.5, 2.0, 3.0]
-    /// The quality for those who save data, where the path says none.
+    /// The quality for clients that save data, if the path doesn't specify one.
     package var savingQuality: Int? = 50
-    /// How paths are read for those who save data, where a preset of theirs holds.
+    /// The grammar for clients that save data, if a preset applies to them.
     package var savingGrammar: (any URLGrammar)?
 
     package init() {}
 
-    /// Names of fields that are looked at, in the order of `Accept-CH`.
+    /// The names of the fields used, in the order of `Accept-CH`.
     package static let names = ["Sec-CH-Width", "Width", "Sec-CH-DPR", "DPR", "Save-Data"]
-    /// Fields of a width, the newer name first.
+    /// The fields for the width, the newer name first.
     package static let ofWidth = ["Sec-CH-Width", "Width"]
-    /// Fields of pixels a point.
+    /// The fields for the pixel ratio.
     package static let ofRatio = ["Sec-CH-DPR", "DPR"]
-    /// The field of who saves data.
+    /// The field for saving data.
     package static let ofSaving = "Save-Data"
 
-    /// Whether it makes a difference who saves data.
+    /// Whether responses depend on saving data.
     package var looksAtSaving: Bool { savingQuality != nil || savingGrammar != nil }
 }
 
-/// What one client says of itself, as far as it counts.
+/// The hints of a client, reduced to what affects the response.
 package struct ClientHints: Hashable, Sendable {
-    /// Pixels on its screen that the image will cover across, rounded up to the ladder.
+    /// The width of the image on the screen in pixels, rounded up to one of the configured widths.
     package let width: Int?
-    /// Pixels a point, likewise.
+    /// The pixel ratio, rounded up likewise.
     package let ratio: Double?
-    /// Whether it wants few bytes.
+    /// Whether the client asks for less data.
     package let savesData: Bool
 
-    /// Reads the fields; what is no number says nothing.
+    /// Parses the fields; invalid numbers are ignored.
     package init(_ field: (String) -> String?, _ settings: HintSettings) {
         let widths = HintSettings.ofWidth.compactMap { field($0).flatMap { Self.whole($0) } }
         width = widths.first.flatMap { said in
@@ -180,7 +182,7 @@ package struct ClientHints: Hashable, Sendable {
         return number
     }
 
-    /// Digits and at most one point: `1e3`, `inf` and `0x2` are none.
+    /// Parses digits with at most one decimal point; `1e3`, `inf` and `0x2` are invalid.
     private static func decimal(_ text: String) -> Double? {
         let text = text.trimmedOfBlanks
         guard (1...9).contains(text.utf8.count),

@@ -1,33 +1,33 @@
 package import ImageModel
 package import WebGrammar
 
-/// What is asked of the stack for one request, on which of its fields that depends, and how the
-/// answer is to be.
+/// What is requested from the stack for one HTTP request, which of its fields this depends on, and
+/// how to respond.
 package struct RequestPlan: Hashable, Sendable {
     package var request: WebRequest
-    /// Names for `Vary`.
+    /// Field names for `Vary`.
     package var varies: [String] = []
     package var conditions = Conditions()
-    /// Whether errors are objects for programs.
+    /// Whether errors are sent as JSON objects.
     package var wantsJSON = false
-    /// Where facts are answered: how.
+    /// How image properties are formatted, if they are requested.
     package var facts: FactsPlan?
-    /// Where the format of the image is left to the client: what that accepts.
+    /// The formats that the client accepts, if the format is negotiated.
     package var accept: AcceptHeader?
-    /// Which bytes go along with it, in the place of a URL.
+    /// The bytes to upload in place of a URL.
     package var upload: Upload?
-    /// Why it loads the fallback of the image that was asked for.
+    /// The error because of which this loads the fallback image.
     package var fallbackFor: ImageError?
-    /// Whether that image was asked for with headers that say who asks.
+    /// Whether the original request had headers with credentials.
     var fallbackIsPersonal = false
-    /// Frames of an animation that are kept at most.
+    /// The largest number of frames of an animation to keep.
     package var framesMax = 1
-    /// What of EXIF, XMP and IPTC the image has; `nil`: what the request of the stack says.
+    /// The EXIF, XMP and IPTC metadata to keep; `nil` leaves it to the request.
     var metadata: MetadataChoice?
-    /// How the image is written where the path does not say it.
+    /// The output options if the path doesn't specify them.
     package var defaults = OutputDefaults()
 
-    /// Bytes that the stack does not have to fetch.
+    /// Bytes that the stack doesn't have to fetch.
     package enum Upload: Hashable, Sendable {
         /// The body of the request.
         case body
@@ -35,16 +35,16 @@ package struct RequestPlan: Hashable, Sendable {
         case fallback([UInt8])
     }
 
-    /// A request as its path says.
+    /// Creates a plan for a request as specified by its path.
     package init(_ request: WebRequest) { self.request = request }
 
-    /// Whether anybody may keep the answer.
+    /// Whether the response may be cached.
     var isKept: Bool { upload != .body }
 }
 
-// What a path leaves open is chosen for the client.
+// Choosing what a path leaves open.
 extension RequestPlan {
-    /// As the listener loads everything.
+    /// Applies the settings of the listener.
     mutating func apply(_ settings: WebFrontSettings) {
         request.image.timeoutMilliseconds = settings.timeoutMilliseconds
         request.image.context.damaged = request.image.context.damaged ?? settings.damaged
@@ -65,13 +65,14 @@ extension RequestPlan {
         request.image.options.insert(.transformAnimatedImage)
     }
 
-    /// As the path says, or else the listener.
+    /// Sets the metadata to keep, from the path or else from the listener.
     private mutating func keepMetadata(_ usual: MetadataChoice) {
         let choice = request.image.output.metadata ?? usual
         (metadata, request.image.output.metadata) = (choice, choice)
     }
 
-    /// Which sources are answered as files. One of another format than the path names is decoded.
+    /// Sets the formats whose sources are sent unchanged. A source is decoded if the path names
+    /// another format.
     private mutating func pass(_ settings: WebFrontSettings) {
         let named = request.image.output.format
         var formats = (settings.skippedFormats + request.skippedFormats).filter {
@@ -83,15 +84,15 @@ extension RequestPlan {
         request.image.output.passed = formats
     }
 
-    /// Whether the origin is asked, however fresh the image is.
+    /// Whether the origin is asked even if the cached image is fresh.
     var isRevalidation: Bool { request.image.options.contains(.refreshCached) }
 
-    /// Has the origin asked, also where the source failed before.
+    /// Requests revalidation with the origin, even if the source is in the failure cache.
     mutating func revalidate() {
         request.image.options.formUnion([.refreshCached, .retryFailed])
     }
 
-    /// Where nothing is done to an image that keeps all of its metadata, it is its source.
+    /// Sends the source unchanged if no steps are applied and all metadata is kept.
     mutating func settle() {
         guard metadata == .all, request.image.steps.isEmpty else { return }
         var rest = request.image.output
@@ -99,7 +100,7 @@ extension RequestPlan {
         if rest.isDefault { request.image.output.metadata = nil }
     }
 
-    /// Takes the qualities of the listener for what the path leaves open.
+    /// Applies the listener's default quality if the path doesn't specify one.
     mutating func take(qualitiesOf defaults: OutputDefaults) {
         guard request.kind == .image, request.image.output.quality == nil else { return }
         let qualities = defaults.qualities(besides: request.formatQualities)
@@ -110,32 +111,32 @@ extension RequestPlan {
         }
     }
 
-    /// Completes the output, once its format is chosen.
+    /// Completes the output options once the format is chosen.
     mutating func complete(by defaults: OutputDefaults) {
         guard request.kind == .image else { return }
         self.defaults = defaults
         defaults.complete(&request.image.output, of: request.image.url)
     }
 
-    /// The format, by the field `Accept`.
+    /// Chooses the format according to the `Accept` field.
     mutating func negotiate(
         _ field: String?, offered: [ImageFormat], _ outputDefaults: OutputDefaults = .init()
     ) {
         guard request.negotiatesFormat else { return }
         varies.append("Accept")
         var header = AcceptHeader(field)
-        // A client that accepts nothing but JSON wants errors in that form, and any image.
+        // A client that accepts only JSON wants errors in that format, and accepts any image.
         if header.namesJSON, !header.acceptsImages { header = AcceptHeader(nil) }
         accept = header
         let chosen = header.better(of: offered)
         guard let best = chosen.first else {
-            // The stack mostly writes JPEG then.
+            // The stack then usually encodes JPEG.
             request.image.output.quality =
                 request.formatQualities[.jpeg] ?? request.image.output.quality
             return
         }
-        // One that is accepted gives way where the image is too large for it; what else is said of
-        // a format needs one that is named.
+        // Leaving the choice to the stack allows another accepted format if the image is too large
+        // for the first one. Format-specific options require a fixed format.
         let accepted = chosen.filter(OutputOptions.acceptable.contains)
         if accepted.first == best, request.formatQualities.isEmpty,
             !request.image.output.keepsHDR, !accepted.contains(where: outputDefaults.isSaid)
@@ -148,7 +149,7 @@ extension RequestPlan {
         }
     }
 
-    /// The format is that of the source, whatever the client accepts.
+    /// Uses the source's format, whatever the client accepts.
     mutating func keepFormat() {
         guard request.negotiatesFormat else { return }
         let format = OutputDefaults.format(ofSource: request.image.url) ?? .jpeg
@@ -156,8 +157,8 @@ extension RequestPlan {
             request.formatQualities[format] ?? request.image.output.quality
     }
 
-    /// The size, where the path says none; the pixels a point, where it says a size; the quality
-    /// of those who save data. The sizes of IIIF are what they say.
+    /// Applies client hints: the size if the path specifies none, the pixel ratio if it specifies a
+    /// size, and the quality for clients that save data. IIIF sizes are exact and are not changed.
     mutating func heed(_ hints: ClientHints, _ settings: HintSettings) {
         guard request.kind == .image else { return }
         if settings.looksAtSaving { varies.append(HintSettings.ofSaving) }
@@ -179,7 +180,7 @@ extension RequestPlan {
         }
     }
 
-    /// The same image in another format, which is accepted.
+    /// Returns a plan for the same image in another format, which is accepted.
     func asking(for format: ImageFormat) -> RequestPlan {
         var plan = self
         plan.accept = nil
@@ -193,10 +194,10 @@ extension RequestPlan {
         return plan
     }
 
-    /// Whether more frames of an animation than one are wanted.
+    /// Whether more than one frame of an animation is requested.
     var keepsFrames: Bool { request.image.options.contains(.transformAnimatedImage) }
 
-    /// The same with one frame of an animation, which has too many of them.
+    /// Returns a plan for one frame of an animation with too many frames.
     func asStill() -> RequestPlan {
         var plan = self
         plan.framesMax = 1
@@ -204,7 +205,7 @@ extension RequestPlan {
         return plan
     }
 
-    /// The load of what is shown in its place.
+    /// Returns the plan for loading the fallback.
     func falling(back settings: FallbackSettings, after error: ImageError) -> RequestPlan {
         var plan = self
         plan.fallbackFor = error
@@ -220,7 +221,7 @@ extension RequestPlan {
 }
 
 extension TransformStep {
-    /// Whether imgproxy does it before it scales.
+    /// Whether imgproxy applies the step before it scales.
     fileprivate var isBeforeResize: Bool {
         switch self {
         case .trim, .rotate, .flip, .crop, .cropTo, .cropRatio: true
@@ -229,21 +230,22 @@ extension TransformStep {
     }
 }
 
-/// Fields of a request that go along to the origin of its image (imgproxy's
-/// `IMGPROXY_REQUEST_HEADERS_PASSTHROUGH`). The coordinator permits them by the profile `web`
+/// Request fields that are passed to the origin of an image (imgproxy's
+/// `IMGPROXY_REQUEST_HEADERS_PASSTHROUGH`). The coordinator permits them in the profile `web`
 /// (SEMANTICS §14.11).
 package struct PassedHeaders: Hashable, Sendable {
-    /// Names, as the operator writes them.
+    /// The names as specified by the operator.
     private let names: [String]
-    /// The sources that get them; `nil`: all.
+    /// The sources that receive them; `nil` for all.
     private let sources: [SourcePattern]?
 
-    /// Nothing is passed.
+    /// Passes no fields.
     package init() { (names, sources) = ([], nil) }
 
-    /// Names with commas between, and beginnings of the sources that get them. Throws for a field
-    /// that is the loader's own, and for one that may say who asks where the sources are not named:
-    /// a page of a stranger could have a browser send it to any host.
+    /// Parses comma-separated names, with patterns for the sources that receive them. Throws for a
+    /// field that the loader sets itself, and for a field that may contain credentials if the
+    /// sources are not restricted: otherwise a malicious page could make a browser send it to any
+    /// host.
     package init(names text: String, sources: [SourcePattern]?) throws(GrammarError) {
         var names: [String] = []
         for name in text.split(separator: ",").map({ String($0.trimmedOfBlanks) }) {
@@ -274,14 +276,14 @@ package struct PassedHeaders: Hashable, Sendable {
         }
     }
 
-    /// Whether a field is among them, in any case.
+    /// Whether a field is passed, ignoring case.
     package func has(_ name: String) -> Bool { Self.has(name, in: names) }
 
     private static func has(_ name: String, in names: [String]) -> Bool {
         names.contains { $0.lowercased() == name.lowercased() }
     }
 
-    /// The names whose fields the source of this URL gets.
+    /// Returns the names of the fields passed to the source with this URL.
     func names(for url: String) -> [String] {
         guard let sources, !SourcePattern.permit(sources, url) else { return names }
         return []
@@ -289,8 +291,9 @@ package struct PassedHeaders: Hashable, Sendable {
 }
 
 extension RequestPlan {
-    /// The origin gets these fields of the request, and the answer depends on them. Throws for a
-    /// value that is not UTF-8: it could not be passed on as it is, nor be told from others.
+    /// Passes these fields of the request to the origin; the response depends on them. Throws for a
+    /// value that is not UTF-8, which could neither be passed on unchanged nor be distinguished
+    /// from others.
     mutating func take(
         _ passed: PassedHeaders, of field: (String) -> String?
     ) throws(GrammarError) {

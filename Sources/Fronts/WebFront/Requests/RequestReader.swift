@@ -2,24 +2,24 @@ import ImageModel
 import JSON
 import WebGrammar
 
-/// What follows from the head of a request.
+/// What to do after reading the head of a request.
 package enum Verdict: Hashable, Sendable {
-    /// The stack is asked.
+    /// Send a request to the stack.
     case load(RequestPlan)
-    /// It is answered here.
+    /// Respond immediately.
     case answer(TextAnswer)
 }
 
-/// Decides what a request wants. Pure: no sockets, no clock.
+/// Interprets HTTP requests. Pure: uses neither sockets nor a clock.
 package struct RequestReader: Sendable {
     private let settings: WebFrontSettings
 
     package init(_ settings: WebFrontSettings) { self.settings = settings }
 
-    /// Behind it stands what `/info` is asked about.
+    /// The prefix of targets that request image properties.
     private static let factsPrefix = "/info/"
 
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: The current time in seconds since 1970.
     package func verdict(on head: IncomingRequest, now: Int) -> Verdict {
         do throws(GrammarError) {
             if let refusal = refusalOfHost(head) { return .answer(refusal) }
@@ -50,7 +50,7 @@ package struct RequestReader: Sendable {
         head.field("Accept").map { AcceptHeader($0).namesJSON } ?? false
     }
 
-    /// Why a host is not answered (RFC 9110 §15.5.20); `nil`: it is.
+    /// Returns the refusal of a host that is not served (RFC 9110 §15.5.20), or `nil`.
     private func refusalOfHost(_ head: IncomingRequest) -> TextAnswer? {
         guard !settings.hosts.isEmpty else { return nil }
         let named = (head.field("Host") ?? "").lowercased()
@@ -71,7 +71,7 @@ package struct RequestReader: Sendable {
             field: head.field)
     }
 
-    /// What may be asked of a path, and by which pages (Fetch standard, section 3.2.2).
+    /// Responds to `OPTIONS`: allowed methods, and CORS preflights (Fetch standard, section 3.2.2).
     private func options(for head: IncomingRequest) -> TextAnswer {
         var fields = [AnswerHead.Field("Allow", methods)]
         if !settings.crossOrigin.isNone, head.field("Access-Control-Request-Method") != nil {
@@ -85,13 +85,13 @@ package struct RequestReader: Sendable {
         return TextAnswer(AnswerHead(204, fields), [])
     }
 
-    /// Names of fields with commas between (RFC 9110 §5.6.1), as much as anybody needs.
+    /// Whether a text is a reasonably short, comma-separated list of field names (RFC 9110 §5.6.1).
     private static func areNames(_ text: String) -> Bool {
         (1...1_024).contains(text.utf8.count)
             && text.split(separator: ",").allSatisfy { HTTPHeader.isToken($0.trimmedOfBlanks) }
     }
 
-    /// Why the body of a request is not even read; `nil`: it is.
+    /// Returns the refusal of a request before its body is read, or `nil` to read the body.
     package func refusalOfBody(_ head: IncomingRequest) -> TextAnswer? {
         guard !["GET", "HEAD", "OPTIONS"].contains(head.method) else {
             return settings.answers.sentence(413, "a \(head.method) has no body here: leave it out")
@@ -138,7 +138,8 @@ package struct RequestReader: Sendable {
         return try load(request, head, now, hints)
     }
 
-    /// Facts are those of the source: what would change the image is refused, not left out.
+    /// Converts a request for an image to one for properties of its source. Options that would
+    /// change the image are refused instead of being ignored.
     private func facts(of request: WebRequest) throws(GrammarError) -> WebRequest {
         guard request.kind == .image, request.image.steps.isEmpty,
             request.image.output.isDefault, request.formatQualities.isEmpty
@@ -164,9 +165,9 @@ package struct RequestReader: Sendable {
         return settled(plan)
     }
 
-    /// Whether an operator asks for what the origin has now (RFC 9111 §5.2.1.4, §5.4). What others
-    /// say of that is ignored: it would be load for origins. All that decides is looked at through
-    /// the head, so that an answer to one request is none to the other.
+    /// Whether an operator requests revalidation with the origin (RFC 9111 §5.2.1.4, §5.4). Such
+    /// directives of other clients are ignored, because they would put load on origins. All fields
+    /// are read through `head`, so that the cached response depends on them.
     private func revalidates(_ head: IncomingRequest) -> Bool {
         guard let operators = settings.operators else { return false }
         let words = [head.field("Cache-Control"), head.field("Pragma")].compactMap { $0 }
@@ -175,7 +176,7 @@ package struct RequestReader: Sendable {
         return operators.permits(head.field("Authorization"))
     }
 
-    /// An image that came along is worked on as one with a URL.
+    /// Interprets an upload, which is processed like an image with a URL.
     private func readUpload(
         _ head: IncomingRequest, _ uploads: UploadSettings, _ now: Int
     ) throws(GrammarError) -> Verdict {
@@ -202,7 +203,7 @@ package struct RequestReader: Sendable {
             plan.varies = settings.facts.form.varies
             plan.request.image.facts = settings.facts.form.wanted
         }
-        // Those who save data have a quality of their own.
+        // A separate quality applies to clients that save data.
         let saves = hints?.savesData == true && settings.hints?.savingQuality != nil
         if !saves { plan.take(qualitiesOf: settings.output) }
         if settings.negotiates {
@@ -224,7 +225,7 @@ package struct RequestReader: Sendable {
 }
 
 extension ImageAnswer {
-    /// Nothing that could be made of the image is accepted (RFC 9110 §15.5.7).
+    /// Returns the response if no possible format is accepted (RFC 9110 §15.5.7).
     func notAcceptable(_ plan: RequestPlan) -> TextAnswer {
         sentence(
             406, "no format is accepted that an image could have: accept image/*",
@@ -232,17 +233,17 @@ extension ImageAnswer {
     }
 }
 
-/// A request as it came in, whatever server it came to: what its head says.
+/// The head of an incoming request, independent of the server implementation.
 package struct IncomingRequest {
     package let method: String
-    /// Path and query as they were written.
+    /// The undecoded path and query.
     package let target: String
-    /// The value of a field, whatever the case of its name; where it has several lines, of all
-    /// (RFC 9110 §5.3).
+    /// Returns the value of a field, ignoring the case of its name; several lines are combined (RFC
+    /// 9110 §5.3).
     package let field: (String) -> String?
 
-    /// Takes a request whose target may be in absolute form (RFC 9112 §3.2.2): the host that it
-    /// names takes the place of the field `Host`.
+    /// Creates a request whose target may be in absolute form (RFC 9112 §3.2.2): its host then
+    /// replaces the field `Host`.
     package init(_ method: String, _ target: String, field: @escaping (String) -> String?) {
         self.method = method
         guard let (host, rest) = Self.parts(ofAbsolute: target) else {
@@ -266,33 +267,33 @@ package struct IncomingRequest {
     /// The target without its query.
     package var path: Substring { target.prefix { $0 != "?" } }
 
-    /// Bytes of the body, where their count is said.
+    /// The size of the body in bytes, if specified.
     var bodyBytes: Int? { field("Content-Length").flatMap { Int($0) } }
 }
 
-/// What a listener makes of a request target, for people who wonder why it answers as it does.
-/// Pure: no sockets, no clock.
+/// Explains how a listener interprets a request target, for troubleshooting. Pure: uses neither
+/// sockets nor a clock.
 package struct TargetExplanation: Hashable, Sendable, Encodable {
-    /// The status of a target that is answered without asking the stack; `nil`: the stack is asked.
+    /// The status if the response doesn't involve the stack; `nil` if it does.
     package var status: UInt16?
-    /// What that answer says.
+    /// The text of that response.
     package var answer: String?
-    /// What is answered: image, source, facts.
+    /// What is returned: an image, a source or image properties.
     package var kind: String?
-    /// Its URL.
+    /// The URL of the source.
     package var source: String?
-    /// The steps by their keys, in their order.
+    /// The keys of the steps, in order.
     package var steps: [String] = []
-    /// The format, or those among which the image decides; `nil`: that of the source.
+    /// The format, or the candidates among which the image decides; `nil` for that of the source.
     package var format: String?
-    /// Fields of the request on which the answer depends.
+    /// The request fields on which the response depends.
     package var varies: [String] = []
-    /// The text under which the result is cached, where no header of the request says more.
+    /// The cache key of the result, unless request headers affect it.
     package var key: String?
-    /// Where it is now: memory, disk or none; `nil`: nobody was asked.
+    /// Where the result is cached now: memory, disk or none; `nil` if not queried.
     package var cached: String?
 
-    /// Explains what follows from the head of a request.
+    /// Explains a verdict.
     package init(_ verdict: Verdict) {
         switch verdict {
         case .answer(let answer):
@@ -321,7 +322,7 @@ package struct TargetExplanation: Hashable, Sendable, Encodable {
         case status, answer, kind, source, steps, format, varies, key, cached
     }
 
-    /// Every name is there; what is not known is null.
+    /// Encodes all members; unknown values are null.
     package func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Names.self)
         try members.encode(status.map { Int($0) }, forKey: .status)
@@ -335,10 +336,10 @@ package struct TargetExplanation: Hashable, Sendable, Encodable {
         try members.encode(cached, forKey: .cached)
     }
 
-    /// One JSON object, and a line end.
+    /// The explanation as a JSON object, with a trailing line feed.
     package var json: String { ((try? JSONWriter.text(self)) ?? "{}") + "\n" }
 
-    /// A line for each thing that is known.
+    /// The explanation with one line per known property.
     package var text: String {
         var lines: [(String, String)] = []
         func add(_ name: String, _ value: String?) {

@@ -1,28 +1,28 @@
 import Imagebus
 import MicroHTTPD
 
-/// Answers that were made before, given again while they stand: the same request costs a look-up
-/// and a look at its voucher, and no reading of the URL, no copy of the image, no writing of the
-/// head. Where the same head was answered, its fields are not looked at either. One thread.
+/// Recent responses, repeated while they are valid. A repeated request costs a lookup and a check
+/// of its voucher; the URL isn't parsed, the image isn't copied, and the head isn't generated. If
+/// the request head is identical, its fields aren't evaluated either. Single-threaded.
 ///
-/// An answer depends on the method, the target, the fields that were looked at while it was made,
-/// and the second (`max-age`, and the end of a signed URL). Bounded: beyond its limits all are
-/// forgotten; those in use come back with their next request.
+/// A response depends on the method, the target, the fields read while it was generated, and the
+/// current second (because of `max-age` and the expiry of signed URLs). Bounded: when a limit is
+/// exceeded, all responses are dropped; those in use return with their next request.
 final class HotAnswers {
     private final class Answer {
         let method: String
         let fields: LookedAt
-        /// Seconds since 1970.
+        /// The second it was generated in, in seconds since 1970.
         let second: Int64
         let voucher: AnswerVoucher
         var standing: Standing
-        /// How often it was given again.
+        /// How often it was repeated.
         var uses = 0
         /// Whether its body is sent from a file.
         var isInFile = false
-        /// Bytes that it takes: body, target, and what else is said of it.
+        /// Its memory in bytes: body, target and overhead.
         var cost: Int
-        /// Heads that it answered.
+        /// The request heads that it answered.
         var heads: [HeadCopy] = []
 
         init(
@@ -34,7 +34,7 @@ final class HotAnswers {
         }
     }
 
-    /// An answer that stands, the URL of its source, and where that came from.
+    /// A valid response, with the URL of its source and where the image came from.
     struct Standing {
         var reply: HTTPReply
         let source: String
@@ -43,25 +43,27 @@ final class HotAnswers {
 
     private var answers: [String: [Answer]] = [:]
     private var bytes = 0
-    /// Answers whose bodies are in files.
+    /// The number of responses with bodies in files.
     private var files = 0
 
-    /// Bytes that are kept.
+    /// The maximum total size in bytes.
     private static let bytesMax = 64 << 20
-    /// Bytes of one answer besides body and target.
+    /// The overhead per response in bytes, besides body and target.
     private static let overheadBytes = 2_048
-    /// Of one body.
+    /// The maximum size of a body.
     private static let bodyBytesMax = 1 << 20
     private static let targetsMax = 16_384
-    /// Of one target: for different fields, such as `Accept`.
+    /// The maximum number of responses per target, for different values of fields such as `Accept`.
     private static let variantsMax = 4
-    /// An answer that is given so often within its second is sent from a file, if its body has so
-    /// many bytes: the copies that this saves then cost more than the file. And how many there are.
+    /// A response repeated this often within its second is sent from a file if its body has at
+    /// least this many bytes: from then on, avoiding the copies saves more than the file costs.
+    /// Also limits the number of files.
     private static let (usesBeforeFile, fileBytesMin, filesMax) = (8, 16 << 10, 512)
-    /// Heads of one answer, and bytes of one of them.
+    /// The maximum number of heads per response, and the maximum size of each in bytes.
     private static let (headsMax, headBytesMax) = (4, 2_048)
 
-    /// The answer to a request whose head was answered before, byte for byte.
+    /// Returns the response to a request whose head is identical, byte for byte, to one answered
+    /// before.
     func answer(toHeadOf exchange: EventedExchange, at second: Int64) -> Standing? {
         let known = answers[exchange.target]?.first { answer in
             answer.second == second && answer.heads.contains { exchange.has($0) }
@@ -70,7 +72,7 @@ final class HotAnswers {
         return use(known)
     }
 
-    /// The answer to a request that says the same in all that was looked at.
+    /// Returns the response to a request that has the same values in all fields that were read.
     func answer(to exchange: EventedExchange, at second: Int64) -> Standing? {
         let known = answers[exchange.target]?.first {
             $0.method == exchange.method && $0.second == second
@@ -93,7 +95,7 @@ final class HotAnswers {
         return answer.standing
     }
 
-    /// From now on the same head is known.
+    /// Remembers the head of a request for a response.
     private func note(_ exchange: EventedExchange, _ answer: Answer) {
         guard answer.heads.count < Self.headsMax, let head = exchange.headCopy,
             head.byteCount <= Self.headBytesMax, bytes + head.byteCount <= Self.bytesMax
@@ -103,7 +105,7 @@ final class HotAnswers {
         answer.heads.append(head)
     }
 
-    /// Keeps an answer. Returns it in the form in which it is sent.
+    /// Stores a response. Returns it in the form in which it is sent.
     func keep(
         _ reply: HTTPReply, to head: (method: String, target: String), _ fields: LookedAt,
         at second: Int64, _ voucher: AnswerVoucher, from source: String, _ cache: CacheResult?
@@ -113,7 +115,7 @@ final class HotAnswers {
         if bytes + cost > Self.bytesMax || answers.count >= Self.targetsMax { forgetAll() }
         let reply = reply.prepared()
         var known = answers[head.target] ?? []
-        // What is of another second is of no use.
+        // Drops responses of earlier seconds, which can't be reused.
         let kept = known.filter {
             $0.second == second && !($0.method == head.method && $0.fields == fields)
         }
@@ -131,23 +133,24 @@ final class HotAnswers {
         return reply
     }
 
-    /// Other settings make other answers.
+    /// Drops all responses because the settings have changed.
     func forgetAll() {
         answers = [:]
         (bytes, files) = (0, 0)
     }
 }
 
-/// Fields of a request that were looked at, and what they said.
+/// The request fields that were read, with their values.
 struct LookedAt: Equatable {
-    /// Bytes: texts are equal by meaning, and what says who asks must not be.
+    /// Bytes, because strings compare by canonical equivalence, which must not be used for
+    /// credentials.
     private var values: [String: [UInt8]?] = [:]
 
     mutating func note(_ name: String, _ value: String?) {
         values[name] = .some(value.map { Array($0.utf8) })
     }
 
-    /// Whether another request says the same in all of them, byte for byte.
+    /// Whether another request has the same values in all of them, byte for byte.
     func areSame(_ field: (String) -> String?) -> Bool {
         values.allSatisfy { name, value in
             guard let other = field(name) else { return value == nil }

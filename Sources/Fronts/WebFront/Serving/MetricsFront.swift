@@ -6,8 +6,8 @@ package import Messages
 package import MicroHTTPD
 import Reporting
 
-/// Answers `/metrics` on a listener of its own: the figures of a front, and behind them those of
-/// the stack, where it answers in time. One thread, that of its loop.
+/// Serves `/metrics` on a separate listener: the metrics of a front, followed by those of the stack
+/// if it answers in time. Single-threaded, on its loop.
 package final class MetricsFront: SideFront {
     private let client: ImagebusClient
     private let crossOrigin: CrossOriginAccess
@@ -17,12 +17,12 @@ package final class MetricsFront: SideFront {
     private var isAsking = false
     private var limit: Instant?
 
-    /// How long the stack has to answer.
+    /// The timeout for the stack's answer.
     private static let stackMilliseconds = 2_000
-    /// Those who may wait for it.
+    /// The maximum number of requests waiting for it.
     private static let waitingMax = 64
 
-    /// `crossOrigin`: pages that may read it.
+    /// `crossOrigin` specifies the pages that may read the metrics.
     package init(
         _ client: ImagebusClient, crossOrigin: CrossOriginAccess,
         figures: @escaping () -> FrontMetrics
@@ -34,7 +34,7 @@ package final class MetricsFront: SideFront {
     /// Readable when the stack has answered.
     package var descriptor: Int32 { mailbox.descriptor }
 
-    /// When `look` is due at the latest.
+    /// When to call `look`.
     package var nextLook: Instant? { waiting.isEmpty ? nil : limit }
 
     package func handle(_ exchange: EventedExchange) {
@@ -56,7 +56,7 @@ package final class MetricsFront: SideFront {
         waiting.removeAll { $0 === exchange }
     }
 
-    /// Takes what the stack has answered.
+    /// Handles the answer of the stack.
     package func takeAnswers() {
         var answers: [StatusReport?] = []
         mailbox.drain(into: &answers)
@@ -65,7 +65,7 @@ package final class MetricsFront: SideFront {
         tell(answer)
     }
 
-    /// A stack that does not answer in time is left out.
+    /// Responds without the stack's metrics on timeout.
     package func look(at now: Instant) {
         if let limit, now >= limit { tell(nil) }
     }
@@ -74,7 +74,8 @@ package final class MetricsFront: SideFront {
         isAsking = true
         limit = .now().adding(milliseconds: Self.stackMilliseconds)
         let (client, mailbox) = (client, mailbox)
-        // On the client's own thread: a pool of threads would need more than a sandbox leaves.
+        // Uses the client's own thread, because the sandbox doesn't leave enough threads for a
+        // thread pool.
         Task.detached(executorPreference: client.executor) {
             let report = try? await client.status()
             _ = mailbox.post(report)
@@ -107,18 +108,18 @@ package final class MetricsFront: SideFront {
     }
 }
 
-/// The figures of a front in the text format of Prometheus.
+/// The metrics of a front in the Prometheus text format.
 package struct FrontMetrics: Hashable, Sendable {
     package var requests: RequestCounters
-    /// Requests whose answers were not sent to the end.
+    /// The number of requests whose responses are not fully sent.
     package var inFlight: Int
-    /// Connections that are open.
+    /// The number of open connections.
     package var connections: Int
-    /// Connections that were closed at the limit of their address.
+    /// The number of connections closed because of the per-address limit.
     package var refusedConnections: UInt64
-    /// Answers that are being sent, and those that were refused for them.
+    /// The responses being sent, and those refused because of them.
     package var unread: UnreadAnswers
-    /// Connections that were closed since their peers read too slowly.
+    /// The number of connections closed because the client read too slowly.
     package var slowReaders: UInt64
 
     package init(
@@ -130,7 +131,7 @@ package struct FrontMetrics: Hashable, Sendable {
         self.slowReaders = slowReaders
     }
 
-    /// Complete lines; those of the stack may follow.
+    /// Complete lines; those of the stack may be appended.
     package var text: String { families.map(\.text).joined() }
 
     private var families: [MetricFamily] {

@@ -3,51 +3,50 @@ package import Messages
 package import MicroHTTPD
 package import Observability
 
-/// What a front knows of a request from its head to the end of its answer; the note of its
-/// exchange.
+/// The state of a request from its head to the end of its response, attached to its exchange.
 package final class OpenRequest {
     let begun: Instant
     let peer: PeerAddress
-    /// The client that a trusted proxy names, else the peer; `nil` as long as nobody asks.
+    /// The client as named by a trusted proxy, otherwise the peer; `nil` until needed.
     var client: String?
-    /// Whether a trusted proxy passed it on.
+    /// Whether a trusted proxy forwarded the request.
     var isFromProxy = false
-    /// By which names logs find it; `nil` as long as nobody asks.
+    /// The identifiers used in logs; `nil` until needed.
     var ids: RequestIDs?
     var source: String?
-    /// The load that it waits for.
+    /// The number of the load it waits for.
     var load: UInt64?
-    /// The name of the error that it is answered with.
+    /// The name of the error in the response.
     var error: String?
-    /// Where the image came from that it is answered with.
+    /// Where the image in the response came from.
     var cache: CacheResult?
-    /// What is being sent of it and counts as not read.
+    /// The part of the response that counts as unread while it is being sent.
     var unread: UnreadAnswers.Answer?
-    /// Which token for uploads it had.
+    /// The number of the upload token it presented.
     var token: Int?
-    /// Whether it asks for nothing but whether the process is there and can answer.
+    /// Whether it is a health check.
     var isHealthCheck = false
 
     init(begun: Instant, peer: PeerAddress) { (self.begun, self.peer) = (begun, peer) }
 }
 
-/// The requests of a front from their heads to the ends of their answers: counts them, and has each
-/// written into the access log.
+/// The requests of a front from their heads to the ends of their responses. Counts them and writes
+/// the access log.
 package final class OpenRequests {
     private let log: AccessLog?
-    /// What became of those that are over.
+    /// The counters of completed requests.
     package private(set) var counters = RequestCounters()
 
-    /// With a `log`, each request has a line there.
+    /// Creates an empty set; with a `log`, each request is logged.
     package init(log: AccessLog? = nil) { self.log = log }
 
-    /// Those whose answers were not sent to the end.
+    /// The number of requests whose responses are not fully sent.
     package private(set) var count = 0
 
-    /// Whether lines are written.
+    /// Whether requests are logged.
     package var isLogged: Bool { log != nil }
 
-    /// A request has come as a whole.
+    /// Registers a request that has been received completely.
     package func begin(_ exchange: EventedExchange) -> OpenRequest {
         let request = OpenRequest(begun: .now(), peer: exchange.peer)
         exchange.note = request
@@ -55,13 +54,13 @@ package final class OpenRequests {
         return request
     }
 
-    /// It asks for something made of this source.
+    /// Records the source that a request refers to.
     package func name(_ source: String, of exchange: EventedExchange) {
         guard log != nil else { return }
         exchange.open?.source = source
     }
 
-    /// It is over. Returns what was known of it.
+    /// Ends a request and returns its state.
     @discardableResult
     package func end(_ exchange: EventedExchange, _ end: HTTPEnd) -> OpenRequest? {
         guard let request = exchange.open else { return nil }
@@ -78,7 +77,7 @@ package final class OpenRequests {
         return request
     }
 
-    /// Health checks come all the time: only those that fail have a line.
+    /// Logs a request. Health checks are frequent, so they are only logged if they fail.
     private func write(
         _ request: OpenRequest, of exchange: EventedExchange, _ end: HTTPEnd, _ bytes: Int,
         at now: Instant
@@ -98,7 +97,7 @@ package final class OpenRequests {
 }
 
 extension EventedExchange {
-    /// `nil` once it is over.
+    /// The state of the request; `nil` once it has ended.
     var open: OpenRequest? { note as? OpenRequest }
 }
 
@@ -108,33 +107,34 @@ extension Instant {
     }
 }
 
-/// What became of the requests of a front. A value without a clock.
+/// Counters of completed requests. A value without a clock.
 package struct RequestCounters: Hashable, Sendable {
-    /// Requests that were answered to the end, by status from `statuses.lowerBound` on.
+    /// The number of completed requests by status, starting at `statuses.lowerBound`.
     private var answered = [UInt64](repeating: 0, count: statuses.count)
-    /// Those among them that the client had already.
+    /// The number of those answered with 304.
     package private(set) var notModified: UInt64 = 0
-    /// Requests whose peer left before.
+    /// The number of requests whose peer disconnected early.
     package private(set) var abandoned: UInt64 = 0
-    /// Bytes of bodies.
+    /// The total size of response bodies in bytes.
     package private(set) var bytes: UInt64 = 0
-    /// From the end of the head to the end of the answer, of those that were answered.
+    /// The durations of completed requests, from the end of the request head to the end of the
+    /// response.
     package private(set) var durations = LatencyHistogram()
 
-    /// Other statuses count as the nearest of these.
+    /// The statuses counted separately; others count as the nearest of these.
     package static let statuses: ClosedRange<UInt16> = 100...599
 
     package init() {}
 
-    /// All that were answered.
+    /// The total number of completed requests.
     package var answeredCount: UInt64 { answered.reduce(0, &+) }
 
-    /// Those that were answered, by status; none that never was.
+    /// The number of completed requests by status, omitting zeros.
     package var byStatus: [(status: UInt16, count: UInt64)] {
         zip(Self.statuses, answered).filter { $0.1 > 0 }.map { ($0.0, $0.1) }
     }
 
-    /// A request was answered to the end.
+    /// Counts a completed request.
     package mutating func answered(
         _ status: UInt16, bytes count: Int, from begin: Instant, to end: Instant
     ) {
@@ -145,37 +145,38 @@ package struct RequestCounters: Hashable, Sendable {
         durations.record(from: begin, to: end)
     }
 
-    /// A peer left before its answer was there.
+    /// Counts a request whose peer disconnected early.
     package mutating func left() { abandoned &+= 1 }
 }
 
-/// A line of JSON for each request, in which neither a signature nor a query is: who reads logs may
-/// not ask for what is signed, nor sign in at an origin.
+/// An access log with one line of JSON per request. It contains neither signatures nor queries, so
+/// that reading the log does not enable anyone to request signed URLs or to authenticate at an
+/// origin.
 package struct AccessLog: Sendable {
     private let log: Log
-    /// What stands before all paths.
+    /// The prefix of all paths.
     package var pathPrefix = ""
 
-    /// What is known of a request that is over.
+    /// The logged properties of a completed request.
     package struct Line: Hashable, Sendable {
         package var method: String
         package var target: String
-        /// The URL of the image that it asked for; nil where the target was not read.
+        /// The URL of the requested image; `nil` if the target wasn't parsed.
         package var source: String?
         package var peer: String
-        /// The client that a trusted proxy names; else the peer.
+        /// The client as named by a trusted proxy, otherwise the peer.
         package var client: String
-        /// nil: the peer left before.
+        /// The status; `nil` if the peer disconnected early.
         package var status: UInt16?
-        /// The name of the error that was reported.
+        /// The name of the reported error.
         package var error: String?
         /// Where the image came from.
         package var cache: CacheResult?
-        /// The names of the request; nil: it needed none.
+        /// The identifiers of the request; `nil` if it needed none.
         package var ids: RequestIDs?
-        /// Which of the tokens for uploads it had, counted from 1.
+        /// The number of the upload token it presented, counted from 1.
         package var token: Int?
-        /// Of the body.
+        /// The size of the body.
         package var bytes: Int
         package var microseconds: Int64
 
@@ -189,7 +190,7 @@ package struct AccessLog: Sendable {
         }
     }
 
-    /// Writes lines to a log that has them in JSON, from level info on.
+    /// Writes to a JSON log at level info.
     package init(_ log: Log) { self.log = log }
 
     package func write(_ line: Line) {
@@ -215,23 +216,24 @@ package struct AccessLog: Sendable {
         return fields
     }
 
-    /// The prefix is no signature, which is what a path begins with.
+    /// Returns the reduced path. The path prefix is kept, because it precedes the signature.
     private func path(of target: String) -> String {
         let isBelow = !pathPrefix.isEmpty && target.hasPrefix("\(pathPrefix)/")
         let rest = isBelow ? String(target.dropFirst(pathPrefix.count)) : target
         return (isBelow ? pathPrefix : "") + ReducedPath.text(of: rest)
     }
 
-    /// A method is whatever a stranger says.
+    /// Truncates a method, which is untrusted input.
     private static func word(_ text: String) -> String {
         text.utf8.count <= 16 ? text : String(text.prefix(16)) + "…"
     }
 }
 
-/// What of a path and of a source may stand in a log.
+/// Reduces paths and source URLs to what may be logged.
 package enum ReducedPath {
-    /// The first options of a path: no signature, which comes first, and nothing of the source,
-    /// which comes last and may be encoded. Text that is no short option ends it.
+    /// Returns the leading options of a path, without the signature, which comes first, and the
+    /// source, which comes last and may be encoded. Stops at the first part that is not a short
+    /// option.
     package static func text(of target: String) -> String {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         let parts = path.split(separator: "/", maxSplits: partsMax, omittingEmptySubsequences: true)
@@ -242,8 +244,7 @@ package enum ReducedPath {
         return "/" + (options.map(String.init) + (isCut ? ["…"] : [])).joined(separator: "/")
     }
 
-    /// A URL without who signs in there, its query and its fragment; of data nothing but that it is
-    /// some.
+    /// Returns a URL without user info, query and fragment; for a `data:` URL only the scheme.
     package static func source(_ url: String) -> String {
         guard let colon = url.firstIndex(of: ":") else { return "…" }
         let scheme = url[..<colon]
@@ -254,14 +255,14 @@ package enum ReducedPath {
         return "\(scheme)://\(host)\(rest[authority.endIndex...])"
     }
 
-    /// What the server has itself.
+    /// Paths served by the server itself.
     private static let ownPaths: Set<String> = ["live", "health", "ready", "healthcheck"]
     private static let partsMax = 64
-    /// Base64 of less than this says no more than nine bytes.
+    /// Shorter Base64 text encodes at most nine bytes.
     private static let wordBytesMax = 12
 
-    /// `w:300`, `rs:fill:300:400`, `fit-in`, `300x200`: words of letters, digits and signs, each
-    /// short, and among them none that begins a URL.
+    /// Whether a part looks like an option such as `w:300`, `rs:fill:300:400`, `fit-in` or
+    /// `300x200`: short words of letters, digits and signs that don't begin a URL.
     private static func isOption(_ part: Substring) -> Bool {
         let words = part.split(
             omittingEmptySubsequences: false, whereSeparator: { ":,()".contains($0) })

@@ -8,9 +8,10 @@ package import MicroHTTPD
 package import Observability
 package import WebGrammar
 
-/// Has entries removed for operators, on a listener of its own. One thread, that of its loop.
+/// Handles removals of cache entries for operators, on a separate listener. Single-threaded, on its
+/// loop.
 ///
-/// A removal goes on where its peer leaves.
+/// A removal continues even if its peer disconnects.
 package final class OperatorFront: SideFront {
     private var settings: OperatorSettings
     private let client: ImagebusClient
@@ -19,22 +20,22 @@ package final class OperatorFront: SideFront {
     private var removals: [UInt64: Removal] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// How a removal ended; from the client's thread.
+    /// The result of a removal, sent by the client's thread.
     private struct Ended: Sendable {
         let number: UInt64
         let result: Result<EntryPage, ImageError>
     }
 
-    /// One that the stack works at, and who waits for it.
+    /// A removal in progress, and the exchange waiting for it.
     private struct Removal {
         let request: PurgeRequest
         var exchange: EventedExchange?
     }
 
-    /// Removals at a time.
+    /// The maximum number of concurrent removals.
     private static let removalsMax = 64
 
-    /// `client` is connected where removals are permitted.
+    /// `client` must be connected to a socket on which removals are permitted.
     package init(
         _ settings: OperatorSettings, client: ImagebusClient, log: Log
     ) throws(Errno) {
@@ -42,12 +43,12 @@ package final class OperatorFront: SideFront {
         mailbox = try Mailbox(elementsMax: Self.removalsMax)
     }
 
-    /// Answers later requests by other settings, such as those with new tokens.
+    /// Uses other settings for later requests, for instance new tokens.
     package func replace(_ settings: OperatorSettings) { self.settings = settings }
 
     package var descriptor: Int32 { mailbox.descriptor }
 
-    /// The client says itself when nobody answers.
+    /// Not needed: the client handles timeouts.
     package var nextLook: Instant? { nil }
 
     package func look(at _: Instant) {}
@@ -87,7 +88,8 @@ package final class OperatorFront: SideFront {
         removals[lastNumber] = Removal(request: request, exchange: exchange)
         let (client, mailbox, number) = (client, mailbox, lastNumber)
         let selection = request.selection
-        // On the client's own thread: a pool of threads would need more than a sandbox leaves.
+        // Uses the client's own thread, because the sandbox doesn't leave enough threads for a
+        // thread pool.
         Task.detached(executorPreference: client.executor) {
             let result: Result<EntryPage, ImageError>
             do throws(ImageError) {
@@ -95,7 +97,7 @@ package final class OperatorFront: SideFront {
             } catch {
                 result = .failure(error)
             }
-            // There is a place for each removal.
+            // The mailbox has room for every removal.
             _ = mailbox.post(Ended(number: number, result: result))
         }
     }
@@ -141,7 +143,8 @@ package final class OperatorFront: SideFront {
             let text = PurgeDocument(meaning: request.meaning, page: page).text ?? []
             return reply(200, text)
         case .failure(let error):
-            // The operator of the gateway is told what the one of the stack does not permit.
+            // If the stack's operator doesn't permit the removal, the gateway's operator receives
+            // 403.
             let failure = FailureStatus(error)
             let status = error.code == .invalidRequest ? 403 : failure.status
             let fault = PurgeFault(status, "\(error.code)", error.message)
@@ -171,47 +174,47 @@ package final class OperatorFront: SideFront {
     }
 }
 
-/// Who may have entries removed over HTTP, and how that is read.
+/// The tokens of operators, and how to interpret their requests.
 package struct OperatorSettings: Sendable {
-    /// Whoever shows one of them is an operator.
+    /// The tokens that identify operators.
     package let tokens: BearerTokens
-    /// How the paths of images are read: their signatures are not looked at.
+    /// The grammar of image paths, without signature checks.
     package let grammar: any URLGrammar
-    /// What stands before the paths of images, and may be left out here; empty: nothing.
+    /// The prefix of image paths, which is optional here; may be empty.
     package var pathPrefix = ""
 
-    /// Bytes of the body of a request.
+    /// The maximum size of a request body in bytes.
     package static let bodyBytesMax = 16 << 10
 
-    /// For operators with these tokens.
+    /// Creates settings with these tokens.
     package init(_ tokens: BearerTokens, _ grammar: any URLGrammar) {
         (self.tokens, self.grammar) = (tokens, grammar)
     }
 }
 
-/// What an operator wants removed, as an HTTP request says it. Pure: no sockets, no clock.
+/// A removal requested over HTTP. Pure: uses neither sockets nor a clock.
 package struct PurgeRequest: Hashable, Sendable {
-    /// Which entries are meant.
+    /// The entries to remove.
     package enum Meaning: Hashable, Sendable {
-        /// The original of a URL, and all that was made of it.
+        /// The original of a URL and everything produced from it.
         case url(String)
-        /// Those whose keys begin so.
+        /// Entries whose keys begin with this text.
         case prefix(String)
-        /// Those with a tag.
+        /// Entries with a tag.
         case tag(String)
     }
 
     package let meaning: Meaning
 
-    /// Where names and texts are posted.
+    /// The path for `POST` requests.
     static let path = "/-/purge"
-    /// The methods that are answered, for `Allow`.
+    /// The allowed methods, for `Allow`.
     static let methods = "POST, PURGE"
-    /// Before what facts are asked about.
+    /// The prefix of targets that request image properties.
     private static let factsPrefix = "/info/"
 
-    /// Reads the request of an operator: `PURGE` with the target of an image, or `POST /-/purge`
-    /// with a `url`, a `prefix` or a `tag` in its query or its body (JSON or a form).
+    /// Parses a request: `PURGE` with an image target, or `POST /-/purge` with a `url`, `prefix` or
+    /// `tag` in the query or the body (JSON or a form).
     package init(
         _ head: IncomingRequest, body: [UInt8], _ settings: OperatorSettings
     ) throws(PurgeFault) {
@@ -224,9 +227,9 @@ package struct PurgeRequest: Hashable, Sendable {
         }
     }
 
-    // MARK: - Targets of images
+    // MARK: - Image targets
 
-    /// The source of the image that a target stands for, whatever its time and its signature are.
+    /// Returns the source for an image target, ignoring expiry and signature.
     private static func source(
         of head: IncomingRequest, _ settings: OperatorSettings
     ) throws(PurgeFault) -> String {
@@ -242,7 +245,7 @@ package struct PurgeRequest: Hashable, Sendable {
         }
     }
 
-    // MARK: - Names and texts
+    // MARK: - Parameters
 
     private static func texts(
         _ head: IncomingRequest, _ body: [UInt8]
@@ -269,7 +272,7 @@ package struct PurgeRequest: Hashable, Sendable {
         }
     }
 
-    /// `name=value&…`, percent-encoded, with a plus sign for a blank (WHATWG URL standard).
+    /// Parses `name=value&…`, percent-encoded, with `+` for a space (WHATWG URL standard).
     private static func form(_ text: Substring) throws(PurgeFault) -> [String: String] {
         var texts: [String: String] = [:]
         for pair in text.split(separator: "&") {
@@ -306,7 +309,7 @@ package struct PurgeRequest: Hashable, Sendable {
         }
     }
 
-    /// As sources are written in keys.
+    /// Normalizes a URL as in cache keys.
     private static func url(_ text: String) throws(PurgeFault) -> String {
         do throws(GrammarError) {
             return try SourceSchemes.anyURL(Array(text.utf8))
@@ -315,7 +318,7 @@ package struct PurgeRequest: Hashable, Sendable {
         }
     }
 
-    /// The same of the beginning of one.
+    /// Normalizes a URL prefix as in cache keys.
     private static func prefix(_ text: String) throws(PurgeFault) -> String {
         do throws(GrammarError) {
             let bytes = try HostName.ascii(hostOf: Array(text.utf8))
@@ -326,12 +329,12 @@ package struct PurgeRequest: Hashable, Sendable {
     }
 }
 
-/// Why a request of an operator is refused.
+/// Why an operator's request is refused.
 package struct PurgeFault: Error, Hashable, Sendable {
     package let status: UInt16
-    /// What programs know it by.
+    /// The machine-readable name.
     package let name: String
-    /// One sentence for people.
+    /// The human-readable message.
     package let message: String
 
     init(_ status: UInt16, _ name: String, _ message: String) {
@@ -358,8 +361,7 @@ package struct PurgeFault: Error, Hashable, Sendable {
     static let full = PurgeFault(429, "busy", "too many requests wait for the stack")
 }
 
-/// What became of a removal, as a JSON object: what was removed, and how many entries of each tier
-/// that were.
+/// The result of a removal as a JSON object: what was removed, and the number of entries per tier.
 struct PurgeDocument: Encodable {
     let meaning: PurgeRequest.Meaning
     let page: EntryPage
@@ -378,12 +380,12 @@ struct PurgeDocument: Encodable {
         try members.encode(Int64(clamping: page.disk.entries), forKey: .disk)
     }
 
-    /// Its bytes; `nil` where it cannot be written.
+    /// The encoded document; `nil` if it can't be encoded.
     var text: [UInt8]? { (try? JSONWriter.text(self)).map { Array(($0 + "\n").utf8) } }
 }
 
 extension PurgeRequest {
-    /// Which entries the stack removes.
+    /// The selection of entries to remove.
     var selection: EntrySelection {
         switch meaning {
         case .url(let url): EntrySelection(url: url)

@@ -5,24 +5,25 @@ package import Linux
 import Messages
 package import MicroHTTPD
 
-/// Answers `/ready`: whether an image goes through the stack. One thread, that of its loop.
+/// Serves `/ready`: whether the stack can process images. Single-threaded, on its loop.
 ///
-/// A probe has a small image decoded, made smaller and encoded again, past the caches; those that
-/// come meanwhile, and for some seconds after it, get the same answer. So probes are no load.
+/// A probe decodes, scales and encodes a small image without the caches. Requests that arrive
+/// meanwhile, and for a few seconds afterwards, get the same answer, so probes cause no significant
+/// load.
 package final class Readiness {
     private let client: ImagebusClient
     private let mailbox: Mailbox<String?>
     private var waiting: [EventedExchange] = []
-    /// The newest answer, and when it came: nil is yes, else what is wrong.
+    /// The newest answer and its time: `nil` means ready, otherwise what is wrong.
     private var known: (complaint: String?, at: Instant)?
-    /// Until when a canary that is under way may take.
+    /// The deadline of the probe in flight.
     private var limit: Instant?
-    /// Gets each answer: nil is yes.
+    /// Receives each answer; `nil` means ready.
     package var answer: (EventedExchange, String?) -> Void = { _, _ in }
 
-    /// For how long a yes, and a no, are not asked again.
+    /// How long positive and negative answers are reused.
     private static let (yesMilliseconds, noMilliseconds) = (2_000, 500)
-    /// Within which a canary has to be there.
+    /// The timeout of a probe.
     private static let canaryMilliseconds = 3_000
 
     package init(_ client: ImagebusClient) throws(Errno) {
@@ -30,13 +31,13 @@ package final class Readiness {
         mailbox = try Mailbox(elementsMax: 2)
     }
 
-    /// Readable when a canary has ended.
+    /// Readable when a probe has ended.
     package var descriptor: Int32 { mailbox.descriptor }
 
-    /// When `look` is due at the latest.
+    /// When to call `look`.
     package var nextLook: Instant? { waiting.isEmpty ? nil : limit }
 
-    /// Somebody asks.
+    /// Answers a request, from the newest answer or after a probe.
     package func ask(_ exchange: EventedExchange) {
         let now = Instant.now()
         if let known, now < known.at.adding(milliseconds: Self.validity(of: known.complaint)) {
@@ -47,7 +48,7 @@ package final class Readiness {
         if limit == nil { begin(at: now) }
     }
 
-    /// Takes the end of a canary.
+    /// Handles the end of a probe.
     package func takeEnd() {
         var ends: [String?] = []
         mailbox.drain(into: &ends)
@@ -57,7 +58,7 @@ package final class Readiness {
         tell(complaint)
     }
 
-    /// A canary that is late is none.
+    /// Fails a probe that has timed out.
     package func look(at now: Instant) {
         guard let limit, now >= limit else { return }
         tell(Self.late)
@@ -85,7 +86,8 @@ package final class Readiness {
         }
     }
 
-    /// A stack that is full works: as unready it would get no rest, but its neighbours more.
+    /// Returns what is wrong. A stack at capacity is working: reporting it as unready would not
+    /// reduce its load but shift it to other instances.
     private static func complaint(of result: Result<ImageResponse, ImageError>) -> String? {
         guard case .failure(let error) = result, ![.busy, .arenaFull].contains(error.code) else {
             return nil
@@ -98,7 +100,8 @@ package final class Readiness {
         Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF]
         + [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
 
-    /// As a JPEG: a decoder and a transformer have to work. It needs no origin, and is uploaded.
+    /// The probe: converts the image to JPEG, which requires a decoder and a transformer. It is
+    /// uploaded, so no origin is needed.
     private static let canary: ImageRequest = {
         var request = ImageRequest(url: "")
         request.output.format = .jpeg

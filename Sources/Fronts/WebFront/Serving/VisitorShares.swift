@@ -1,16 +1,16 @@
 package import Messages
 package import MicroHTTPD
 
-/// How much of something scarce each visitor holds, and whether one may take more of it. A value
-/// without a clock.
+/// Distributes a limited resource among HTTP clients (visitors) and decides whether a client may
+/// take more of it. A value without a clock.
 ///
-/// A visitor may hold up to three times what is left, as with the transfers of a stack, and never
-/// more than three quarters of all: another one finds something at once. Who holds nothing is
-/// admitted as long as there is enough for it.
+/// A client may hold up to three times what is left, as for the stack's transfers, and never more
+/// than three quarters of the total, so that another client immediately finds some left. A client
+/// that holds nothing is admitted as long as there is enough left.
 package struct VisitorShares: Hashable, Sendable {
-    /// So much is there for all.
+    /// The total amount.
     package let most: Int
-    /// So much of it is held.
+    /// The amount in use.
     package private(set) var total = 0
     private var held: [UInt64: Int] = [:]
 
@@ -18,17 +18,18 @@ package struct VisitorShares: Hashable, Sendable {
 
     package init(most: Int) { self.most = most }
 
-    /// Whether a visitor may take more.
+    /// Whether a client may take more.
     package enum Verdict: Hashable, Sendable {
         case admitted
-        /// The visitor holds its share.
+        /// The client has reached its share.
         case visitorIsFull
-        /// All together hold what there is.
+        /// The whole amount is in use.
         case allAreFull
     }
 
-    /// Whether a visitor may take an amount. It counts for all only as far as it is `new`: what two
-    /// visitors share is there once. An amount that is larger than all is admitted alone.
+    /// Returns whether a client may take an amount. Only the `new` part counts towards the total,
+    /// because an object shared by two clients exists only once. An amount larger than the total is
+    /// admitted if nothing else is in use.
     package func verdict(on amount: Int, new: Int, for visitor: UInt64) -> Verdict {
         let left = most - total - new
         guard total == 0 || left >= 0 else { return .allAreFull }
@@ -42,7 +43,7 @@ package struct VisitorShares: Hashable, Sendable {
         held[visitor, default: 0] += amount
     }
 
-    /// Gives back what was taken; `old` is no longer held by anybody.
+    /// Returns an amount; the `old` part is no longer held by any client.
     package mutating func giveBack(_ amount: Int, old: Int, of visitor: UInt64) {
         total -= old
         let left = held[visitor, default: 0] - amount
@@ -50,14 +51,14 @@ package struct VisitorShares: Hashable, Sendable {
     }
 }
 
-/// The bodies of answers that were not sent to their ends: peers that do not read keep them in
-/// memory. A value without a clock.
+/// The bodies of responses that are not fully sent: clients that read slowly keep them in memory. A
+/// value without a clock.
 package struct UnreadAnswers: Hashable, Sendable {
-    /// An answer that is being sent.
+    /// A response being sent.
     package struct Answer: Hashable, Sendable {
-        /// What keeps its body, which other answers may have as well.
+        /// The owner of its body, which other responses may share.
         let body: ObjectIdentifier
-        /// Bytes of all that it keeps, which may be more than what is sent of it.
+        /// The bytes kept in memory, possibly more than are sent.
         let bytes: Int
         let visitor: UInt64
 
@@ -67,24 +68,25 @@ package struct UnreadAnswers: Hashable, Sendable {
     }
 
     private var shares: VisitorShares
-    /// How many answers have a body.
+    /// The number of responses per body.
     private var readers: [ObjectIdentifier: Int] = [:]
-    /// Answers that were refused since their visitor had its share, and since all was taken.
+    /// The numbers of responses refused because of the client's share, and because of the total.
     package private(set) var refusedOfVisitors: UInt64 = 0
     package private(set) var refusedOfAll: UInt64 = 0
 
-    /// Bytes of all bodies together. A quarter of the memory that a gateway has in a unit and in
-    /// compose, which leaves room for what is being made, and for connections.
+    /// The maximum total size of all bodies in bytes. It is a quarter of the memory that the
+    /// gateway's systemd unit and Compose file allow, which leaves room for responses being
+    /// generated and for connections.
     package static let bytesMax = 256 << 20
-    /// Smaller bodies are not counted: the system takes them at once.
+    /// Smaller bodies are not counted, because the kernel's socket buffer accepts them immediately.
     package static let countedBytesMin = HTTPLimits.unsentBytes
 
     package init(bytesMax: Int = UnreadAnswers.bytesMax) { shares = VisitorShares(most: bytesMax) }
 
-    /// Bytes in memory, each body once.
+    /// The bytes in memory, counting each body once.
     package var bytes: Int { shares.total }
 
-    /// An answer is to be sent. It counts until `end` where it is admitted.
+    /// Begins to send a response. If admitted, it counts until `end`.
     package mutating func begin(_ answer: Answer) -> VisitorShares.Verdict {
         let new = readers[answer.body] == nil ? answer.bytes : 0
         let verdict = shares.verdict(on: answer.bytes, new: new, for: answer.visitor)
@@ -98,7 +100,7 @@ package struct UnreadAnswers: Hashable, Sendable {
         return verdict
     }
 
-    /// An answer that was admitted is over.
+    /// Ends a response that was admitted.
     package mutating func end(_ answer: Answer) {
         let left = readers[answer.body, default: 1] - 1
         readers[answer.body] = left > 0 ? left : nil
@@ -106,28 +108,28 @@ package struct UnreadAnswers: Hashable, Sendable {
     }
 }
 
-/// Counts connections that were closed at the limit of their address, for one line of the log in a
-/// while. A value without a clock.
+/// Counts connections closed because of the per-address limit, for periodic log messages. A value
+/// without a clock.
 package struct RefusedConnections: Hashable, Sendable {
-    /// All of them.
+    /// The total number.
     package private(set) var total: UInt64 = 0
     private var isTold: UInt64 = 0
     private var last: PeerAddress?
     private var next: Instant?
 
-    /// Milliseconds between two reports.
+    /// The minimum interval between reports, in milliseconds.
     private static let pauseMilliseconds = 10_000
 
     package init() {}
 
-    /// One more was closed.
+    /// Counts a closed connection.
     package mutating func add(_ peer: PeerAddress) {
         total &+= 1
         last = peer
     }
 
-    /// How many were closed since the last report, and the address of the last one; `nil` where
-    /// none was, and where the last report is not long ago.
+    /// Returns the number of connections closed since the last report and the address of the
+    /// latest; `nil` if there are none, or if the last report was recent.
     package mutating func takeReport(at now: Instant) -> (count: UInt64, last: PeerAddress)? {
         guard total > isTold, let last, next.map({ now >= $0 }) ?? true else { return nil }
         defer { isTold = total }

@@ -7,10 +7,10 @@ package import MicroHTTPD
 package import Observability
 import WebGrammar
 
-/// Answers HTTP requests with images of the stack. One thread, that of its loop; what the client
-/// library says comes through a mailbox.
+/// Answers HTTP requests with images of the stack. Single-threaded, on its loop; events of the
+/// client library arrive through a mailbox.
 ///
-/// A request whose peer leaves is cancelled, so that the work ends unless others wait for it.
+/// If a peer disconnects, its load is canceled, which ends the work unless other requests share it.
 package final class WebFront: EventedHandler {
     private var settings: WebFrontSettings
     private var reader: RequestReader
@@ -22,46 +22,48 @@ package final class WebFront: EventedHandler {
     private let hot = HotAnswers()
     private let mailbox: Mailbox<Ended>
     private var loads: [UInt64: Load] = [:]
-    /// Loads whose end was not taken yet, those among them that nobody waits for any more: each has
-    /// a place in the mailbox.
+    /// Loads whose end has not been handled, including abandoned ones: each needs a slot in the
+    /// mailbox.
     private var pending = VisitorShares(most: loadsMax)
-    /// What peers have not read yet.
+    /// Responses that peers have not read yet.
     package private(set) var unread = UnreadAnswers()
     private var lastNumber: UInt64 = 0
-    /// Whether `/ready` says no: the process is about to end. Who asks all the same is answered.
+    /// Whether `/ready` reports not ready because the process is about to end. Requests are still
+    /// answered.
     package var isEnding = false
-    /// Whether the log says of these settings that their fallback cannot be shown.
+    /// Whether a failing fallback has been logged for these settings.
     private var hasWarnedOfFallback = false
-    /// Requests that were answered, and those whose peer left before.
+    /// The numbers of answered requests and of those whose peer disconnected early.
     package var answered: Int { Int(clamping: requests.counters.answeredCount) }
     package var abandoned: Int { Int(clamping: requests.counters.abandoned) }
-    /// What is counted and written of requests.
+    /// Counts and logs requests.
     package let requests: OpenRequests
-    /// Answers `/ready`.
+    /// Serves `/ready`.
     package let readiness: Readiness
-    /// Connections of the server, for the figures; its loop says it.
+    /// The number of open connections, for the metrics; set by the server's loop.
     package var connectionCount = 0
-    /// Connections that the server closed since their peers read too slowly; its loop says it.
+    /// The number of connections that the server closed because the peer read too slowly; set by
+    /// the server's loop.
     package var slowReaders: UInt64 = 0
-    /// Connections that the server closed since their address had too many.
+    /// Connections that the server closed because of the per-address limit.
     package private(set) var refusedConnections = RefusedConnections()
     private var reasons = ReportedReasons()
 
-    /// How a load ended; from the client's thread.
+    /// The result of a load, sent by the client's thread.
     private struct Ended: Sendable {
         let number: UInt64
         let visitor: UInt64
         let result: Result<ImageResponse, ImageError>
     }
 
-    /// A request that the stack works for.
+    /// A request with a load in flight.
     private struct Load {
         let exchange: EventedExchange
         let plan: RequestPlan
         let task: LoadTask
     }
 
-    /// Loads at a time; a client may have no more.
+    /// The maximum number of concurrent loads, which is the stack's limit for one client.
     private static let loadsMax = 4_096
 
     package init(
@@ -69,7 +71,7 @@ package final class WebFront: EventedHandler {
     ) throws(Errno) {
         (self.settings, self.client, self.log) = (settings, client, log)
         (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
-        // In JSON, whatever the other lines are like.
+        // The access log is JSON regardless of the format of other log lines.
         let requestLog = log.with(level: .info, format: .json)
         var accessLog = settings.logsRequests ? AccessLog(requestLog) : nil
         accessLog?.pathPrefix = settings.pathPrefix
@@ -77,7 +79,7 @@ package final class WebFront: EventedHandler {
         readiness = try Readiness(client)
         mailbox = try Mailbox(elementsMax: Self.loadsMax + 1)
         readiness.answer = { [unowned self] exchange, complaint in
-            // It may have begun to end meanwhile.
+            // The shutdown may have begun in the meantime.
             let no = isEnding ? "ending" : complaint
             let answers = self.settings.answers
             reply(
@@ -87,7 +89,7 @@ package final class WebFront: EventedHandler {
         }
     }
 
-    /// Answers later requests by other settings, such as those with new keys.
+    /// Uses other settings for later requests, for instance new keys.
     package func replace(_ settings: WebFrontSettings) {
         self.settings = settings
         (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
@@ -98,7 +100,7 @@ package final class WebFront: EventedHandler {
     /// Readable when loads have ended.
     package var descriptor: Int32 { mailbox.descriptor }
 
-    /// Requests whose answers were not sent to their ends.
+    /// The number of requests whose responses are not fully sent.
     package var openCount: Int { requests.count }
 
     // MARK: - Requests
@@ -140,7 +142,7 @@ package final class WebFront: EventedHandler {
         request.token = uploads.number(of: exchange.header("Authorization"))
     }
 
-    /// The client that a trusted proxy names, else the peer.
+    /// Returns the client as named by a trusted proxy, otherwise the peer.
     private func client(of exchange: EventedExchange) -> String {
         if let known = exchange.open?.client { return known }
         let client = settings.edge.client(of: exchange.peer) { exchange.header($0) }
@@ -152,7 +154,7 @@ package final class WebFront: EventedHandler {
         visitors.number(of: client(of: exchange))
     }
 
-    /// The names by which logs find a request.
+    /// Returns the identifiers of a request used in logs.
     private func ids(of exchange: EventedExchange) -> RequestIDs {
         if let known = exchange.open?.ids { return known }
         let ids = settings.edge.ids(
@@ -161,7 +163,8 @@ package final class WebFront: EventedHandler {
         return ids
     }
 
-    /// An image that the client has at hand is answered at once, and the answer kept.
+    /// Answers immediately if the client already has a valid image, and keeps the response. Returns
+    /// whether it did.
     private func answersAtHand(
         _ plan: RequestPlan, _ exchange: EventedExchange, _ fields: FieldRecorder, at now: Int64
     ) -> Bool {
@@ -220,7 +223,7 @@ package final class WebFront: EventedHandler {
         let (number, mailbox, visitor) = (lastNumber, mailbox, visitor(of: exchange))
         pending.take(1, new: 1, by: visitor)
         let task = task(plan, exchange, visitor) { result in
-            // There is a place for each load.
+            // The mailbox has room for every load.
             _ = mailbox.post(Ended(number: number, visitor: visitor, result: result))
         }
         exchange.open?.load = number
@@ -247,7 +250,7 @@ package final class WebFront: EventedHandler {
             completion: completion)
     }
 
-    /// The paths that say whether the process is there and can answer.
+    /// Answers health check paths. Returns whether the path is one.
     private func answersHealth(_ exchange: EventedExchange) -> Bool {
         guard ["GET", "HEAD"].contains(exchange.method) else { return false }
         let path = Self.head(of: exchange).path
@@ -277,7 +280,7 @@ package final class WebFront: EventedHandler {
 
     package func refusedConnection(of peer: PeerAddress) { refusedConnections.add(peer) }
 
-    /// Says in the log how many connections were closed at the limit of their address.
+    /// Logs how many connections were closed because of the per-address limit.
     func reportRefusedConnections(at now: Instant) {
         guard let report = refusedConnections.takeReport(at: now) else { return }
         log.warning(
@@ -291,7 +294,7 @@ package final class WebFront: EventedHandler {
     package func ended(_ exchange: EventedExchange, _ end: HTTPEnd) {
         let request = requests.end(exchange, end)
         if let answer = request?.unread { unread.end(answer) }
-        // Its load is still under way: nobody waits for it here any more.
+        // The load is still in flight, and no one waits for it on this front.
         guard let number = request?.load, let load = loads.removeValue(forKey: number)
         else { return }
         load.task.cancel()
@@ -300,7 +303,7 @@ package final class WebFront: EventedHandler {
 
     // MARK: - Answers
 
-    /// Answers what has ended.
+    /// Handles loads that have ended.
     package func takeEnds() {
         var ends: [Ended] = []
         mailbox.drain(into: &ends)
@@ -312,8 +315,7 @@ package final class WebFront: EventedHandler {
         }
     }
 
-    /// The fallback of the listener cannot be had: visitors are told of the first error, and the
-    /// operator of this one, once.
+    /// Logs once that the listener's fallback can't be loaded. Clients receive the original error.
     private func warnOfFallback(_ error: ImageError) {
         guard !hasWarnedOfFallback else { return }
         hasWarnedOfFallback = true
@@ -322,8 +324,8 @@ package final class WebFront: EventedHandler {
             ["reason": .string("\(error.code): \(error.message)")])
     }
 
-    /// What cannot be done here is told to the operator, whoever asked for it: it is a matter of
-    /// the configuration, or of what URLs are made from.
+    /// Logs a request for an unsupported feature, because it points to a problem in the
+    /// configuration or in the generator of the URLs.
     private func warnOfUnsupported(_ failure: TextAnswer.Failure?) {
         guard let failure, let reason = reasons.take("\(failure.name): \(failure.message)") else {
             return
@@ -349,7 +351,7 @@ package final class WebFront: EventedHandler {
         exchange.answer(bounded(reply, for: exchange))
     }
 
-    /// The answer, or a refusal where too much waits to be read already.
+    /// Returns the response, or a refusal if too much unread data is in memory.
     private func bounded(_ reply: HTTPReply, for exchange: EventedExchange) -> HTTPReply {
         guard let request = exchange.open, exchange.method != "HEAD",
             reply.bodyBytes >= UnreadAnswers.countedBytesMin,
@@ -389,7 +391,7 @@ package final class WebFront: EventedHandler {
         return isAtHand ? reply : reply.adding(ids(of: exchange).fields)
     }
 
-    /// An answer that was made before.
+    /// Returns a response from the cache of recent responses.
     private func reply(_ exchange: EventedExchange, _ known: HotAnswers.Standing) -> HTTPReply {
         requests.name(known.source, of: exchange)
         exchange.open?.cache = known.cache
@@ -402,8 +404,8 @@ package final class WebFront: EventedHandler {
         exchange.answer(made(answer, for: exchange))
     }
 
-    /// An answer that is the same for all, and for which no other process was asked, names the
-    /// request to nobody but a proxy that named it.
+    /// Adds the request's identifiers only if a trusted proxy has sent some, because this response
+    /// is the same for all clients and involved no other process.
     private func named(_ reply: HTTPReply, for exchange: EventedExchange) -> HTTPReply {
         guard exchange.open?.isFromProxy == true,
             RequestIDs.fieldNames.contains(where: { exchange.header($0) != nil })
@@ -422,14 +424,14 @@ package final class WebFront: EventedHandler {
         let head = settings.responseHeaders.added(
             to: access.added(to: head, origin: access.varies ? exchange.header("Origin") : nil))
         var fields = head.fields.map { (name: $0.name, value: $0.value) }
-        // Nobody asks once more on a connection that is about to end.
+        // Tells clients not to reuse a connection that is about to be closed.
         if isEnding { fields.append(("Connection", "close")) }
         return HTTPReply(status: head.status, headers: fields, body: body)
     }
 }
 
 extension HTTPReply {
-    /// The same with further fields.
+    /// Returns the response with additional fields.
     fileprivate func adding(_ fields: [AnswerHead.Field]) -> HTTPReply {
         var reply = self
         reply.headers += fields.map { (name: $0.name, value: $0.value) }
@@ -437,7 +439,7 @@ extension HTTPReply {
     }
 }
 
-/// Reads fields of a request, and notes which.
+/// Reads fields of a request and records which were read.
 private final class FieldRecorder {
     private let exchange: EventedExchange
     private(set) var looked = LookedAt()
@@ -460,19 +462,19 @@ extension DeliveredFacts {
         isGzipped = image.info?.format == .svg && image.bytes.map(Self.beginsAsGzip) ?? false
     }
 
-    /// RFC 1952, 2.3.1.
+    /// Checks the magic number of RFC 1952, section 2.3.1.
     private static func beginsAsGzip(_ bytes: ImageBytes) -> Bool {
         bytes.withUnsafeBytes { $0.starts(with: [0x1F, 0x8B]) }
     }
 }
 
-/// Reasons that the log has named, so that each is named once, and a bounded number of them.
+/// The reasons logged so far, so that each is logged only once, and only a bounded number of them.
 struct ReportedReasons {
     private var known: Set<String> = []
     private static let (countMax, bytesMax) = (100, 200)
 
-    /// What is to be logged for a reason: itself the first time, `nil` later and where too many
-    /// others were logged.
+    /// Returns the text to log for a reason: the reason itself the first time, `nil` later or when
+    /// the limit is reached.
     mutating func take(_ reason: String) -> String? {
         let text = String(decoding: reason.utf8.prefix(Self.bytesMax), as: UTF8.self)
         guard known.count < Self.countMax, known.insert(text).inserted else { return nil }
@@ -480,14 +482,15 @@ struct ReportedReasons {
     }
 }
 
-/// Numbers for visitors that nobody outside can choose: whoever knew them could meet others in
-/// their turns.
+/// Assigns numbers to HTTP clients (`visitor`) that can't be predicted from outside. Otherwise an
+/// attacker could provoke collisions and share another client's turns.
 package struct VisitorNumbers: Sendable {
     private let salt = UInt64.random(in: 1 ... .max)
 
     package init() {}
 
-    /// The same number for the same text, in this process; never 0, which is nobody.
+    /// Returns the same number for the same text within this process; never 0, which means no
+    /// particular client.
     package func number(of text: String) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(salt)

@@ -3,18 +3,18 @@ package import Linux
 package import Messages
 package import MicroHTTPD
 
-/// What a front's loop tells the program that runs it.
+/// An event reported by a front's loop to the program that runs it.
 package enum WebFrontEvent: Hashable, Sendable {
-    /// It turns; about once a second.
+    /// The loop is running; sent about once per second.
     case alive
-    /// SIGHUP: what lies in files is read anew.
+    /// SIGHUP was received: files must be reloaded.
     case hangUp
 }
 
-/// Runs a front until it is told to end: SIGTERM or SIGINT, the second of which does not wait.
+/// Runs a front until SIGTERM or SIGINT; the second one skips the graceful shutdown.
 ///
-/// First `/ready` says no, so that a proxy sends nothing more; then no connection is taken; then
-/// those that are there get their answers.
+/// The shutdown has three phases: `/ready` reports not ready, so that proxies stop sending
+/// requests; new connections are no longer accepted; open requests are answered.
 package struct WebFrontLoop: ~Copyable {
     private let front: WebFront
     private let server: EventedHTTPServer
@@ -25,12 +25,13 @@ package struct WebFrontLoop: ~Copyable {
     private var ending = Ending.no
     private var nextBeat = Instant.now()
 
-    /// Milliseconds between the first no of `/ready` and the end of listening, and from there to
-    /// the end of the process.
+    /// The time between reporting not ready and closing the listening socket, and from then to the
+    /// end of the process, in milliseconds.
     private static let (unreadyMilliseconds, drainMilliseconds) = (1_000, 30_000)
-    /// How long connections that are half made have to become whole, before the socket is closed.
+    /// How long pending connections may take to be accepted before the listening socket is closed,
+    /// in milliseconds.
     private static let lastCallMilliseconds = 50
-    /// How long a connection that is there may ask nothing, before it is closed.
+    /// How long connections may be idle before they are closed, in milliseconds.
     private static let quietMilliseconds = 1_000
     private static let beatMilliseconds = 1_000
 
@@ -43,7 +44,7 @@ package struct WebFrontLoop: ~Copyable {
         let side: [EventSource]
     }
 
-    /// Takes over both, the signals that tell it to end, and further listeners.
+    /// Takes ownership of the server, the signals that stop the loop, and additional listeners.
     package init(
         _ front: WebFront, _ server: consuming EventedHTTPServer,
         _ signals: consuming SignalDescriptor, side: [SideListener] = []
@@ -66,14 +67,14 @@ package struct WebFrontLoop: ~Copyable {
         self.signals = signals
     }
 
-    /// Where the end stands.
+    /// The phase of the shutdown.
     private enum Ending {
         case no
-        /// Unready until then.
+        /// Reports not ready until this time.
         case unready(Instant)
-        /// Connections that were begun are taken until then, and no others.
+        /// Accepts pending connections, but no others, until this time.
         case lastCall(Instant)
-        /// Whoever is there is answered until then; since when nobody has asked anything.
+        /// Answers open requests until this time; also records since when no request has arrived.
         case draining(Instant, quietSince: Instant?)
 
         var next: Instant? {
@@ -88,8 +89,8 @@ package struct WebFrontLoop: ~Copyable {
         }
     }
 
-    /// Returns after the end; true where all were answered. `tell` may take its time: nobody is
-    /// answered meanwhile.
+    /// Runs until the end; returns whether all requests were answered. `tell` blocks the loop while
+    /// it runs, so no requests are answered meanwhile.
     package mutating func run(_ tell: (WebFrontEvent) -> Void = { _ in }) throws -> Bool {
         while true {
             let turn = try loop.wait(until: nextTurn)
@@ -120,7 +121,7 @@ package struct WebFrontLoop: ~Copyable {
         }
     }
 
-    /// Goes on with the end; whether all were answered, once it is over.
+    /// Continues the shutdown. When it is complete, returns whether all requests were answered.
     private mutating func goOn(_ isTold: Bool, at now: Instant) -> Bool? {
         switch ending {
         case .no:
@@ -165,24 +166,24 @@ package struct WebFrontLoop: ~Copyable {
     }
 }
 
-/// What answers on a listener of its own beside that of images. One thread, that of its loop.
+/// A service on a separate listener besides that of images. Single-threaded, on its loop.
 package protocol SideFront: EventedHandler {
     /// Readable when the stack has answered.
     var descriptor: Int32 { get }
-    /// When `look` is due at the latest; `nil`: never.
+    /// When to call `look`; `nil` for never.
     var nextLook: Instant? { get }
-    /// Takes what the stack has answered.
+    /// Handles answers of the stack.
     func takeAnswers()
-    /// Answers whoever has waited too long for the stack.
+    /// Answers requests that have waited too long for the stack.
     func look(at now: Instant)
 }
 
-/// A listener beside that of images.
+/// An additional listener.
 package final class SideListener {
     let front: any SideFront
     let server: EventedHTTPServer
 
-    /// Takes over both.
+    /// Takes ownership of both.
     package init(_ front: any SideFront, _ server: consuming EventedHTTPServer) {
         self.front = front
         self.server = server

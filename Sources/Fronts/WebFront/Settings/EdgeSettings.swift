@@ -4,10 +4,10 @@ package import Messages
 package import MicroHTTPD
 import WebGrammar
 
-/// What is believed of whom: proxies that are trusted say who their clients are, and which trace
-/// and which request id a request has. Nobody else does.
+/// Which peers are trusted: only trusted proxies may specify the client, the trace and the request
+/// ID of a request.
 package struct EdgeSettings: Hashable, Sendable {
-    /// Proxies that are trusted.
+    /// The trusted proxies.
     package var trusted = TrustedNetworks()
     /// The field in which they name their clients. `X-Forwarded-For` and `Forwarded` are lists of
     /// addresses; the value of any other field is the client.
@@ -15,15 +15,15 @@ package struct EdgeSettings: Hashable, Sendable {
 
     package init() {}
 
-    /// Addresses of a list that are looked at.
+    /// The number of addresses of a list that are examined.
     private static let addressesMax = 32
-    /// Bytes of a client's name; a longer one is cut.
+    /// The maximum length of a client's name in bytes; longer names are truncated.
     private static let clientBytesMax = 256
 
-    /// The client of a request: the peer, or whom a trusted proxy names in its place.
+    /// Returns the client of a request: the peer, or the client named by a trusted proxy.
     ///
-    /// Of a list of addresses, whose end is what the nearest proxy wrote, it is the last one that
-    /// is no trusted proxy's: a client may write what it likes before that.
+    /// In a list of addresses, the nearest proxy's entry comes last. The client is the last address
+    /// that isn't a trusted proxy, because clients can forge anything before it.
     package func client(of peer: PeerAddress, _ field: (String) -> String?) -> String {
         guard trusted.contains(peer), let value = field(clientField), !value.isEmpty else {
             return peer.text
@@ -49,10 +49,9 @@ package struct EdgeSettings: Hashable, Sendable {
     }
 }
 
-/// The addresses of proxies that are believed: what they say of a client, a trace and a request id
-/// counts.
+/// The addresses of trusted proxies, which may specify client, trace and request ID.
 package struct TrustedNetworks: Hashable, Sendable {
-    /// Addresses with the same first bits.
+    /// A range of addresses with a common prefix.
     private struct Network: Hashable {
         let first: UInt128
         let mask: UInt128
@@ -63,14 +62,14 @@ package struct TrustedNetworks: Hashable, Sendable {
     private var networks: [Network] = []
     private var hasUnix = false
 
-    /// Networks and addresses at most.
+    /// The maximum number of networks and addresses.
     private static let countMax = 64
 
-    /// Nobody is believed.
+    /// Trusts no peers.
     package init() {}
 
-    /// Networks with commas between, such as `10.0.0.0/8,2001:db8::/32`, an address alone, or
-    /// `unix` for those who connect to a Unix socket; `nil` for any other text.
+    /// Parses comma-separated networks such as `10.0.0.0/8,2001:db8::/32`, single addresses, and
+    /// `unix` for peers on a Unix socket; returns `nil` for other texts.
     package init?(_ text: String) {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
             .map(\.trimmedOfBlanks)
@@ -102,10 +101,10 @@ package struct TrustedNetworks: Hashable, Sendable {
         return Network(first: number & mask, mask: mask)
     }
 
-    /// Whether nobody is believed.
+    /// Whether no peers are trusted.
     package var isEmpty: Bool { networks.isEmpty && !hasUnix }
 
-    /// Whether whoever has this address is believed.
+    /// Whether peers with this address are trusted.
     package func contains(_ address: PeerAddress) -> Bool {
         switch address {
         case .unix: hasUnix
@@ -114,15 +113,15 @@ package struct TrustedNetworks: Hashable, Sendable {
     }
 }
 
-/// The addresses in a field to which each proxy appends the one that it was asked from.
+/// Parses fields to which each proxy appends the address it received the request from.
 enum ForwardedAddresses {
-    /// Those of `X-Forwarded-For`, in the order of the field.
+    /// Returns the entries of `X-Forwarded-For`, in order.
     static func list(_ text: String) -> [Substring] {
         text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmedOfBlanks)
     }
 
-    /// Those of `Forwarded` (RFC 7239): the parameter `for` of each element, empty where it has
-    /// none.
+    /// Returns the entries of `Forwarded` (RFC 7239): the parameter `for` of each element; empty if
+    /// it has none.
     static func forwarded(_ text: String) -> [Substring] {
         elements(of: text[...]).map { element in
             let values = parts(of: element, separator: ";").compactMap { parameter -> Substring? in
@@ -135,8 +134,8 @@ enum ForwardedAddresses {
         }
     }
 
-    /// The address of an element, behind which a port may stand; `nil` where it is `unknown` or a
-    /// name that somebody made up.
+    /// Returns the address in an element, ignoring a port; `nil` for `unknown` and obfuscated
+    /// names.
     static func address(_ text: Substring) -> PeerAddress? {
         if text == "unix:" { return .unix }
         if text.first == "[" {
@@ -147,8 +146,8 @@ enum ForwardedAddresses {
         return host.endIndex == text.endIndex ? nil : PeerAddress(text: host)
     }
 
-    /// The elements of a list, found from its end: what the nearest proxy wrote is well-formed, and
-    /// a quotation mark that a client left open before it is not to swallow it.
+    /// Splits a list from its end: the nearest proxy's entry is well-formed, and an unbalanced
+    /// quotation mark forged by a client before it must not swallow it.
     private static func elements(of text: Substring) -> [Substring] {
         var (elements, end, isQuoted) = ([Substring](), text.endIndex, false)
         for place in text.indices.reversed() {
@@ -163,12 +162,12 @@ enum ForwardedAddresses {
         return (elements + [text[..<end]]).reversed()
     }
 
-    /// Whether an odd number of backslashes stands before a place.
+    /// Whether the character at an index is preceded by an odd number of backslashes.
     private static func isEscaped(_ place: Substring.Index, in text: Substring) -> Bool {
         !text[..<place].reversed().prefix { $0 == "\\" }.count.isMultiple(of: 2)
     }
 
-    /// Parts between separators that stand outside quotation marks.
+    /// Splits a text at separators outside quotation marks.
     private static func parts(of text: Substring, separator: Character) -> [Substring] {
         var (parts, begin, isQuoted, isEscaped) = ([Substring](), text.startIndex, false, false)
         for place in text.indices {
@@ -191,26 +190,26 @@ enum ForwardedAddresses {
     }
 }
 
-/// The names by which a request is found in logs, here and in the stack.
+/// The identifiers of a request in logs, both here and in the stack.
 package struct RequestIDs: Hashable, Sendable {
-    /// As a trusted proxy wrote it in `X-Request-Id`, or made here.
+    /// From a trusted proxy's `X-Request-Id`, or generated.
     package let request: RequestID
-    /// As a trusted proxy wrote it in `traceparent` (W3C Trace Context), or made here; one that was
-    /// made is not sampled.
+    /// From a trusted proxy's `traceparent` (W3C Trace Context), or generated; a generated trace is
+    /// not sampled.
     package let trace: TraceContext
 
     package init(_ request: RequestID, _ trace: TraceContext) {
         (self.request, self.trace) = (request, trace)
     }
 
-    /// Names of the fields that have them, in requests and in answers.
+    /// The names of the fields in requests and responses.
     package static let (requestField, traceField) = ("X-Request-Id", "traceparent")
     package static let fieldNames = [requestField, traceField]
 
-    /// What the load of the request says in logs.
+    /// The log context for the request's load.
     package var logContext: LogContext { LogContext(trace: trace, requestID: request) }
 
-    /// The fields of an answer.
+    /// The fields of a response.
     package var fields: [AnswerHead.Field] {
         [
             AnswerHead.Field(Self.requestField, request.text),
@@ -220,8 +219,8 @@ package struct RequestIDs: Hashable, Sendable {
 }
 
 extension EdgeSettings {
-    /// The names of a request: those that a trusted proxy gives it, and others where it gives none
-    /// or none that can be used.
+    /// Returns the identifiers of a request: those of a trusted proxy, or generated ones if it
+    /// sends none or invalid ones.
     package func ids(
         of peer: PeerAddress, _ field: (String) -> String?, orMadeOf random: inout IDSource
     ) -> RequestIDs {
@@ -234,18 +233,18 @@ extension EdgeSettings {
     }
 }
 
-/// Makes names of requests and traces that nobody can guess, of random numbers of the kernel,
-/// which are fetched many at a time.
+/// Generates unpredictable request and trace IDs from the kernel's random numbers, fetched in
+/// batches.
 package struct IDSource: Sendable {
     private var words: [UInt64] = []
     private static let wordsMax = 256
 
     package init() {}
 
-    /// A new request id.
+    /// Generates a request ID.
     package mutating func request() -> RequestID { RequestID(identifier()) }
 
-    /// A new trace, which nobody records.
+    /// Generates a trace that is not sampled.
     package mutating func trace() -> TraceContext {
         while true {
             if let trace = TraceContext(trace: identifier(), parent: word(), flags: 0) {

@@ -2,15 +2,15 @@ package import ImageModel
 package import Messages
 package import WebGrammar
 
-/// Makes a grammar of what an operator says of a listener, as text. It opens no file by itself.
+/// Creates a grammar from an operator's options for a listener. Doesn't open files itself.
 package struct GrammarReader {
-    /// The value of an option; `nil`: it was not given.
+    /// Returns the value of an option; `nil` if it isn't set.
     package var value: (GatewaySetting) -> String?
-    /// Whether a flag was given.
+    /// Returns whether a flag is set.
     package var has: (GatewaySetting) -> Bool
-    /// The bytes of a file that an option names.
+    /// Returns the contents of a file named by an option.
     package var bytes: (_ path: String) throws(GrammarError) -> [UInt8]
-    /// Lines of keys besides those of the file: from the environment.
+    /// Lines of keys from the environment, in addition to those of the file.
     package var keyLines: [String]
 
     package init(
@@ -21,20 +21,20 @@ package struct GrammarReader {
         (self.value, self.has, self.bytes, self.keyLines) = (value, has, bytes, keyLines)
     }
 
-    /// What the paths of a grammar are for.
+    /// The purpose of a grammar's paths.
     package enum Use: Hashable, Sendable {
         case images
-        /// Behind `/info`: no preset changes anything.
+        /// Requests to `/info`: presets have no effect.
         case facts
-        /// A token stands for the signature, and the body for the source.
+        /// Uploads: a token replaces the signature, and the body replaces the source.
         case uploads
-        /// An operator's token stands for the signature.
+        /// Removals: an operator's token replaces the signature.
         case removals
-        /// A preset of this name holds where the path says nothing.
+        /// Clients that save data: this preset applies if the path doesn't specify otherwise.
         case saving(preset: String)
     }
 
-    /// The grammar of the paths.
+    /// Returns the grammar of the paths.
     package func grammar(for use: Use = .images) throws(GrammarError) -> any URLGrammar {
         switch value(.grammar) ?? "imgproxy" {
         case "imgproxy": return try ImgproxyGrammar(imgproxy(for: use))
@@ -52,7 +52,7 @@ package struct GrammarReader {
 
     // MARK: - Grammars
 
-    /// The settings of imgproxy's grammar.
+    /// Returns the settings of imgproxy's grammar.
     package func imgproxy(for use: Use = .images) throws(GrammarError) -> ImgproxyGrammar.Settings {
         var settings = ImgproxyGrammar.Settings()
         settings.keys = try keys(Self.hexKey)
@@ -71,7 +71,7 @@ package struct GrammarReader {
         return settings
     }
 
-    /// The settings of thumbor's grammar.
+    /// Returns the settings of thumbor's grammar.
     package func thumbor(for use: Use = .images) throws(GrammarError) -> ThumborGrammar.Settings {
         var settings = ThumborGrammar.Settings()
         settings.keys = try keys(Self.textKey)
@@ -86,7 +86,7 @@ package struct GrammarReader {
         return settings
     }
 
-    /// The settings of IIIF's grammar.
+    /// Returns the settings of IIIF's grammar.
     package func iiif() throws(GrammarError) -> IIIFGrammar.Settings {
         guard let source = value(.iiifSource) else {
             throw GrammarError(
@@ -140,7 +140,7 @@ package struct GrammarReader {
         return sources
     }
 
-    /// Names of schemes (RFC 3986, section 3.1), with commas between.
+    /// Parses comma-separated scheme names (RFC 3986, section 3.1).
     private static func schemes(_ text: String) throws(GrammarError) -> [String] {
         let names = text.split(separator: ",").map { String($0.trimmedOfBlanks) }
         guard !names.isEmpty, names.allSatisfy({ SourceURL.isScheme($0.utf8) }) else {
@@ -151,7 +151,7 @@ package struct GrammarReader {
         return names
     }
 
-    /// The watermark is loaded by the stack.
+    /// Validates the URL of the watermark, which the stack loads.
     private static func watermark(_ url: String) throws(GrammarError) -> String {
         guard (try? SourceURL(url)) != nil, url.contains("://") else {
             throw GrammarError(
@@ -165,7 +165,7 @@ package struct GrammarReader {
 
     // MARK: - Routing
 
-    /// The path before all URLs, without a slash at its end.
+    /// Returns the path prefix of all URLs, without a trailing slash.
     package func pathPrefix() throws(GrammarError) -> String {
         let path = Self.withoutSlashes(value(.pathPrefix) ?? "")
         let isPath = path.utf8.allSatisfy { byte in
@@ -178,7 +178,7 @@ package struct GrammarReader {
         return path.isEmpty ? "" : "/\(path)"
     }
 
-    /// Host names in lower case.
+    /// Returns the host names in lowercase.
     package func hosts() throws(GrammarError) -> [String] {
         let names = (value(.host) ?? "").split(separator: ",")
             .map { $0.trimmedOfBlanks.lowercased() }
@@ -207,7 +207,7 @@ package struct GrammarReader {
         }
     }
 
-    /// The preset holds behind that of the name `default`, which every path has.
+    /// Adds the preset after the preset `default`, which applies to every path.
     private static func lines(
         _ text: String, saving preset: String, separator: String
     ) -> String {
@@ -223,8 +223,8 @@ package struct GrammarReader {
 
     // MARK: - Keys
 
-    /// Lines of the key file and of the environment, without empty ones and those that begin
-    /// with #.
+    /// Returns the lines of the key file and the environment, without empty lines and comments,
+    /// which begin with `#`.
     private func keys(
         _ key: (_ line: String) throws(GrammarError) -> SigningKey
     ) throws(GrammarError) -> [SigningKey] {
@@ -238,7 +238,7 @@ package struct GrammarReader {
         return keys
     }
 
-    /// `KEY SALT`, in hexadecimal digits.
+    /// Parses `KEY SALT` in hexadecimal.
     private static func hexKey(_ line: String) throws(GrammarError) -> SigningKey {
         let words = line.split(separator: " ").map(String.init)
         guard words.count == 2, let key = SigningKey(hexKey: words[0], hexSalt: words[1]) else {
@@ -280,9 +280,9 @@ package struct GrammarReader {
     }
 }
 
-// How images are written, by words of the operator.
+// Output options from the operator's settings.
 extension GrammarReader {
-    /// What holds where URLs do not say it.
+    /// Returns the options used if URLs don't specify them.
     package func output() throws(GrammarError) -> OutputDefaults {
         var output = OutputDefaults()
         output.quality = value(.quality).flatMap { GatewaySetting.quality.number(of: $0) }
@@ -304,7 +304,7 @@ extension GrammarReader {
         return output
     }
 
-    /// Formats where clients may choose; `none`: no choice.
+    /// Returns the formats from which clients may choose; empty for `none`.
     package func offered() throws(GrammarError) -> [ImageFormat]? {
         guard let text = value(.offer) else { return nil }
         return text == "none" ? [] : try Self.formats(text, .offer)
@@ -332,7 +332,7 @@ extension GrammarReader {
         return format
     }
 
-    /// `FORMAT=NUMBER,…`
+    /// Parses `FORMAT=NUMBER,…`.
     private static func numbers(
         _ text: String, _ setting: GatewaySetting, _ range: (ImageFormat) -> ClosedRange<Int>?
     ) throws(GrammarError) -> [ImageFormat: Int] {

@@ -3,113 +3,113 @@ import Messages
 import Nettle
 package import WebGrammar
 
-/// How a listener answers.
+/// The settings of a listener.
 package struct WebFrontSettings: Sendable {
-    /// How its paths are read.
+    /// The grammar of its paths.
     package var grammar: any URLGrammar
-    /// How paths behind `/info` are read, which ask for facts; `nil`: there are none, since the
-    /// grammar has a word of its own for them.
+    /// The grammar of paths after `/info`, which request image properties; `nil` if the grammar has
+    /// a syntax of its own for them.
     package var infoGrammar: (any URLGrammar)?
-    /// How facts are answered.
+    /// How image properties are returned.
     package var facts = FactsSettings()
-    /// Which pages of other origins may read answers.
+    /// The origins whose pages may read responses.
     package var crossOrigin = CrossOriginAccess()
-    /// The path by which the server of the grammar is asked whether it is there, beside ours;
-    /// `nil`: it has none.
+    /// The health check path of the grammar's original server, in addition to ours; `nil` if it has
+    /// none.
     package var healthPath: String?
-    /// What `/` is answered with; `nil`: as any other target.
+    /// The response to `/`; `nil` treats it like any other target.
     package var root: RootPage?
-    /// How images are answered.
+    /// How images are sent.
     package var answers = ImageAnswer()
-    /// What the operator adds to the heads of all answers.
+    /// The fields that the operator adds to all responses.
     package var responseHeaders = ResponseHeaders()
-    /// Which fields of requests go along to origins.
+    /// The request fields that are passed to origins.
     package var passedHeaders = PassedHeaders()
-    /// Formats that are offered where the client may choose, those that make the smallest files
-    /// first. Empty: nothing is negotiated, and the format is that of the source.
+    /// The formats offered for negotiation, those with the smallest files first. If empty, the
+    /// format is not negotiated but that of the source.
     package var offered: [ImageFormat] = [.avif, .webp]
-    /// Whether clients have a say in the format at all.
+    /// Whether the format is negotiated.
     var negotiates: Bool { !offered.isEmpty }
-    /// How images are written where URLs do not say it.
+    /// The output options if URLs don't specify them.
     package var output = OutputDefaults()
-    /// Frames of an animation that are kept at most; one with more comes as a still. 1: all do.
+    /// The maximum number of frames of an animation to keep; an animation with more is sent as a
+    /// still image, and with 1, every animation is.
     package var framesMax = Int.max
-    /// What of EXIF, XMP and IPTC images have, unless their path says it.
+    /// The EXIF, XMP and IPTC metadata to keep if the path doesn't specify it.
     package var metadata = MetadataChoice.copyright
-    /// What becomes of damaged images, unless their path says it.
+    /// How to handle damaged images if the path doesn't specify it.
     package var damaged = DamagedImages.show
-    /// Formats whose sources are answered as they are where the path names no other format.
+    /// The formats whose sources are sent unchanged if the path names no other format.
     package var skippedFormats: [ImageFormat] = []
-    /// Whether an SVG is answered as it is whatever the steps are, where the path names no format.
+    /// Whether an SVG is sent unchanged, ignoring the steps, if the path names no format.
     package var passesDrawings = false
-    /// What is looked at of what clients say of themselves; `nil`: nothing.
+    /// The client hints to use; `nil` for none.
     package var hints: HintSettings?
-    /// What is shown in the place of what cannot be had; `nil`: the error.
+    /// The fallback for images that can't be loaded; `nil` to report the error.
     package var fallback: FallbackSettings?
-    /// Who may send images; `nil`: nobody.
+    /// The settings of uploads; `nil` to refuse them.
     package var uploads: UploadSettings?
-    /// Whose `no-cache` has the origin asked; `nil`: nobody's.
+    /// The tokens of clients whose `no-cache` causes revalidation with the origin; `nil` for none.
     package var operators: BearerTokens?
-    /// How long an image may be used where its origin does not say: an hour, ten minutes more while
-    /// the origin is asked, and a day more where that fails.
+    /// How long an image may be used if its origin doesn't specify it: one hour, ten more minutes
+    /// while the origin is being asked, and one more day if the origin fails.
     package var assumedLifetime = AssumedLifetime(
         fresh: 3_600, whileRevalidate: 600, ifError: 86_400)
-    /// Milliseconds for which a source is not asked again that failed for good.
+    /// How long a source that failed permanently is not tried again, in milliseconds.
     package var earlierFailureMilliseconds = 10_000
-    /// What is believed of proxies.
+    /// The trusted proxies.
     package var edge = EdgeSettings()
-    /// Milliseconds for which a request may take.
+    /// The timeout of a request in milliseconds.
     package var timeoutMilliseconds = 30_000
-    /// The web component; `nil`: it is not served.
+    /// The web component; `nil` if it isn't served.
     package var files: StaticFiles? = StaticFiles()
 
-    /// What stands before all paths but those of health checks, such as `/img`; empty: nothing.
+    /// The prefix of all paths except health checks, such as `/img`; may be empty.
     package var pathPrefix = ""
-    /// Hosts that are answered, in lower case, without ports; empty: any.
+    /// The hosts served, in lowercase and without ports; empty for any host.
     package var hosts: [String] = []
 
-    /// Whether `imagebus serve` runs the listener: operators know its options by the names that
-    /// they have there.
+    /// Whether `imagebus serve` runs the listener, so that messages use its option names.
     package var isServed = false
 
-    /// Bytes of a path and its query.
+    /// The maximum length of path and query in bytes.
     package var targetBytesMax = 8_192
-    /// Whether each request has a line in the log.
+    /// Whether each request is logged.
     package var logsRequests = false
 
     package init(_ grammar: any URLGrammar) { self.grammar = grammar }
 
-    /// A text with the names that the operator knows options by.
+    /// Returns a text with option names replaced by those that the operator uses.
     package func named(_ text: String) -> String { isServed ? GatewaySetting.served(text) : text }
 }
 
-/// How images are written where their URLs do not say it, whatever the grammar.
+/// The output options if URLs don't specify them, independent of the grammar.
 package struct OutputDefaults: Hashable, Sendable {
-    /// The quality of formats that `qualities` does not name; `nil`: the stack's.
+    /// The quality of formats not in `qualities`; `nil` for the stack's default.
     package var quality: Int?
     /// The quality by format.
     package var qualities: [ImageFormat: Int] = [:]
-    /// Formats that are written so that a rough image comes first.
+    /// The formats encoded progressively.
     package var progressive: Set<ImageFormat> = []
-    /// How much time encoders take, by format.
+    /// The encoder effort by format.
     package var efforts: [ImageFormat: Int] = [:]
 
-    /// As the stack writes them.
+    /// Creates the stack's defaults.
     package init() {}
 
-    /// Whether a format has more to be said than its quality.
+    /// Whether options other than the quality are set for a format.
     func isSaid(of format: ImageFormat) -> Bool {
         efforts[format] != nil || progressive.contains(format)
     }
 
-    /// The qualities of formats, of which those of a URL count first.
+    /// Returns the qualities by format; those specified by a URL take precedence.
     func qualities(besides said: [ImageFormat: Int]) -> [ImageFormat: Int] {
         qualities.merging(said) { $1 }
     }
 
-    /// Completes an output whose format is known, or is that of the source. What the file name of a
-    /// source ends with says only what is worth asking for: encoders leave out what their format
-    /// does not have.
+    /// Completes output options whose format is known or will be that of the source. The source's
+    /// file extension is only a hint for what to request: encoders ignore options that their format
+    /// doesn't support.
     func complete(_ output: inout OutputOptions, of url: String) {
         let format = output.format ?? Self.format(ofSource: url) ?? .jpeg
         if output.quality == nil { output.quality = quality }
@@ -117,7 +117,7 @@ package struct OutputDefaults: Hashable, Sendable {
         output.isProgressive = progressive.contains(format)
     }
 
-    /// The format that the path of a source ends with; `nil` where that is none.
+    /// Returns the format for a source's file extension; `nil` if it is unknown.
     static func format(ofSource url: String) -> ImageFormat? {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
@@ -125,15 +125,15 @@ package struct OutputDefaults: Hashable, Sendable {
     }
 }
 
-/// What is shown in the place of an image that cannot be had, and when.
+/// The fallback for images that can't be loaded, and when to use it.
 ///
-/// It goes through the steps of the image. It is one of the listener's own; one that a profile of
-/// the stack names comes before it, and is answered the same way.
+/// The steps of the image are applied to it. This is the listener's own fallback; one defined in a
+/// profile of the stack takes precedence and is sent in the same way.
 package struct FallbackSettings: Hashable, Sendable {
-    /// Where it comes from.
+    /// The source of the fallback.
     package enum Image: Hashable, Sendable {
         case url(String)
-        /// The bytes of a file.
+        /// The contents of a file.
         case bytes([UInt8])
     }
 
@@ -142,18 +142,17 @@ package struct FallbackSettings: Hashable, Sendable {
 
     package init(_ image: Image) { self.image = image }
 
-    /// The failures in whose place it is shown.
+    /// The errors for which the fallback is used.
     package struct Causes: Hashable, Sendable {
-        /// By the status that they would be answered with.
+        /// The statuses that would be sent otherwise.
         package var statuses: Set<UInt16> = []
-        /// By their names.
+        /// The error codes.
         package var codes: Set<ErrorCode> = []
 
         package init() {}
 
-        /// Whatever the source is the reason of: it is not there, it is no image that is taken, or
-        /// its origin fails. What the client does wrong, and a stack that has no time, are told as
-        /// they are.
+        /// Errors caused by the source: it doesn't exist, is not a supported image, or its origin
+        /// fails. Client errors and overload of the stack are reported as such.
         package static let usual: Causes = {
             var causes = Causes()
             causes.statuses = [404, 410, 415, 422, 502, 504]
@@ -161,8 +160,8 @@ package struct FallbackSettings: Hashable, Sendable {
             return causes
         }()
 
-        /// Words with commas between them: statuses such as `404`, and names of errors such as
-        /// `badImageData`; `nil` where one is neither.
+        /// Parses comma-separated statuses such as `404` and error names such as `badImageData`;
+        /// returns `nil` for other texts.
         package init?(_ text: String) {
             for word in text.split(separator: ",", omittingEmptySubsequences: false) {
                 if let status = UInt16(word), (400...599).contains(status) {
@@ -182,43 +181,44 @@ package struct FallbackSettings: Hashable, Sendable {
     }
 }
 
-/// Who may send images to be worked on, and how large they may be.
+/// The settings of uploads.
 package struct UploadSettings: Sendable {
-    /// How the paths of such requests are read: as others, but that the token stands for the
-    /// signature, and that their sources are of the scheme `scheme`.
+    /// The grammar of upload paths: a token replaces the signature, and sources have the scheme
+    /// `scheme`.
     package let grammar: any URLGrammar
-    /// Who may send any.
+    /// The tokens that permit uploads.
     package let tokens: BearerTokens
-    /// Bytes of an image.
+    /// The maximum size of an image in bytes.
     package var bytesMax = 16 << 20
-    /// Images that may be on their way here at a time.
+    /// The maximum number of concurrent uploads.
     package var atOnce = 16
 
-    /// The scheme of the source that stands for the bytes of the request.
+    /// The scheme of a source that refers to the body of the request.
     package static let scheme = "upload"
 
-    /// For those who show one of the tokens.
+    /// Creates settings with these tokens.
     package init(tokens: BearerTokens, _ grammar: any URLGrammar) {
         (self.tokens, self.grammar) = (tokens, grammar)
     }
 
-    /// Whether the field `Authorization` has one of the tokens.
+    /// Whether an `Authorization` field contains one of the tokens.
     package func permits(_ authorization: String?) -> Bool { tokens.permits(authorization) }
 
-    /// Which of the tokens it has, counted from 1; `nil`: none.
+    /// Returns the number of the token in an `Authorization` field, counted from 1; `nil` if it
+    /// contains none.
     package func number(of authorization: String?) -> Int? { tokens.number(of: authorization) }
 }
 
-/// Tokens that a request shows in its field `Authorization` (RFC 6750 §2.1).
+/// Bearer tokens in the `Authorization` field (RFC 6750 §2.1).
 package struct BearerTokens: Sendable {
-    /// Bytes of a token, so that nobody guesses one.
+    /// The allowed length of a token in bytes; the minimum prevents guessing.
     package static let tokenBytes = 16...1_024
-    /// Tokens that are known at a time.
+    /// The maximum number of tokens.
     package static let countMax = 16
 
     private let digests: [[UInt8]]
 
-    /// `nil` where there is no token, too many of them, or one that is too short or too long.
+    /// Returns `nil` if there is no token, too many of them, or one that is too short or too long.
     package init?(_ tokens: [[UInt8]]) {
         guard (1...Self.countMax).contains(tokens.count),
             tokens.allSatisfy({ Self.tokenBytes.contains($0.count) })
@@ -226,22 +226,23 @@ package struct BearerTokens: Sendable {
         digests = tokens.map { SHA256.digest($0.span.bytes) }
     }
 
-    /// Those of a file: one a line; lines that begin with `#` are comments.
+    /// Parses a file with one token per line; lines that begin with `#` are comments.
     package init?(file bytes: [UInt8]) {
         let lines = bytes.split(separator: UInt8(ascii: "\n")).map(Array.init)
         self.init(lines.filter { $0.first != UInt8(ascii: "#") })
     }
 
-    /// What a file of tokens has to be, for errors.
+    /// Describes a valid token file in error messages.
     package static let expected =
         "a token a line, \(countMax) at most, each of \(tokenBytes.lowerBound) to "
         + "\(tokenBytes.upperBound) bytes"
 
-    /// Whether the field `Authorization` has one of them.
+    /// Whether an `Authorization` field contains one of the tokens.
     package func permits(_ authorization: String?) -> Bool { number(of: authorization) != nil }
 
-    /// Which of them the field `Authorization` has, counted from 1; `nil`: none. How long it takes
-    /// says nothing of them: digests are compared, each of them, whole.
+    /// Returns the number of the token in an `Authorization` field, counted from 1; `nil` if it
+    /// contains none. Takes constant time with respect to the tokens: all digests are compared
+    /// completely.
     package func number(of authorization: String?) -> Int? {
         let words = (authorization ?? "").split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }

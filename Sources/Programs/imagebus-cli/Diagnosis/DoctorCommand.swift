@@ -30,22 +30,22 @@ extension Command {
             ("imagebus doctor --runtime-dir /run/imagebus --json", "of another one, for programs"),
         ])
 
-    /// Of what has a canary.
+    /// The timeout option of commands with a probe.
     static let within = OptionDefinition(
         "within", value: "TIME",
         "for a small image on its way through all stages "
             + "(\(StackCanary.usualMilliseconds / 1_000)s)")
 }
 
-/// What `imagebus doctor` was told.
+/// The options of `imagebus doctor`.
 struct DoctorOptions: Hashable {
     var stack: OperatorOptions
     var cacheDirectory: String?
-    /// Where the programs of a stack lie; nil: beside this one.
+    /// The directory of the stack's programs; `nil` for that of this program.
     var programs: String?
-    /// Within which an image has to go through the stack.
+    /// The timeout for an image to pass through the stack, in milliseconds.
     var milliseconds: Int
-    /// What whoever looks at the terminal wants (NO_COLOR).
+    /// Whether to use colors; false if NO_COLOR is set.
     var hasColours: Bool
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
@@ -56,7 +56,7 @@ struct DoctorOptions: Hashable {
         hasColours = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// Of `--within`.
+    /// Parses `--within`.
     static func within(_ read: ReadOptions) throws(UsageError) -> Int {
         try read.parsed("within") { (text) throws(UsageError) in
             try OptionValue.milliseconds(text, atMost: withinMillisecondsMax)
@@ -66,12 +66,12 @@ struct DoctorOptions: Hashable {
     private static let withinMillisecondsMax = 60_000
 }
 
-/// `imagebus doctor`: what this machine and its stack lack, and what to type.
+/// `imagebus doctor`: what is wrong with this machine and its stack, and how to fix it.
 enum DoctorCommand {
     static func run(_ options: DoctorOptions) -> Int32 {
         let report = DoctorReport(findings: findings(options))
         if options.stack.printsJSON {
-            // Texts are always JSON.
+            // Texts can always be encoded as JSON.
             let text = (try? JSONText.text(report)) ?? ""
             return Terminal.finish("doctor", text, status: report.exitStatus)
         }
@@ -86,7 +86,7 @@ enum DoctorCommand {
     private static func findings(_ options: DoctorOptions) -> [DoctorFinding] {
         var facts = MachineFacts(
             runtime: options.stack.runtimeDirectory.path, cache: options.cacheDirectory)
-        // Of a directory on a disk the segments lie in /dev/shm.
+        // If the directory is on a disk, segments are in /dev/shm.
         if facts.runtime.isWritable, !facts.runtime.isTemporary {
             let path = facts.runtime.path
             facts.runtime = PlaceFacts("/dev/shm")
@@ -104,23 +104,23 @@ enum DoctorCommand {
     }
 }
 
-/// What `imagebus doctor` found of one thing.
+/// A finding of `imagebus doctor`.
 struct DoctorFinding: Encodable, Hashable {
-    /// How it is.
+    /// The severity.
     enum State: String, Encodable {
         case ok
-        /// It works, with less than it could.
+        /// It works, but not as well as it could.
         case short
-        /// Something does not work.
+        /// Something doesn't work.
         case missing
     }
 
-    /// One word or two.
+    /// One or two words.
     let name: String
     let state: State
-    /// What was found, and what follows from it.
+    /// What was found, and its consequences.
     let says: String
-    /// What to type, or to set; nil where all is well.
+    /// What to do; `nil` if everything is fine.
     let mend: String?
 
     static func ok(_ name: String, _ says: String) -> DoctorFinding {
@@ -136,16 +136,16 @@ struct DoctorFinding: Encodable, Hashable {
     }
 }
 
-/// What `imagebus doctor` prints.
+/// The output of `imagebus doctor`.
 struct DoctorReport: Encodable {
     let findings: [DoctorFinding]
 
-    /// 0 where nothing is missing: what is short works.
+    /// 0 unless something is missing; shortages don't count as failures.
     var exitStatus: Int32 { findings.contains { $0.state == .missing } ? Self.faultStatus : 0 }
 
     private static let faultStatus: Int32 = 1
 
-    /// A line each, and below it what to do; with `columns` long ones are broken.
+    /// Formats one line per finding, followed by what to do; `columns` wraps long lines.
     func text(coloured: Bool, columns: Int? = nil) -> String {
         let width = (findings.map(\.name.count).max() ?? 0) + 2
         let lines = findings.map { finding in
@@ -171,7 +171,7 @@ struct DoctorReport: Encodable {
         return "\(missing) missing, \(short) short, of \(findings.count)"
     }
 
-    /// Words on lines of so many columns.
+    /// Wraps a text to a number of columns.
     private static func broken(_ text: String, to columns: Int?, below blank: String) -> String {
         let text = PlainText.line(text)
         guard let columns else { return text }
@@ -193,7 +193,8 @@ struct DoctorReport: Encodable {
     }
 }
 
-/// Whether a stack runs, whether this user may use it, and whether an image goes through it.
+/// Checks whether a stack is running, whether this user may use it, and whether images pass through
+/// it.
 enum StackFindings {
     static func all(_ options: DoctorOptions) -> [DoctorFinding] {
         let route: StackRoute
@@ -201,7 +202,7 @@ enum StackFindings {
             guard let found = try Self.route(options.stack) else {
                 let place = options.stack.runtimeDirectory
                 let says = "none runs in \(place.path)"
-                // Who names one expects it.
+                // If a stack was specified explicitly, it is expected to run.
                 return [
                     place.isNamed
                         ? .missing(
@@ -286,7 +287,7 @@ enum StackFindings {
         }
     }
 
-    /// Disk caches that do not work: loads go on without them.
+    /// Returns findings for disk caches that don't work; loads continue without them.
     static func disks(_ report: StatusReport) -> [DoctorFinding] {
         report.caches.filter { $0.disk == .degraded }.map { cache in
             .short(
@@ -308,9 +309,9 @@ enum StackFindings {
     }
 }
 
-/// What the programs of a stack say of themselves and of their libraries.
+/// Checks the programs of a stack and their libraries.
 enum ProgramFindings {
-    /// Lines of `imagebus-decode --abilities`, by their first word.
+    /// The output of `imagebus-decode --abilities`, parsed by the first word of each line.
     struct Abilities: Hashable {
         var reads: [String] = []
         var writes: [String] = []
@@ -331,7 +332,7 @@ enum ProgramFindings {
         }
     }
 
-    /// All of them; `directory` is where the programs lie.
+    /// Returns the findings for the programs in a directory.
     static func all(in directory: String) -> [DoctorFinding] {
         let kinds = WorkerKind.allCases.map { ProcessKind.stack($0) } + [.gateway]
         let names = kinds.map(ChildSpecification.programName)
@@ -351,7 +352,7 @@ enum ProgramFindings {
             }
     }
 
-    /// What one of them said; nil: nothing that makes sense.
+    /// Returns the finding for a program's output; `nil` means that there was no valid output.
     static func finding(_ name: String, _ text: String?) -> DoctorFinding {
         guard let text else {
             return .missing(
@@ -379,13 +380,13 @@ enum ProgramFindings {
     }
 }
 
-/// A program that says something and ends.
+/// Runs a program that prints something and exits.
 enum ProgramAnswer {
     private static let milliseconds = 30_000
     private static let bytesMax = 65_536
 
-    /// Its standard output; nil where it does not start, does not end with 0, or takes long. What
-    /// it complains of goes to /dev/null.
+    /// Returns its standard output; `nil` if it can't be started, exits with a nonzero status or
+    /// times out. Standard error goes to /dev/null.
     static func text(_ path: String, _ arguments: [String]) -> String? {
         do throws(Errno) {
             let pipe = try FileDescriptor.pipe()

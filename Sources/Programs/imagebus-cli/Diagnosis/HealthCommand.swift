@@ -8,11 +8,12 @@ import SharedArena
 import StackAccess
 import Supervision
 
-/// Whose health is asked for.
+/// The options of `imagebus health`.
 struct HealthOptions: Hashable {
-    /// nil: whether the whole stack can load images.
+    /// The kind to check; `nil` to check whether the whole stack can load images.
     var only: ProcessKind?
-    /// Whether an image has to go through it, and within which time; nil: it has not.
+    /// The timeout for an image to pass through the stack, in milliseconds; `nil` to skip this
+    /// probe.
     var canaryMilliseconds: Int?
     var stack: OperatorOptions
 
@@ -29,7 +30,7 @@ struct HealthOptions: Hashable {
     }
 }
 
-/// `imagebus health`: whether the stack can load images, or whether one kind does its part.
+/// `imagebus health`: whether the stack can load images, or whether one kind of process works.
 enum HealthCommand {
     private static let answerMilliseconds = 2_000
     private static let unhealthyStatus: Int32 = 1
@@ -55,7 +56,7 @@ enum HealthCommand {
             }
             return try complaint(canaryWithin: limit, options.stack)
         case .coordinator:
-            // Its answer is all that is asked for: workers answer for themselves.
+            // Any answer is sufficient: workers report their own health.
             _ = try report(options.stack)
             return nil
         case .some(let kind): return try complaint(about: kind, options.stack)
@@ -69,7 +70,8 @@ enum HealthCommand {
         return complaint(report)
     }
 
-    /// What is missing is known at once; who hangs is not.
+    /// Returns what is wrong. Missing processes are detected immediately; hanging ones by the
+    /// probe.
     private static func complaint(
         canaryWithin limit: Int, _ stack: OperatorOptions
     ) throws(ImageError) -> String? {
@@ -84,7 +86,7 @@ enum HealthCommand {
         return complaint(StackCanary(milliseconds: limit).run(route))
     }
 
-    /// Of the stage that did not do its part. One that has no room works, as others see.
+    /// Returns what is wrong with the stage that failed. A stage at capacity counts as working.
     static func complaint(_ steps: [StackCanary.Step]) -> String? {
         guard let last = steps.last, let error = last.error else { return nil }
         guard ![.busy, .arenaFull].contains(error.code) else {
@@ -100,8 +102,8 @@ enum HealthCommand {
         }
     }
 
-    /// What is missing; nil where nothing is. Somebody else's program does not decide whether the
-    /// stack is well: whoever starts the stack anew for that would do so at its will.
+    /// Returns what is missing; `nil` if nothing is. Plug-ins don't count: otherwise a faulty
+    /// plug-in could cause the stack to be restarted at will.
     static func complaint(_ report: StatusReport) -> String? {
         let missing = missingKinds(report).map(\.name)
         let kinds =
@@ -119,7 +121,8 @@ enum HealthCommand {
 }
 
 extension HealthCommand {
-    /// What the supervisors of a kind say: a container of workers has no other one to ask.
+    /// Returns what the supervisors of a kind report; in a container with only workers there is
+    /// nothing else to query.
     private static func complaint(
         about kind: ProcessKind, _ stack: OperatorOptions
     ) throws(ImageError) -> String? {
@@ -134,8 +137,8 @@ extension HealthCommand {
         return complaint(about: kind, answers, in: root)
     }
 
-    /// The first complaint about a kind among the answers of supervisors; nil where each says that
-    /// all is well, and at least one knows the kind.
+    /// Returns the first problem with a kind among the answers of supervisors; `nil` if all report
+    /// that it is healthy and at least one knows the kind.
     static func complaint(
         about kind: ProcessKind, _ answers: [[UInt8]?], in root: String
     ) -> String? {
@@ -152,27 +155,27 @@ extension HealthCommand {
     }
 }
 
-/// A small image that goes through a stack, one stage after the other, past the caches: who does
-/// not answer is known by name.
+/// A small image that passes through a stack stage by stage, without the caches, so that a stage
+/// that doesn't respond can be named.
 struct StackCanary {
-    /// Who has to answer, in this order.
+    /// The stages, in order.
     enum Stage: String, CaseIterable {
         case coordinator
-        /// Its process says whether it has the canary.
+        /// Its process checks whether it has the probe.
         case cache
         case decode
         case transform
     }
 
-    /// How one stage answered.
+    /// The result of one stage.
     struct Step {
         let stage: Stage
         let milliseconds: Double
-        /// nil where it did as it should.
+        /// `nil` if it succeeded.
         let error: ImageError?
     }
 
-    /// Within which all of them have to answer.
+    /// The timeout for all stages together, in milliseconds.
     let milliseconds: Int
     private let begin = MonotonicClock.now()
 
@@ -180,8 +183,8 @@ struct StackCanary {
 
     init(milliseconds: Int = usualMilliseconds) { self.milliseconds = milliseconds }
 
-    /// Asks one stage after the other, up to the first that fails. `route` is the way of operators;
-    /// images go to the same stack as those of everybody.
+    /// Probes the stages in order, up to the first failure. `route` leads to the operator socket;
+    /// the image goes to the same stack's client socket.
     func run(_ route: StackRoute) -> [Step] {
         var steps: [Step] = []
         do throws(ImageError) {
@@ -232,7 +235,7 @@ struct StackCanary {
         }
     }
 
-    /// Nobody stores it.
+    /// A key that is never stored.
     private static let key = "https://canary.invalid/"
 
     /// A GIF of one pixel.
@@ -240,14 +243,14 @@ struct StackCanary {
         Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF]
         + [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
 
-    /// Its format and size: a decoder has to work.
+    /// Requests format and size, which requires a decoder.
     private static func look(_ milliseconds: Int) -> ImageRequest {
         var request = request(milliseconds)
         request.infoOnly = true
         return request
     }
 
-    /// As a JPEG of another size: a decoder and a transformer have to work.
+    /// Requests a JPEG of another size, which requires a decoder and a transformer.
     private static func work(_ milliseconds: Int) -> ImageRequest {
         var request = request(milliseconds)
         request.output.format = .jpeg
@@ -268,7 +271,7 @@ struct StackCanary {
 }
 
 extension StackCanary.Step {
-    /// One line for people.
+    /// The result as a human-readable line.
     var sentence: String {
         let spent = "\(Int(milliseconds.rounded())) ms"
         guard let error else { return "\(stage.rawValue) answered in \(spent)" }

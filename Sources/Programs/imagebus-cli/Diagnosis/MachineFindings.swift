@@ -3,20 +3,20 @@ import Linux
 import Messages
 import Reporting
 
-/// What follows from the facts of a machine. No look at the machine itself.
+/// Derives findings from the facts of a machine, without examining the machine itself.
 struct MachineFindings {
     let facts: MachineFacts
 
-    /// Bytes of shared memory that a stack of two cores fills with its usual limits: results,
+    /// The shared memory that a stack on two cores uses with the default limits, in bytes: results,
     /// pixels, encoded images and originals (docker/README.md).
     static let sharedBytes: UInt64 = (384 + 768 + 384 + 384) << 20
-    /// Less than this and one photograph fills it.
+    /// With less than this, a single photograph fills it.
     static let sharedBytesMin: UInt64 = 64 << 20
-    /// Memory of a stack, and of each core more.
+    /// The recommended memory of a stack, and the amount added per core.
     static let memoryBytes = 1 << 30
     static let memoryBytesOfCore = 512 << 20
     private static let memoryBytesMin = 256 << 20
-    /// Descriptors of a process that has many clients, and of any.
+    /// The number of file descriptors for a process with many clients, and for any process.
     private static let descriptors: UInt64 = 16_384
     private static let descriptorsMin: UInt64 = 1_024
     private static let cacheBytes: UInt64 = 1 << 30
@@ -124,7 +124,7 @@ struct MachineFindings {
                     + "this user's",
                 mend: "imagebus serve --runtime-dir DIRECTORY of yours, on a tmpfs")
         }
-        // Segments lie in /dev/shm where the directory is on a disk; the caller looked there.
+        // If the directory is on a disk, segments are in /dev/shm; the caller has checked that.
         guard place.isTemporary else {
             return .missing(
                 "runtime directory", "\(place.path) is on a disk, and there is no tmpfs",
@@ -145,7 +145,7 @@ struct MachineFindings {
 
     var cache: DoctorFinding {
         guard let place = facts.cache else {
-            // A stack that runs was told, and another one can be.
+            // Not an error: --cache-dir can be given on start, and a running stack may have one.
             return .short(
                 "cache directory", "neither XDG_CACHE_HOME nor HOME says where it is",
                 mend: "imagebus serve --cache-dir DIRECTORY")
@@ -171,28 +171,29 @@ struct MachineFindings {
     private static func text(_ bytes: UInt64) -> String { ByteText.text(bytes) }
 }
 
-/// What the kernel says of this machine, as far as a stack needs to know.
+/// The properties of this machine that matter to a stack.
 struct MachineFacts {
-    /// Such as `6.1.0-18-amd64`.
+    /// For instance, `6.1.0-18-amd64`.
     var release: String
     var processors: Int
-    /// The version of Landlock; nil: there is none, or it is kept from this process.
+    /// The Landlock ABI version; `nil` if it is unavailable to this process.
     var landlock: Int?
     /// Whether system calls can be filtered.
     var hasFilters: Bool
-    /// Sealed files in memory (memfd), and references to processes (pidfd).
+    /// Whether sealed memory files (memfd) and process descriptors (pidfd) are available.
     var hasMemoryFiles: Bool
     var hasProcessReferences: Bool
-    /// How many descriptors a process may have; `.max`: as many as it likes.
+    /// The limit on file descriptors per process; `.max` for no limit.
     var descriptors: UInt64
     var memory: MemorySupply
-    /// Lines of `io.max` of the control group and of those above it.
+    /// The lines of `io.max` of the control group and its ancestors.
     var transferLimits: [String]
     var runtime: PlaceFacts
-    /// nil where nothing says where the cache is.
+    /// `nil` if no cache directory can be determined.
     var cache: PlaceFacts?
 
-    /// What is so now. `process` is `/proc`, `groups` is where cgroup v2 is mounted.
+    /// Reads the current facts. `process` is the path of `/proc`, `groups` is the mount point of
+    /// cgroup v2.
     init(
         runtime: String, cache: String?, process: String = "/proc",
         groups: String = "/sys/fs/cgroup"
@@ -235,14 +236,14 @@ struct MachineFacts {
     }
 }
 
-/// What is known of a directory, or of the one in which it would be made.
+/// The properties of a directory, or of the one in which it would be created.
 struct PlaceFacts {
-    /// As it was named.
+    /// The path as specified.
     var path: String
-    /// The directory that is there: `path`, or one above it.
+    /// The existing directory: `path` or its nearest ancestor.
     var nearest: String
     var isWritable: Bool
-    /// Whether its files live in memory.
+    /// Whether its files are in memory (tmpfs).
     var isTemporary: Bool
     var totalBytes: UInt64
     var availableBytes: UInt64
@@ -256,7 +257,7 @@ struct PlaceFacts {
         self.availableBytes = availableBytes
     }
 
-    /// What is so now.
+    /// Reads the current properties.
     init(_ path: String) {
         var nearest = path
         while access(nearest, F_OK) != 0, let cut = nearest.lastIndex(of: "/"), nearest != "/" {
@@ -270,10 +271,10 @@ struct PlaceFacts {
     }
 }
 
-/// Whether the control groups of decoders and transformers have room for the memory that these
-/// take: else the kernel kills one before its own limit has an image refused.
+/// Checks whether the control groups of decoders and transformers allow the memory these processes
+/// need. Otherwise the kernel kills a process before the process's own limit refuses an image.
 struct GroupFindings {
-    /// Bytes that the group of one process may use.
+    /// The memory limit of one process's control group, in bytes.
     struct Group {
         let kind: WorkerKind
         let limitBytes: Int
@@ -283,7 +284,7 @@ struct GroupFindings {
 
     init(_ groups: [Group]) { self.groups = groups }
 
-    /// Those of the processes of a stack that are seen from here.
+    /// Reads the groups of the stack's processes that are visible here.
     init(_ report: StatusReport) {
         groups = report.processes.compactMap { process in
             guard let number = ProcessID(exactly: process.pid), number > 0,
@@ -293,7 +294,7 @@ struct GroupFindings {
         }
     }
 
-    /// One for each kind with a limit.
+    /// One finding per kind with a limit.
     var all: [DoctorFinding] {
         [WorkerKind.decode, .transform].compactMap { kind in
             let limits = groups.filter { $0.kind == kind }.map(\.limitBytes)

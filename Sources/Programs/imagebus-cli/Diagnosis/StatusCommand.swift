@@ -80,9 +80,9 @@ extension Command {
         ])
 }
 
-/// What `status` was told.
+/// The options of `status`.
 struct StatusOptions: Hashable {
-    /// How the answer is written.
+    /// The output format.
     enum Format: Hashable {
         case table
         case json
@@ -90,9 +90,9 @@ struct StatusOptions: Hashable {
     }
 
     var format: Format
-    /// Again and again, until Ctrl-C.
+    /// Whether to repeat until Ctrl-C.
     var watches: Bool
-    /// A file instead of standard output.
+    /// The output file; `nil` for standard output.
     var output: String?
     var stack: OperatorOptions
 
@@ -112,7 +112,7 @@ struct StatusOptions: Hashable {
     }
 }
 
-/// `imagebus status`: what the coordinator knows of its stack.
+/// `imagebus status`: the coordinator's status report.
 enum StatusCommand {
     static func run(_ options: StatusOptions) -> Int32 {
         if options.watches { return StatusWatch(options).run() }
@@ -139,7 +139,8 @@ enum StatusCommand {
     }
 }
 
-/// `status --watch`: every second, in place on a terminal, one after the other elsewhere.
+/// `status --watch`: prints the status every second, in place on a terminal, otherwise one after
+/// the other.
 final class StatusWatch {
     private let options: StatusOptions
     private let isTerminal: Bool
@@ -152,8 +153,8 @@ final class StatusWatch {
         isTerminal = options.format == .table && isatty(1) == 1
     }
 
-    /// Until nobody reads any more or a signal ends it. A stack that is not there at first is an
-    /// error; one that goes is waited for.
+    /// Runs until the reader closes the output or a signal arrives. A stack that is missing at the
+    /// start is an error; one that disappears later is waited for.
     func run() -> Int32 {
         if isTerminal { Terminal.control(1, Self.clearScreen) }
         while true {
@@ -184,8 +185,8 @@ final class StatusWatch {
         return StatusTable.summary(report, since: last) + (isTerminal ? "" : "\n")
     }
 
-    /// Each line replaces the one that was there, without a flicker. What the screen has no room
-    /// for is left out, and that is said: else it would move up, and its beginning out of sight.
+    /// Formats a text so that each line replaces the previous one without flicker. Lines that don't
+    /// fit on the screen are omitted with a note; otherwise the screen would scroll.
     static func inPlace(_ text: String, on screen: TerminalScreen?) -> String {
         var lines = PlainText.lines(text).split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }

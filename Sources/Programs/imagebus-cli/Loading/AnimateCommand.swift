@@ -73,21 +73,21 @@ extension Command {
         ] + outputOptions.filter { ["quality", "lossless"].contains($0.name) }
 }
 
-/// What `imagebus animate` was told.
+/// The options of `imagebus animate`.
 struct AnimateOptions: Hashable {
-    /// Where the image of a frame is.
+    /// The source of a frame's image.
     enum Source: Hashable {
         case url(String)
         case file(String)
     }
 
     var sources: [Source]
-    /// Milliseconds of each frame.
+    /// The duration of each frame in milliseconds.
     var durations: [Int]
     var loops: Int
     /// How each frame is loaded; its own URL is empty.
     var template: ImageRequest
-    /// How the whole is encoded.
+    /// How the animation is encoded.
     var request: ImageRequest
     var delivery: Delivery
     var target: GetOptions.OutputTarget
@@ -95,7 +95,7 @@ struct AnimateOptions: Hashable {
     var progress: GetOptions.ProgressMode
     var stack: StackOptions
 
-    /// What a frame is shown where nothing else is said, as players have it.
+    /// The default duration of a frame, as in players.
     static let durationMilliseconds = 100
     private static let durationMillisecondsMax = 3_600_000
 
@@ -156,7 +156,7 @@ struct AnimateOptions: Hashable {
         }
     }
 
-    /// One for all, or one for each.
+    /// Parses the durations: one for all frames or one for each.
     private static func durations(
         _ read: ReadOptions, of count: Int
     ) throws(UsageError) -> [Int] {
@@ -174,7 +174,8 @@ struct AnimateOptions: Hashable {
         return told
     }
 
-    /// Steps are of the frames; what is left is of all of them.
+    /// Returns the request for the animation. Steps apply to the frames, everything else to the
+    /// whole.
     private static func whole(
         _ told: ImageRequest, writingTo path: String?
     ) throws(UsageError) -> ImageRequest {
@@ -182,7 +183,7 @@ struct AnimateOptions: Hashable {
         (request.steps, request.thumbnail, request.pixelRatio) = ([], nil, 1)
         (request.headers, request.context.preset) = ([], nil)
         (request.context.withoutTransformer, request.context.scaleDownLimit) = (true, nil)
-        // The frames are at hand then.
+        // The frames have been loaded by then.
         request.options.subtract([.scaleDownLargeImages, .fromCacheOnly, .refreshCached])
         request.context.fallback = nil
         let format = request.output.format ?? path.flatMap(OutputName.format) ?? .gif
@@ -202,9 +203,9 @@ struct AnimateOptions: Hashable {
     }
 }
 
-/// `imagebus animate`: an animation of several images.
+/// `imagebus animate`: creates an animation from several images.
 enum AnimateCommand {
-    /// The animation, and the load that made it.
+    /// The animation, and the token of the load that created it.
     private struct End: Sendable {
         let image: ImageResponse
         let token: String
@@ -232,7 +233,7 @@ enum AnimateCommand {
         }
     }
 
-    /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
+    /// Waits for the result. The first Ctrl-C cancels; a second one also stops waiting.
     private static func make(
         _ options: AnimateOptions, _ stack: OpenStack, _ interruption: Interruption
     ) throws(ImageError) -> End {
@@ -254,7 +255,7 @@ enum AnimateCommand {
         return try completion.wait(interruption, cancel: client.close)
     }
 
-    /// The exit status.
+    /// Writes the animation; returns the exit status.
     private static func write(
         _ end: End, _ target: GetOptions.OutputTarget, _ report: GetReport
     ) -> Int32 {

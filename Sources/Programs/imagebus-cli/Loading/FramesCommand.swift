@@ -8,20 +8,20 @@ import Reporting
 import StackAccess
 import Synchronization
 
-/// `imagebus get --frames`: every frame of an animation as a file of its own.
+/// `imagebus get --frames`: writes every frame of an animation to a file.
 enum FramesCommand {
-    /// Frames that are loaded at a time.
+    /// The number of frames loaded concurrently.
     private static let framesAtATime = 4
 
-    /// What came of it.
+    /// The result.
     struct End: Sendable {
         let image: AnimatedImage
-        /// Files by frame; empty where one was not written.
+        /// The files by frame; empty for a frame that was not written.
         var files: [String]
         var bytes = 0
         var format: ImageFormat?
         var size = PixelSize(width: 0, height: 0)
-        /// What kept a file from being written.
+        /// The error that prevented a file from being written.
         var failure: OutputError?
     }
 
@@ -49,8 +49,8 @@ enum FramesCommand {
         }
     }
 
-    /// Waits until all frames are written. A first Ctrl-C cancels, a second does not even wait for
-    /// that.
+    /// Waits until all frames are written. The first Ctrl-C cancels; a second one also stops
+    /// waiting.
     private static func load(
         _ options: GetOptions, into files: NumberedFiles, _ stack: OpenStack,
         _ interruption: Interruption
@@ -71,7 +71,7 @@ enum FramesCommand {
         return try completion.wait(interruption, cancel: client.close)
     }
 
-    /// Each frame is written when it has come.
+    /// Loads the frames and writes each as it arrives.
     private static func write(
         _ request: ImageRequest, from client: ImagebusClient, into files: NumberedFiles,
         _ bar: ProgressBar?
@@ -101,21 +101,21 @@ enum FramesCommand {
     }
 }
 
-/// What `get --frames` says at its end, to people or as JSON (SEMANTICS §15.3).
+/// The output of `get --frames`, human-readable or as JSON (SEMANTICS §15.3).
 struct FramesReport: Encodable {
     let status = GetAnswer.Status.ok
-    /// Frames; 1 of a still image.
+    /// The number of frames; 1 for a still image.
     let count: Int
-    /// Microseconds of each; 0 of a still image.
+    /// The duration of each frame in microseconds; 0 for a still image.
     let durations: [Int]
-    /// How often all are played; 0: without end.
+    /// How often all frames are played; 0 means endless.
     let loops: Int
     let format: String?
     let width: Int
     let height: Int
-    /// Of all files.
+    /// The total size of the files.
     let bytes: Int
-    /// In order of the frames.
+    /// The files in order of the frames.
     let files: [String]
     private let milliseconds: Double
     private let directory: String
@@ -134,10 +134,10 @@ struct FramesReport: Encodable {
         (self.milliseconds, self.directory) = (milliseconds, directory)
     }
 
-    /// The exit status.
+    /// Prints the report; returns the exit status.
     func tell(_ options: GetOptions) -> Int32 {
         guard options.printsJSON else { return Terminal.finish("get", summary) }
-        // Whole numbers and texts are always JSON.
+        // Integers and texts can always be encoded as JSON.
         return Terminal.finish("get", (try? JSONText.text(self)) ?? "")
     }
 
@@ -155,22 +155,23 @@ struct FramesReport: Encodable {
     }
 }
 
-/// `imagebus get --partials`: images of what has arrived so far, as files.
+/// `imagebus get --partials`: writes images of the bytes received so far to files.
 final class PartialFiles: Sendable {
-    /// One of them.
+    /// A file.
     struct File: Encodable, Sendable {
         let file: String
-        /// Bytes of the source that had arrived.
+        /// The number of source bytes received.
         let arrived: UInt64
         let width: Int
         let height: Int
-        /// Since the load began.
+        /// The time since the load began.
         let milliseconds: Double
     }
 
-    /// What came of the load before its end.
+    /// What happened before the end of the load.
     struct Account: Encodable, Sendable {
-        /// Bytes that had arrived, and milliseconds, when the header was known; null: it never was.
+        /// The bytes received and the milliseconds elapsed when the header was known; null if it
+        /// never was.
         var infoArrived: UInt64?
         var infoMilliseconds: Double?
         var files: [File] = []
@@ -192,18 +193,18 @@ final class PartialFiles: Sendable {
     private let account = Mutex(Account())
     private let fault = Mutex<OutputError?>(nil)
 
-    /// Makes the directory.
+    /// Creates the directory.
     init(in directory: String) throws(OutputError) {
         files = try NumberedFiles("partial", in: directory, from: 1)
     }
 
-    /// What was written so far.
+    /// The files written so far.
     var written: Account { account.withLock { $0 } }
 
-    /// What kept a file from being written; none was after it.
+    /// The error that prevented a file from being written; no file was written after it.
     var failure: OutputError? { fault.withLock { $0 } }
 
-    /// Writes what a load shows, until it ends.
+    /// Writes the partial images of a load until it ends.
     func write(_ events: AsyncStream<LoadEvent>) async {
         for await event in events {
             do throws(OutputError) {
@@ -242,15 +243,15 @@ final class PartialFiles: Sendable {
     }
 }
 
-/// Files of one load in a directory, each with its number in its name.
+/// Numbered files in a directory.
 struct NumberedFiles {
     private let directory: String
     private let prefix: String
-    /// Of a number, at least.
+    /// The minimum number of digits.
     private static let digits = 4
 
-    /// Files such as `DIR/frame-0007.png`. Makes the directory itself, none above it, and finds
-    /// what would keep the file of the first number from being written.
+    /// Prepares files such as `DIR/frame-0007.png`. Creates the directory, but not its parents, and
+    /// checks whether the file with the first number can be written.
     init(_ prefix: String, in directory: String, from first: Int) throws(OutputError) {
         self.directory = directory.hasSuffix("/") ? directory : directory + "/"
         self.prefix = prefix
@@ -263,7 +264,7 @@ struct NumberedFiles {
         try OutputFile.check(path(first, .png))
     }
 
-    /// The file of a number.
+    /// Returns the path of the file with a number.
     func path(_ number: Int, _ format: ImageFormat) -> String {
         let text = "\(number)"
         let zeros = String(repeating: "0", count: max(0, Self.digits - text.count))

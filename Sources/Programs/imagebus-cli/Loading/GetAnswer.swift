@@ -5,8 +5,8 @@ import Linux
 import Messages
 import StackAccess
 
-/// What `get --json` prints (SEMANTICS §15.3); every name is always there, null where nothing is
-/// known.
+/// The output of `get --json` (SEMANTICS §15.3). Every member is always present, and null if
+/// unknown.
 struct GetAnswer: Encodable, Sendable {
     /// How a request ended.
     enum Status: String, Encodable {
@@ -15,7 +15,7 @@ struct GetAnswer: Encodable, Sendable {
         case error
     }
 
-    /// A failure, as in the table of errors.
+    /// An error, as in the table of errors.
     struct Failure: Encodable {
         let domain: String
         let code: Int64
@@ -49,37 +49,38 @@ struct GetAnswer: Encodable, Sendable {
     let width: Int?
     let height: Int?
     let pages: Int?
-    /// Of how many frames the image is the first one; null where it is no still.
+    /// The number of frames of which the image is the first; null unless it is a still of an
+    /// animation.
     let stillOf: Int?
-    /// Bits of a sample, 8 where it has fewer.
+    /// The bits per sample; 8 if there are fewer.
     let bits: Int?
-    /// Whether its colours are of a high dynamic range.
+    /// Whether it is a high dynamic range image.
     let hdr: Bool?
     /// Whether the source is damaged and pixels are missing.
     let damaged: Bool?
-    /// What `--facts` asked for; null without it.
+    /// The image properties requested by `--facts`; null without it.
     let facts: FactsAnswer?
-    /// What `--explain` asked for; null without it.
+    /// The explanation requested by `--explain`; null without it.
     let explanation: ExplanationAnswer?
-    /// What `--explain` and `--respect-cache-control` ask for; null without them.
+    /// The freshness reported with `--explain` and `--respect-cache-control`; null without them.
     let freshness: FreshnessAnswer?
     let bytes: Int?
-    /// Of the bytes, as `Repr-Digest` says it; null where it is not known.
+    /// The digest of the bytes in the form of `Repr-Digest`; null if unknown.
     let digest: String?
-    /// What `--extended-data` asked for; null without it, and where there is none.
+    /// The extended data requested by `--extended-data`; null without it or if there is none.
     let extendedData: ExtendedDataAnswer?
-    /// What `--partials` wrote before the end; null without it.
+    /// The files written by `--partials`; null without it.
     let partials: PartialFiles.Account?
     let key: String?
     let scale: Double?
     let token: String?
     let timings: [String: Double]
-    /// Under `refresh-cached`: whether the image took the place of a cached one.
+    /// With `refresh-cached`, whether the image replaced a cached one.
     let refreshed: Bool?
     let error: Failure?
-    /// Why the image is the fallback.
+    /// The error because of which the image is the fallback.
     let fallbackFor: Failure?
-    /// What else there is to know of the image.
+    /// Additional notes about the image.
     let notes: [String]
 
     private enum CodingKeys: String, CodingKey {
@@ -88,7 +89,8 @@ struct GetAnswer: Encodable, Sendable {
         case timings, refreshed, error, fallbackFor, notes
     }
 
-    /// An image, or a miss; with the failure of its refresh or its output, which makes it an error.
+    /// Creates the answer for an image or a miss. If the refresh or the output failed, `failure`
+    /// makes it an error.
     init(
         _ image: ImageResponse, token: String, request: ImageRequest, failure: Failure? = nil,
         partials: PartialFiles.Account? = nil
@@ -119,12 +121,12 @@ struct GetAnswer: Encodable, Sendable {
         notes = ImageNotes.of(image, for: request)
     }
 
-    /// A failure; no token where it did not come to a request.
+    /// Creates the answer for an error; there is no token if no request was sent.
     init(_ failure: ImageError, token: String?, totalMilliseconds: Double) {
         self.init(Failure(failure), token: token, totalMilliseconds: totalMilliseconds)
     }
 
-    /// The same, whoever failed.
+    /// Creates the answer for any failure.
     init(_ failure: Failure, token: String? = nil, totalMilliseconds: Double = 0) {
         status = .error
         cacheType = CacheTypes.none.name
@@ -172,7 +174,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(notes, forKey: .notes)
     }
 
-    /// To a microsecond.
+    /// Returns the timings in milliseconds, rounded to microseconds.
     private static func milliseconds(_ timings: StageTimings) -> [String: Double] {
         let named = [
             "queue": timings.queue, "query": timings.query, "fetch": timings.fetch,
@@ -183,29 +185,29 @@ struct GetAnswer: Encodable, Sendable {
     }
 }
 
-/// The facts in `get --json` (SEMANTICS §15.3); every name is always there, null where nothing is
-/// known or was asked for.
+/// The image properties in `get --json` (SEMANTICS §15.3). Every member is always present, and null
+/// if unknown or not requested.
 struct FactsAnswer: Encodable, Sendable {
     let orientation: Int?
     let bitsPerSample: Int?
     let profile: String?
-    /// By name, those that the source has.
+    /// The Exif values of the source by name.
     let exif: [String: String]
-    /// `#AARRGGBB`.
+    /// In the form `#AARRGGBB`.
     let average: String?
     let dominant: String?
     let blurHash: String?
     let thumbHash: String?
     let animation: Animation?
 
-    /// Of an animation.
+    /// The properties of an animation.
     struct Animation: Encodable, Sendable {
         let frames: Int
-        /// Microseconds of each frame.
+        /// The duration of each frame in microseconds.
         let durations: [UInt32]
-        /// Of all frames.
+        /// The total duration.
         let milliseconds: Int
-        /// How often all are played; 0: without end.
+        /// How often all frames are played; 0 means endless.
         let loops: Int
 
         init(_ facts: AnimationFacts) {
@@ -244,7 +246,7 @@ struct FactsAnswer: Encodable, Sendable {
         try values.encode(animation, forKey: .animation)
     }
 
-    /// For people, `name: value`, of what is known.
+    /// The known properties as human-readable lines, `name: value`.
     var lines: [String] {
         let header: [(String, String?)] = [
             ("orientation", orientation.map { "\($0)" }),
@@ -266,10 +268,10 @@ struct FactsAnswer: Encodable, Sendable {
     }
 }
 
-/// How an image came about, in `get --explain --json` (SEMANTICS §15.3); every name is always
-/// there.
+/// How an image was produced, in `get --explain --json` (SEMANTICS §15.3). Every member is always
+/// present.
 struct ExplanationAnswer: Encodable, Sendable {
-    /// How the source came; milliseconds.
+    /// The timings of the fetch in milliseconds.
     struct Fetched: Encodable {
         let name: Double
         let connect: Double
@@ -296,14 +298,14 @@ struct ExplanationAnswer: Encodable, Sendable {
         let layout: String
     }
 
-    /// How it was encoded.
+    /// How the image was encoded.
     struct Transformed: Encodable {
         let lane: String
         let foldedSteps: Int
         let format: String?
         let settings: [String: String]
         let attempts: Int
-        /// Null where no limit of bytes had it looked for.
+        /// Null unless it was determined by a limit on the size in bytes.
         let quality: Int?
 
         private enum CodingKeys: String, CodingKey {
@@ -323,11 +325,11 @@ struct ExplanationAnswer: Encodable, Sendable {
 
     let plan: [String]
     let steps: [String]
-    /// Null where it was not fetched.
+    /// Null if it was not fetched.
     let fetched: Fetched?
-    /// Null where nothing was decoded.
+    /// Null if nothing was decoded.
     let decoded: Decoded?
-    /// Null where nothing was encoded.
+    /// Null if nothing was encoded.
     let transformed: Transformed?
     private let source: String
 
@@ -362,7 +364,7 @@ struct ExplanationAnswer: Encodable, Sendable {
         try values.encode(transformed, forKey: .transformed)
     }
 
-    /// For people.
+    /// The explanation as human-readable lines.
     var lines: [String] {
         ["plan: " + plan.joined(separator: ", "), "from: " + source]
             + (fetched.map { ["fetched: " + $0.text] } ?? [])
@@ -403,7 +405,7 @@ extension ExplanationAnswer.Fetched {
         number == 0 ? "" : "\(number) \(what)" + (number == 1 ? "" : "s")
     }
 
-    /// With a tenth: `12.3 ms`.
+    /// Formats a duration such as `12.3 ms`.
     private static func milliseconds(_ value: Double) -> String {
         "\((value * 10).rounded() / 10) ms"
     }
@@ -436,15 +438,15 @@ extension ExplanationAnswer.Transformed {
     }
 }
 
-/// How fresh an image is, in `get --json` (SEMANTICS §15.3); every name is always there.
+/// The freshness of an image in `get --json` (SEMANTICS §15.3). Every member is always present.
 struct FreshnessAnswer: Encodable, Sendable {
-    /// Whole seconds since the origin made its answer, and those for which it is still fresh; null
-    /// where that is not known.
+    /// Seconds since the origin generated its response, and seconds for which it is still fresh;
+    /// null if unknown.
     let age: Int?
     let fresh: Int?
     let etag: String?
     let lastModified: String?
-    /// The name of the error for which a stale image was delivered; null for no such reason.
+    /// The name of the error because of which a stale image was delivered; null otherwise.
     let staleFor: String?
 
     init(_ validity: Validity) {
@@ -468,7 +470,7 @@ struct FreshnessAnswer: Encodable, Sendable {
         try values.encode(staleFor, forKey: .staleFor)
     }
 
-    /// For people, without the ends of lines.
+    /// A human-readable line.
     var line: String {
         var parts: [String] = []
         if let age, let fresh { parts.append("\(age) s old, fresh for \(fresh) s") }
@@ -478,10 +480,10 @@ struct FreshnessAnswer: Encodable, Sendable {
     }
 }
 
-/// The bytes that were put beside an image, in `get --json` (SEMANTICS §15.3).
+/// The extended data of an image in `get --json` (SEMANTICS §15.3).
 struct ExtendedDataAnswer: Encodable, Sendable {
     let mediaType: String
-    /// Bytes.
+    /// The size in bytes.
     let length: Int
     let base64: String
 

@@ -26,7 +26,7 @@ enum GetCommand {
         let start = MonotonicClock.now()
         var token: String?
         do throws(ImageError) {
-            // Before anything is started for it.
+            // Check before starting anything.
             if !options.readsStandardInput { try check(options.request.url) }
             let interruption = try Interruption.started()
             let upload = try options.readsStandardInput ? StandardInput.read(interruption) : nil
@@ -50,7 +50,7 @@ enum GetCommand {
         }
     }
 
-    /// One load of what is asked for.
+    /// One load of the requested image.
     private struct Attempt {
         let request: ImageRequest
         let load: LoadRun
@@ -64,7 +64,7 @@ enum GetCommand {
         }
     }
 
-    /// A file is no URL, and is read by another operand.
+    /// Checks a URL. A file is not a URL and must be passed as a different operand.
     static func check(_ url: String) throws(ImageError) {
         do throws(ImageError) {
             _ = try SourceURL(url)
@@ -78,11 +78,11 @@ enum GetCommand {
 
     private enum End {
         case status(Int32)
-        /// The image is of another format than the name of its file says.
+        /// The image's format differs from that of the file name, so it has to be loaded again.
         case again(ImageRequest)
     }
 
-    /// Waits for the image, writes it and tells of it.
+    /// Waits for the image, writes it and reports the result.
     private static func end(
         _ attempt: Attempt, _ options: GetOptions, _ report: GetReport,
         _ interruption: Interruption
@@ -98,7 +98,7 @@ enum GetCommand {
             }
             return .status(status)
         } catch {
-            // The cached image is there all the same; the exit status is that of the error.
+            // The cached image is still written; the exit status is that of the error.
             guard let cached = load.cached,
                 (try? correction(of: attempt.request, for: cached, options)) == .some(nil)
             else { throw error }
@@ -119,7 +119,7 @@ enum GetCommand {
         return try OutputName.correction(of: request, for: format, writingTo: path)
     }
 
-    /// Some options are for a stack that is started.
+    /// Warns about options that only affect a stack started for this command.
     static func warn(_ options: StackOptions, of command: String = "get") {
         let config = OptionDefinition.config.name
         if !options.ofPrivateStack.subtracting([config]).isEmpty {
@@ -134,7 +134,7 @@ enum GetCommand {
         }
     }
 
-    /// The exit status of what is told then, or of an image that cannot be written.
+    /// Writes an image; returns the exit status of the subsequent report, or of the output error.
     private static func write(
         _ image: ImageResponse, _ target: GetOptions.OutputTarget, _ load: LoadRun,
         _ report: GetReport, then tell: () -> Int32
@@ -149,22 +149,22 @@ enum GetCommand {
     }
 }
 
-/// One request from its sending to its end, with progress and Ctrl-C.
+/// One request, from sending it to its end, with progress and Ctrl-C.
 final class LoadRun {
     private let timeoutMilliseconds: Int
     private let completion: Completion<ImageResponse>
     private let client: ImagebusClient
     private let task: LoadTask
     private let bar: ProgressBar?
-    /// What is shown before the end.
+    /// The partial images shown before the end.
     let partials: PartialFiles?
     private let mapsUnavailable: Bool
 
-    /// The coordinator ends the request at its deadline; this much later nothing is expected any
-    /// more, such as when the coordinator is gone.
+    /// How long to wait beyond the request's deadline, in milliseconds. The coordinator normally
+    /// ends the request at the deadline; it may have gone away.
     private static let graceMilliseconds = 5_000
 
-    /// Connects and sends the request, with the image where that has no URL.
+    /// Connects and sends the request, with the image if it has no URL.
     init(
         _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
         uploading upload: [UInt8]?, showing partials: PartialFiles? = nil
@@ -206,10 +206,10 @@ final class LoadRun {
 
     var token: String { task.token.value.hex }
 
-    /// What a load whose refresh failed leaves.
+    /// The cached image of a load whose refresh failed.
     var cached: ImageResponse? { task.cachedResponse }
 
-    /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
+    /// Waits for the result. The first Ctrl-C cancels; a second one also stops waiting.
     func wait(_ interruption: Interruption) throws(ImageError) -> ImageResponse {
         defer { bar?.end() }
         do throws(ImageError) {
@@ -217,22 +217,22 @@ final class LoadRun {
                 interruption, atMost: timeoutMilliseconds + Self.graceMilliseconds,
                 cancel: task.cancel)
         } catch {
-            // A stack that is there, but whose coordinator does not come back in time.
+            // The stack is running, but its coordinator does not come back in time.
             throw error.code == .unavailable && mapsUnavailable ? .noAnswer : error
         }
     }
 }
 
-/// The image of `get -`.
+/// The image read by `get -`.
 enum StandardInput {
-    /// What a coordinator takes, unless it is configured for less.
+    /// The coordinator's default upload limit in bytes.
     static let bytesMax = 64 << 20
     private static let chunkBytes = 1 << 16
 
-    /// Reads to the end, or until Ctrl-C; before a stack is asked or started.
+    /// Reads to the end of file or until Ctrl-C, before a stack is contacted or started.
     ///
-    /// Throws `invalidRequest` where there is nothing, and `limitExceeded` as soon as there is more
-    /// than `bytesMax`.
+    /// Throws `invalidRequest` if there is no input, and `limitExceeded` as soon as it exceeds
+    /// `bytesMax`.
     static func read(_ interruption: Interruption) throws(ImageError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(Errno) {
@@ -252,7 +252,7 @@ enum StandardInput {
 
     /// Throws `interrupted` after Ctrl-C and `fileTooLarge` beyond `bytesMax`.
     private static func readToEnd(_ interruption: Interruption) throws(Errno) -> [UInt8] {
-        // A second owner of it: what this closes stays open.
+        // Duplicates the descriptor, so that closing the duplicate leaves standard input open.
         let first = FileDescriptor(owning: 0)
         let input = try first.duplicate()
         _ = first.relinquish()
@@ -271,7 +271,8 @@ enum StandardInput {
     }
 }
 
-/// One line on standard error that is drawn over and over, and wiped at the end. Any thread.
+/// A status line on standard error that is redrawn repeatedly and erased at the end. Can be used
+/// from any thread.
 final class ProgressBar: Sendable {
     private struct State {
         var isOver = false
@@ -283,19 +284,19 @@ final class ProgressBar: Sendable {
     private static let pauseNanoseconds: UInt64 = 50_000_000
     private static let wipe = "\r\u{1B}[K"
 
-    /// How far a transfer is.
+    /// Shows the progress of a transfer.
     func show(_ progress: RequestProgress) { show(Self.text(progress)) }
 
-    /// How far a prefetch is.
+    /// Shows the progress of a prefetch.
     func show(_ counts: PrefetchCounts) { show(Self.text(counts)) }
 
-    /// How many of several parts are there.
+    /// Shows how many of several parts are complete.
     func show(_ done: Int, of total: Int) { show(Self.text(done, of: total)) }
 
-    /// How far a removal is, in entries that were examined.
+    /// Shows the progress of a removal, in examined entries.
     func show(_ removal: EntryPage) { show(RemovalDisplay.text(removal)) }
 
-    /// Draws, unless it did a moment ago or is over.
+    /// Draws the line unless it was drawn very recently or the display has ended.
     private func show(_ text: @autoclosure () -> String) {
         let now = MonotonicClock.now()
         state.withLock { state in
@@ -305,7 +306,7 @@ final class ProgressBar: Sendable {
         }
     }
 
-    /// Wipes the line; nothing is drawn any more.
+    /// Erases the line and ends the display.
     func end() {
         state.withLock { state in
             if state.drawnAt > 0, !state.isOver { Terminal.control(2, Self.wipe) }

@@ -140,39 +140,40 @@ extension Command {
     ]
 }
 
-/// What `get` was told.
+/// The options of `get`.
 struct GetOptions: Hashable {
     var request: ImageRequest
-    /// The image comes from there; the request has no URL then.
+    /// Whether the image is read from standard input; the request then has no URL.
     var readsStandardInput: Bool
-    /// Names it with others, and what it is for.
+    /// The group of the load, and its slot.
     var group: GroupID?
     var slot: String?
     var delivery: Delivery
     var target = OutputTarget.none
-    /// Where each frame of an animation goes; nil where one image is wanted.
+    /// The directory for the frames of an animation; `nil` if a single image is requested.
     var framesDirectory: String?
-    /// Where images of what has arrived so far go; nil where none are wanted.
+    /// The directory for partial images; `nil` if none are requested.
     var partialsDirectory: String?
-    /// Whether the image is drawn in the terminal, and how; nil: as the terminal says.
+    /// Whether the image is drawn in the terminal, and how; `nil` selects what the terminal
+    /// supports.
     var shows: Bool
     var graphics: TerminalGraphics?
-    /// `--original`.
+    /// Whether `--original` was given.
     var keepsOriginal: Bool
     var printsJSON: Bool
     var progress: ProgressMode
     var stack: StackOptions
-    /// Of whom the command is a part.
+    /// The trace of which the command is a part.
     var trace: TraceContext?
 
-    /// The file whose name says the format; nil where the source's bytes are wanted, whatever they
-    /// are.
+    /// The output file whose name determines the format; `nil` if the source's bytes are requested
+    /// unchanged.
     var namedFile: String? {
         guard case .file(let path) = target, !keepsOriginal else { return nil }
         return path
     }
 
-    /// Where the image goes.
+    /// The destination of the image.
     enum OutputTarget: Hashable {
         case none
         case file(String)
@@ -181,12 +182,12 @@ struct GetOptions: Hashable {
 
     /// When progress is shown.
     enum ProgressMode: Hashable {
-        /// On a terminal.
+        /// If standard error is a terminal.
         case auto
         case bar
         case none
 
-        /// Whether a bar is drawn.
+        /// Whether a progress bar is drawn.
         var showsBar: Bool {
             switch self {
             case .bar: true
@@ -241,7 +242,7 @@ struct GetOptions: Hashable {
         }
     }
 
-    /// What is said of one image or one load says nothing of all frames.
+    /// Parses `--frames`, which excludes options for a single image or load.
     private static func framesDirectory(
         _ read: ReadOptions, _ readsStandardInput: Bool
     ) throws(UsageError) -> String? {
@@ -258,7 +259,7 @@ struct GetOptions: Hashable {
         return directory
     }
 
-    /// Only what is transferred has partial images.
+    /// Parses `--partials`, which requires a transfer.
     private static func partialsDirectory(
         _ read: ReadOptions, _ readsStandardInput: Bool
     ) throws(UsageError) -> String? {
@@ -275,7 +276,7 @@ struct GetOptions: Hashable {
         return directory
     }
 
-    /// The terminal says size and format.
+    /// Parses `--show`, which excludes size and format, because the terminal determines them.
     private static func shows(
         _ read: ReadOptions, _ readsStandardInput: Bool
     ) throws(UsageError) -> Bool {
@@ -295,8 +296,8 @@ struct GetOptions: Hashable {
         "extended-data", "fallback", "group", "slot", "traceparent",
     ]
 
-    /// What is named has to be one. What a caller left in the environment (the convention of build
-    /// and test tools) is ignored where it is none (Trace Context §3.2.2).
+    /// Returns the trace context. An invalid option is an error; an invalid value in the
+    /// environment (a convention of build and test tools) is ignored (Trace Context §3.2.2).
     private static func trace(
         _ read: ReadOptions, _ environment: [String: String]
     ) throws(UsageError) -> TraceContext? {

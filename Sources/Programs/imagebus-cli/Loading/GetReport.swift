@@ -6,14 +6,14 @@ import Observability
 import Reporting
 import StackAccess
 
-/// What `get` and `animate` say at their end, to people or as JSON.
+/// The final output of `get` and `animate`, human-readable or as JSON.
 struct GetReport {
     /// The name of the command.
     let command: String
     let request: ImageRequest
     let target: GetOptions.OutputTarget
     let printsJSON: Bool
-    /// What was shown before the end.
+    /// The partial images shown before the end.
     var partials: PartialFiles?
 
     init(
@@ -29,10 +29,10 @@ struct GetReport {
             "get", options.request, writingTo: options.target, printsJSON: options.printsJSON)
     }
 
-    /// The status of a miss where an image was to be written, as grep has it for what is not there.
+    /// The exit status of a miss if an image was to be written, as in grep if nothing is found.
     private static let missStatus: Int32 = 1
 
-    /// The image was written where it was to be, or there is none.
+    /// Reports an image that was written if requested, or a miss.
     func tell(_ image: ImageResponse, token: String) -> Int32 {
         let isNotWritten = image.isMiss && target != .none
         let status = isNotWritten ? Self.missStatus : 0
@@ -69,7 +69,7 @@ struct GetReport {
         return failure.exitStatus
     }
 
-    /// The refresh failed; the cached image was written.
+    /// Reports a failed refresh; the cached image was written.
     func tell(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
         if printsJSON {
             let answer = GetAnswer(
@@ -81,7 +81,7 @@ struct GetReport {
         return tell(summary(image), failure.exitStatus)
     }
 
-    /// The image, which may have come, cannot be written.
+    /// Reports that the image could not be written.
     func tell(_ failure: OutputError, of image: ImageResponse? = nil, token: String? = nil) -> Int32
     {
         guard !failure.isUnread else { return failure.exitStatus }
@@ -96,7 +96,7 @@ struct GetReport {
     }
 
     private func tell(_ answer: GetAnswer, _ status: Int32) -> Int32 {
-        // Only a number that JSON does not have fails, and those are milliseconds of a clock.
+        // Fails only for numbers that JSON can't represent, and these are milliseconds of a clock.
         guard let text = try? JSONText.text(answer) else {
             Terminal.complain(command, "the answer cannot be written as JSON")
             return status
@@ -108,7 +108,7 @@ struct GetReport {
         return status
     }
 
-    /// Words go where the image does not.
+    /// Prints a summary unless the image was written to standard output.
     private func tell(_ summary: String, _ status: Int32) -> Int32 {
         guard target != .standardOutput else { return status }
         return Terminal.finish(command, summary, status: status)
@@ -121,7 +121,8 @@ struct GetReport {
         return "\(failure)\(details.joined())"
     }
 
-    /// Where it came from. One that was made of a cached original was in no cache itself.
+    /// Describes the source of an image. An image produced from a cached original was not itself
+    /// cached.
     private static func way(of image: ImageResponse) -> String {
         guard image.cacheType != .none else { return "loaded" }
         let isMade = image.timings.transform > 0
@@ -151,12 +152,12 @@ struct GetReport {
         if case .file(let path) = target {
             return "\(PlainText.line(path)): \(text)\n\(explanation)"
         }
-        // Who made the file wrote some of the facts.
+        // Some properties come from the file and are therefore untrusted.
         let facts = image.facts.map { FactsAnswer($0).lines.map(PlainText.line) } ?? []
         return ([text] + facts).map { "\($0)\n" }.joined() + explanation
     }
 
-    /// Lines; empty where nobody asked.
+    /// Returns the explanation as lines; empty if not requested.
     private static func explanation(_ image: ImageResponse) -> String {
         var lines = image.explanation.map { ExplanationAnswer($0, image).lines } ?? []
         if !lines.isEmpty, let validity = image.validity {
@@ -166,7 +167,7 @@ struct GetReport {
     }
 }
 
-/// What who asked should know of an image that came, though nothing failed.
+/// Notes about a successfully loaded image.
 enum ImageNotes {
     static func of(_ image: ImageResponse, for request: ImageRequest) -> [String] {
         let stale = image.validity?.originFailure.map {
@@ -183,8 +184,8 @@ enum ImageNotes {
             + settingsWithoutEffect(on: info.format, for: request)
     }
 
-    /// Words for an encoder where nothing is encoded, as far as the request says. A profile may say
-    /// more.
+    /// Returns encoder options that have no effect because the request doesn't encode anything. A
+    /// profile may add options.
     private static func unused(_ request: ImageRequest) -> [String] {
         let context = request.context
         guard let name = context.encodeOptions.map({ _ in ContextKey.imageEncodeOptions.rawValue }),
@@ -196,7 +197,8 @@ enum ImageNotes {
         ]
     }
 
-    /// Where no format was named, what that of the result does not have is left out.
+    /// Returns settings that the result's format doesn't support and that were ignored because no
+    /// format was specified.
     private static func settingsWithoutEffect(
         on format: ImageFormat, for request: ImageRequest
     ) -> [String] {
@@ -214,7 +216,7 @@ enum ImageNotes {
         }
     }
 
-    /// Overlays behind which no step changes the size or what is where.
+    /// Returns the overlays that no later step resizes or moves.
     private static func overlaysThatEndUp(in steps: [TransformStep]) -> [Overlay] {
         var overlays: [Overlay] = []
         for step in steps.reversed() {
@@ -224,10 +226,11 @@ enum ImageNotes {
         return overlays
     }
 
-    /// Whether it cannot be seen however large it is: it begins behind the right or bottom edge,
-    /// or, counted from these, ends before the left or top one.
+    /// Whether an overlay is entirely outside the image, whatever its size: it begins beyond the
+    /// right or bottom edge, or ends before the left or top edge if positioned from the opposite
+    /// ones.
     private static func isOutside(_ overlay: Overlay, _ size: PixelSize) -> Bool {
-        // A place keeps it inside, unless it is moved far.
+        // A gravity keeps it inside unless its offset is large.
         guard overlay.gravity == nil, !overlay.repeats else { return false }
         func isOutside(_ place: Int, _ side: Int) -> Bool {
             place < 0 ? side + place <= 0 : place >= side

@@ -4,16 +4,16 @@ import Imagebus
 import Linux
 import StackAccess
 
-/// Writes the image of `-o FILE`: whole or not at all.
+/// Writes the image for `-o FILE`, completely or not at all.
 enum OutputFile {
-    /// The same as below.
+    /// Writes bytes to a file; see below.
     static func write(_ bytes: [UInt8], to path: String) throws(OutputError) {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
             try write(bytes, to: path)
         }
     }
 
-    /// Writes beside the file and renames; a device, a pipe or a link is written into.
+    /// Writes to a temporary file and renames it; devices, pipes and links are written to directly.
     static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String
     ) throws(OutputError) {
@@ -25,7 +25,7 @@ enum OutputFile {
         }
     }
 
-    /// Finds before the work what would keep `write` from writing; leaves everything as it is.
+    /// Checks in advance whether `write` would fail; changes nothing.
     static func check(_ path: String) throws(OutputError) {
         let place = try OutputPlace(path)
         if try place.isPlainFile {
@@ -35,7 +35,7 @@ enum OutputFile {
         }
     }
 
-    /// Writes beside the file and renames, whatever is there: nothing is ever waited for.
+    /// Writes to a temporary file and renames it, whatever kind of file exists; never blocks.
     static func replace(_ bytes: [UInt8], at path: String) throws(OutputError) {
         let place = try OutputPlace(path)
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
@@ -43,11 +43,11 @@ enum OutputFile {
         }
     }
 
-    /// What is not there, or cannot be removed, is left.
+    /// Removes a file; ignores errors.
     static func remove(_ path: String) { try? OutputPlace(path).remove() }
 }
 
-/// Where an output file is: its directory, and its name in there.
+/// The location of an output file: its directory and its name in it.
 struct OutputPlace: ~Copyable {
     private let path: String
     private let folder: FileDescriptor
@@ -66,7 +66,7 @@ struct OutputPlace: ~Copyable {
         }
     }
 
-    /// Nothing there is as good as a file.
+    /// Whether it is a regular file or doesn't exist.
     var isPlainFile: Bool {
         get throws(OutputError) {
             try Self.named(path) { () throws(Errno) in
@@ -81,7 +81,7 @@ struct OutputPlace: ~Copyable {
         }
     }
 
-    /// Writes into what is there.
+    /// Writes into the existing file.
     borrowing func overwrite(with bytes: UnsafeRawBufferPointer) throws(OutputError) {
         let file = try Self.named(path) { () throws(Errno) in
             try folder.open(name, [.writeOnly, .truncate])
@@ -89,8 +89,8 @@ struct OutputPlace: ~Copyable {
         try Self.named(path, wasOpened: true) { () throws(Errno) in try file.writeAll(bytes) }
     }
 
-    /// Whether what is there could be opened. A named pipe is not: whoever waits to read it would
-    /// take the trial for the whole output.
+    /// Checks whether the existing file can be opened. Skips named pipes, because their reader
+    /// would see the test as the end of the output.
     borrowing func tryOpening() throws(OutputError) {
         try Self.named(path) { () throws(Errno) in
             guard try folder.status(of: name).type != .pipe else { return }
@@ -98,7 +98,7 @@ struct OutputPlace: ~Copyable {
         }
     }
 
-    /// Writes beside what is there and renames.
+    /// Writes to a temporary file in the same directory and renames it.
     borrowing func replace(with bytes: UnsafeRawBufferPointer) throws(OutputError) {
         let temporary = temporaryName
         let file = try makeFile(temporary)
@@ -111,7 +111,7 @@ struct OutputPlace: ~Copyable {
         }
     }
 
-    /// Whether a file can be made here: makes one and removes it.
+    /// Checks whether a file can be created here by creating one and removing it.
     borrowing func tryReplacing() throws(OutputError) {
         let temporary = temporaryName
         _ = try makeFile(temporary)
@@ -142,7 +142,7 @@ struct OutputPlace: ~Copyable {
 }
 
 extension GetOptions.OutputTarget {
-    /// Finds before the work what would keep the image from being written.
+    /// Checks in advance whether the image could be written.
     func check() throws(OutputError) {
         switch self {
         case .none: break
@@ -151,7 +151,7 @@ extension GetOptions.OutputTarget {
         }
     }
 
-    /// A miss has nothing to write.
+    /// Writes an image; does nothing for a miss.
     func write(_ image: ImageResponse) throws(OutputError) {
         guard !image.isMiss else { return }
         switch self {
@@ -166,17 +166,17 @@ extension GetOptions.OutputTarget {
     }
 }
 
-/// What the name of an output file says of the image that is written there.
+/// The relation between an output file's name and the image's format.
 enum OutputName {
-    /// The format of the name's ending; nil where it says none.
+    /// Returns the format for the name's extension; `nil` if there is none.
     static func format(of path: String) -> ImageFormat? {
         let name = path.split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
         return ImageFormat(fileExtension: String(name[name.index(after: dot)...]))
     }
 
-    /// Lets the name decide where no option does, and refuses what contradicts it. Nothing is
-    /// decided for the source's own bytes, whose format is not known yet.
+    /// Sets the format from the name if no option specifies it, and refuses contradictions.
+    /// Unmodified sources are not affected, because their format is not known yet.
     static func settle(_ request: inout ImageRequest, writingTo path: String) throws(UsageError) {
         guard let named = format(of: path) else { return }
         if let format = request.output.format {
@@ -190,8 +190,8 @@ enum OutputName {
         }
     }
 
-    /// The request for an image that turned out to be of another format than its name says; nil
-    /// where it is not.
+    /// Returns a new request if the image's format differs from that of the file name; `nil`
+    /// otherwise.
     static func correction(
         of request: ImageRequest, for image: ImageFormat, writingTo path: String
     ) throws(ImageError) -> ImageRequest? {

@@ -65,14 +65,14 @@ extension Command {
         ]
 }
 
-/// What `imagebus prefetch` was told.
+/// The options of `imagebus prefetch`.
 struct PrefetchOptions: Hashable {
     /// How each URL is loaded; its own URL is empty.
     var template: ImageRequest
-    /// The class of all of them.
+    /// The priority of all loads.
     var priority: Priority
     var urls: [String]
-    /// Where further URLs are; `-` is standard input.
+    /// A file with further URLs; `-` for standard input.
     var file: String?
     var concurrency: Int
     var printsJSON: Bool
@@ -96,7 +96,7 @@ struct PrefetchOptions: Hashable {
         stack = try StackOptions(read, environment: environment)
     }
 
-    /// Low, unless `--priority` or an option says otherwise.
+    /// Returns the priority: low unless `--priority` or a request option specifies otherwise.
     private static func priority(
         _ read: ReadOptions, _ options: RequestOptions
     ) throws(UsageError) -> Priority {
@@ -105,7 +105,7 @@ struct PrefetchOptions: Hashable {
     }
 }
 
-/// `imagebus prefetch`: a list of URLs into the caches.
+/// `imagebus prefetch`: loads a list of URLs into the caches.
 enum PrefetchTool {
     static func run(_ options: PrefetchOptions) -> Int32 {
         do throws(ImageError) {
@@ -131,14 +131,14 @@ enum PrefetchTool {
         }
     }
 
-    /// How a prefetch ended.
+    /// The result of a prefetch.
     private struct End {
         let summary: PrefetchSummary
         let failures: [PrefetchFailure]
         let token: String
         let isCancelled: Bool
 
-        /// That of the first failure, where there is one.
+        /// The exit status of the first failure, if any.
         var exitStatus: Int32 {
             if isCancelled { return ErrorCode.cancelled.rule.exitStatus }
             guard summary.counts.skipped > 0 else { return 0 }
@@ -155,7 +155,7 @@ enum PrefetchTool {
         return task
     }
 
-    /// Waits for the end. A first Ctrl-C cancels, a second does not even wait for that.
+    /// Waits for the result. The first Ctrl-C cancels; a second one also stops waiting.
     private static func run(
         _ options: PrefetchOptions, _ urls: [String], _ client: ImagebusClient,
         _ interruption: Interruption
@@ -172,13 +172,14 @@ enum PrefetchTool {
             token: task.token.value.hex, isCancelled: interruption.count > 0)
     }
 
-    /// Prints counts and failures; the exit status.
+    /// Prints counts and failures; returns the exit status.
     private static func report(_ end: End, _ list: URLList?, _ options: PrefetchOptions) -> Int32 {
-        // What ran into a cancel did not fail for what it is.
+        // Invalid URLs may simply not have been reached before cancellation, so they are not
+        // reported.
         let faults = PrefetchFault.all(end.isCancelled ? nil : list, end.failures)
         if options.printsJSON {
             let answer = PrefetchAnswer(end.summary, faults, token: end.token)
-            // Numbers and texts are always JSON.
+            // Numbers and texts can always be encoded as JSON.
             let text = (try? JSONText.text(answer)) ?? ""
             return Terminal.finish("prefetch", text, status: end.exitStatus)
         }
@@ -189,7 +190,7 @@ enum PrefetchTool {
         return Terminal.finish("prefetch", end.summary.text, status: end.exitStatus)
     }
 
-    /// A line for each of the first failures.
+    /// Returns a line for each of the first failures.
     static func lines(_ faults: [PrefetchFault], of skipped: Int) -> [String] {
         let shown = faults.prefix(linesMax)
         let rest = skipped - shown.count
@@ -202,17 +203,17 @@ enum PrefetchTool {
 
 /// The list of `prefetch -f`.
 struct URLList {
-    /// A URL and where it stands.
+    /// A URL and its line number.
     struct Line: Hashable {
         let number: Int
         let url: String
     }
 
-    /// The file, as it was named.
+    /// The file as specified.
     let file: String
     let lines: [Line]
 
-    /// Reads it to the end, or until Ctrl-C: one URL a line.
+    /// Reads a list to the end of file or until Ctrl-C: one URL per line.
     init(_ file: String, _ interruption: Interruption) throws(ImageError) {
         let bytes =
             file == "-"
@@ -226,12 +227,13 @@ struct URLList {
         lines = Self.lines(bytes)
     }
 
-    /// Where a URL stands first, such as `urls.txt:3`; nil where it is of the command line.
+    /// Returns the first position of a URL, such as `urls.txt:3`; `nil` if it comes from the
+    /// command line.
     func place(of url: String) -> String? {
         lines.first { $0.url == url }.map(place)
     }
 
-    /// The lines that are no URL, and why.
+    /// The lines that are not valid URLs, with their errors.
     var faults: [PrefetchFault] {
         lines.compactMap { line in
             do throws(ImageError) {
@@ -245,7 +247,7 @@ struct URLList {
 
     private func place(of line: Line) -> String { "\(file):\(line.number)" }
 
-    /// Without empty lines and comments.
+    /// Returns the lines without empty ones and comments.
     private static func lines(_ bytes: [UInt8]) -> [Line] {
         let rows = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         return zip(1..., rows).flatMap { number, row in
@@ -266,20 +268,20 @@ struct URLList {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
 
-/// How the URLs of a prefetch ended, for people.
+/// The result of a prefetch in human-readable form.
 struct PrefetchSummary {
     let counts: PrefetchCounts
     let ends: PrefetchEnds
 
-    /// URLs that were loaded anew.
+    /// The number of URLs that were newly loaded.
     var loaded: Int {
         max(0, counts.finished - counts.skipped - Int(clamping: ends.cached) - missed)
     }
 
-    /// URLs that no cache had, where nothing else was asked.
+    /// The number of URLs that no cache had, in a cache-only prefetch.
     var missed: Int { Int(clamping: ends.missed) }
 
-    /// One line.
+    /// The summary line.
     var text: String {
         var parts = ["loaded \(loaded)", "already cached \(ends.cached)"]
         if missed > 0 { parts.append("in no cache \(missed)") }
@@ -288,7 +290,7 @@ struct PrefetchSummary {
         return parts.joined(separator: ", ") + "\n"
     }
 
-    /// The most frequent one first.
+    /// The errors, most frequent first.
     private var errors: String {
         guard !ends.errors.isEmpty else { return "" }
         let sorted = ends.errors.sorted {
@@ -299,14 +301,14 @@ struct PrefetchSummary {
     }
 }
 
-/// A URL of a prefetch that failed, and where it stands in the list.
+/// A failed URL of a prefetch and its position in the list.
 struct PrefetchFault {
-    /// nil: it is of the command line.
+    /// `nil` if it comes from the command line.
     let place: String?
     let url: String
     let error: ImageError
 
-    /// What is no URL in the list, and then what the coordinator says that failed.
+    /// Returns the invalid URLs of the list, followed by the failures reported by the coordinator.
     static func all(_ list: URLList?, _ failures: [PrefetchFailure]) -> [PrefetchFault] {
         let faults = list?.faults ?? []
         let bad = Set(faults.map(\.url))
@@ -317,7 +319,7 @@ struct PrefetchFault {
             }
     }
 
-    /// What to type next, each line once.
+    /// Returns what to do next, without duplicates.
     static func advice(_ faults: [PrefetchFault]) -> [String] {
         var lines: [String] = []
         for line in faults.compactMap(\.error.advice) where !lines.contains(line) {
@@ -328,14 +330,14 @@ struct PrefetchFault {
 
     private static let adviceMax = 3
 
-    /// One line. Who reads along sees nothing secret: no user info, and no query.
+    /// A line without secrets: user info and query are omitted.
     var line: String {
         let url = (try? SourceURL(url))?.forLogs ?? quoted
         let status = error.details["httpStatus"].map { " httpStatus=\($0)" } ?? ""
         return (place.map { "\($0): " } ?? "") + "\(url): \(error)\(status)"
     }
 
-    /// The beginning of a text that is no URL, without what could be secret in a misspelled one.
+    /// The beginning of an invalid URL, omitting what could be secret in a misspelled one.
     private var quoted: String {
         let text = url.prefix { $0 != "?" && $0 != "#" }
         let bare = text.lastIndex(of: "@").map { "…\(text[$0...])" } ?? String(text)
@@ -345,27 +347,27 @@ struct PrefetchFault {
     private static let quotedMax = 80
 }
 
-/// What `prefetch --json` prints.
+/// The output of `prefetch --json`.
 struct PrefetchAnswer: Encodable, Sendable {
-    /// For `imagebus cancel`, while it runs.
+    /// The token, for `imagebus cancel` while it is running.
     let token: String
     let total: Int
     let finished: Int
-    /// Of these: loaded anew, in a cache before, in no cache where nothing else was asked.
+    /// Among the finished: newly loaded, already cached, and, in a cache-only prefetch, missing.
     let loaded: Int
     let cached: UInt64
     let missed: UInt64
-    /// Of these: failed, and how many with which error.
+    /// Among the finished: failed, and the number of failures by error.
     let failed: Int
     let errors: [String: UInt64]
     let cancelled: Int
-    /// The first of those that failed.
+    /// The first failures.
     let failures: [Failure]
 
-    /// A URL that could not be loaded, and why.
+    /// A URL that could not be loaded, with its error.
     struct Failure: Encodable {
         let url: String
-        /// Absent where it is of the command line.
+        /// Absent if it comes from the command line.
         let place: String?
         let error: GetAnswer.Failure
     }

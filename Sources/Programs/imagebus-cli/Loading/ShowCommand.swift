@@ -4,7 +4,7 @@ import Imagebus
 import Linux
 import StackAccess
 
-/// `imagebus get --show`: an image or an animation in the terminal.
+/// `imagebus get --show`: displays an image or an animation in the terminal.
 enum ShowCommand {
     static func run(_ options: GetOptions) -> Int32 {
         let report = GetReport(options: options)
@@ -34,8 +34,7 @@ enum ShowCommand {
             "--show draws on a terminal, and standard output is none: write the image with -o FILE")
     }
 
-    /// The terminal is asked what it can do, unless that is known; its cells have pixels of their
-    /// own.
+    /// Queries the terminal's capabilities and cell size unless they are already known.
     private static func frames(
         on screen: TerminalScreen, _ graphics: TerminalGraphics?
     ) -> ShownFrames {
@@ -46,7 +45,7 @@ enum ShowCommand {
         return ShownFrames(screen.with(cell: answer?.cell), graphics ?? .of(answer))
     }
 
-    /// Frames have the size that has room.
+    /// Opens the animation with frames that fit on the screen.
     private static func open(
         _ request: ImageRequest, _ frames: ShownFrames, _ client: ImagebusClient,
         _ interruption: Interruption
@@ -62,7 +61,7 @@ enum ShowCommand {
         return try completion.wait(interruption, cancel: client.close)
     }
 
-    /// Until all loops were shown, Ctrl-C or a key; the exit status.
+    /// Plays until all loops have been shown, Ctrl-C or a key press; returns the exit status.
     private static func play(
         _ player: AnimationPlayer, _ frames: ShownFrames, _ interruption: Interruption,
         cancel: () -> Void
@@ -108,15 +107,15 @@ enum ShowCommand {
     }
 }
 
-/// Frames that are drawn at one place of the terminal, one over the other.
+/// Draws frames at one position of the terminal, each over the previous one.
 final class ShownFrames {
     private let screen: TerminalScreen
     private let graphics: TerminalGraphics
     private let number = UInt32(truncatingIfNeeded: Random.uint64()) | 1
-    /// Lines of the last frame; 0 before the first one.
+    /// The number of lines of the previous frame; 0 before the first one.
     private var rows = 0
 
-    /// The cursor is not seen until this goes.
+    /// Hides the cursor until this object is released.
     init(_ screen: TerminalScreen, _ graphics: TerminalGraphics) {
         (self.screen, self.graphics) = (screen, graphics)
         Terminal.control(1, "\u{1B}[?25l")
@@ -124,17 +123,18 @@ final class ShownFrames {
 
     deinit { Terminal.control(1, "\u{1B}[?25h") }
 
-    /// As what frames are needed.
+    /// The form in which frames are required.
     var form: FrameForm { graphics == .blocks ? .pixels : .encoded }
 
-    /// As what they are encoded.
+    /// The output options for frames.
     var output: OutputOptions {
         var output = OutputOptions(format: .png)
         if graphics == .sixel { output.colours = 256 }
         return output
     }
 
-    /// Pixels that have room; the last line is the cursor's. Sixels come in bands of six.
+    /// The available size in pixels; the last line is reserved for the cursor. Sixels are drawn in
+    /// bands of six rows.
     var room: PixelSize {
         let lines = screen.rows - 1
         let (width, height) = (screen.columns * screen.cellWidth, lines * screen.cellHeight)
@@ -145,8 +145,8 @@ final class ShownFrames {
         }
     }
 
-    /// Draws it over the one before; false where nobody reads any more. Throws where the frame
-    /// cannot be read.
+    /// Draws a frame over the previous one. Returns false if the output is closed. Throws if the
+    /// frame can't be decoded.
     func draw(_ frame: AnimationFrame) throws(ImageError) -> Bool {
         if let pixels = frame.pixels {
             let text = HalfBlocks.lines(pixels)
@@ -162,17 +162,17 @@ final class ShownFrames {
         let pixels = try bytes.withUnsafeBytes { (bytes) throws(ImageError) in
             try IndexedPixels(png: bytes)
         }
-        // What is transparent would show the frame before.
+        // Transparent pixels would show the previous frame.
         let clear = rows > 0 && SixelImage.hasHoles(pixels) ? Array("\u{1B}[J".utf8) : []
-        // Terminals leave the cursor at several places below an image.
+        // Terminals differ in where they leave the cursor after an image.
         return draw(
             height,
             clear + Array("\u{1B}7".utf8) + SixelImage.text(pixels) + Array("\u{1B}8".utf8))
     }
 
-    /// Draws an image of so many rows of pixels, and goes to the line below.
+    /// Draws an image of a height in pixels and moves the cursor to the line below.
     private func draw(_ height: Int, _ image: [UInt8]) -> Bool {
-        // Lines are made before: what is drawn at the last one would be moved.
+        // Adds lines first, because drawing on the last line would scroll the image.
         let space = rows > 0 ? "" : String(repeating: "\n", count: lines(height))
         let up = rows > 0 ? rows : lines(height)
         rows = lines(height)
@@ -187,45 +187,46 @@ final class ShownFrames {
 
 /// How images are drawn in a terminal.
 enum TerminalGraphics: Hashable, CaseIterable {
-    /// PNG in the protocol of kitty.
+    /// PNG in the kitty graphics protocol.
     case kitty
-    /// Sixels of at most 256 colours.
+    /// Sixel graphics with up to 256 colors.
     case sixel
-    /// Characters of two pixels each.
+    /// Characters that show two pixels each.
     case blocks
 
-    /// By their names on the command line; `nil`: what the terminal can do.
+    /// The names on the command line; `nil` selects what the terminal supports.
     static let names: [(name: String, value: TerminalGraphics?)] = [
         ("auto", nil), ("kitty", .kitty), ("sixel", .sixel), ("blocks", .blocks),
     ]
 
-    /// What the environment says of the terminal; `nil` where the terminal has to be asked.
+    /// Determines the graphics from the environment; `nil` if the terminal has to be queried.
     static func known(_ environment: [String: String]) -> TerminalGraphics? {
         if KittyImage.isSpoken(environment) { return .kitty }
         let terminal = environment["TERM"] ?? ""
         return terminal.isEmpty || terminal == "dumb" ? .blocks : nil
     }
 
-    /// What the terminal can do that gave this answer, or none.
+    /// Determines the graphics from the terminal's reply, or its absence.
     static func of(_ answer: TerminalAnswer?) -> TerminalGraphics {
         answer?.hasSixels == true ? .sixel : .blocks
     }
 }
 
-/// An image in the graphics protocol of the terminal kitty
-/// (<https://sw.kovidgoyal.net/kitty/graphics-protocol/>): a PNG in pieces of Base64.
+/// An image in the kitty graphics protocol (<https://sw.kovidgoyal.net/kitty/graphics-protocol/>):
+/// a PNG in chunks of Base64.
 enum KittyImage {
-    /// Bytes of Base64 in one piece at most.
+    /// The maximum length of a chunk of Base64.
     private static let pieceBytes = 4_096
 
-    /// Whether the terminal says that it has the protocol.
+    /// Whether the environment indicates a terminal with this protocol.
     static func isSpoken(_ environment: [String: String]) -> Bool {
         let terminal = environment["TERM"] ?? ""
         return environment["KITTY_WINDOW_ID"] != nil || terminal.contains("kitty")
             || terminal.contains("ghostty")
     }
 
-    /// Draws at the cursor, which stays. An image of the same number goes.
+    /// Returns the sequence that draws an image at the cursor without moving it, replacing an image
+    /// with the same number.
     static func text(png: [UInt8], number: UInt32) -> [UInt8] {
         let base64 = Array(Base64Text.text(png).utf8)
         var text: [UInt8] = []
@@ -243,29 +244,29 @@ enum KittyImage {
     }
 }
 
-/// An image in sixels (DEC's VT330/VT340 Programmer Reference Manual, volume 2, chapter 14): bands
-/// of six rows, in each of which every colour has a row of characters. What is more than half
-/// transparent is left as it was.
+/// A sixel image (DEC's VT330/VT340 Programmer Reference Manual, volume 2, chapter 14): bands of
+/// six rows, with a row of characters per color. Pixels that are more than half transparent are not
+/// drawn.
 struct SixelImage {
     private static let bandRows = 6
     private static let opaqueAlpha: UInt8 = 128
-    /// So many characters that are the same are written as a number and one of them.
+    /// The minimum length of a run of equal characters that is run-length encoded.
     private static let repeatMin = 4
     private static let empty: UInt8 = 0x3F
 
     private let pixels: IndexedPixels
     private var text: [UInt8]
-    /// Six pixels of one column and one colour, by colour and column.
+    /// The six pixels of a column with the same color, by color and column.
     private var masks: [UInt8]
 
-    /// Draws at the cursor.
+    /// Returns the sequence that draws an image at the cursor.
     static func text(_ pixels: IndexedPixels) -> [UInt8] {
         var image = SixelImage(pixels)
         for y in stride(from: 0, to: pixels.size.height, by: bandRows) { image.addBand(y) }
         return image.text + Array("\u{1B}\\".utf8)
     }
 
-    /// Whether something of it is left as it was.
+    /// Whether some pixels are not drawn.
     static func hasHoles(_ pixels: IndexedPixels) -> Bool {
         let isSeen = pixels.palette.map { $0[3] >= opaqueAlpha }
         return pixels.indexes.contains { !isSeen[Int($0)] }
@@ -274,7 +275,7 @@ struct SixelImage {
     private init(_ pixels: IndexedPixels) {
         self.pixels = pixels
         let size = pixels.size
-        // Square pixels, and those without a colour stay.
+        // Square pixels; pixels without a color remain unchanged.
         text = Array("\u{1B}P0;1q\"1;1;\(size.width);\(size.height)".utf8)
         for (index, colour) in pixels.palette.enumerated() where colour[3] >= Self.opaqueAlpha {
             let parts = colour[..<3].map { "\((Int($0) * 100 + 127) / 255)" }
@@ -306,7 +307,7 @@ struct SixelImage {
         text.append(UInt8(ascii: "-"))
     }
 
-    /// Without what is empty behind the last one.
+    /// Appends a row without trailing empty columns.
     private mutating func addRow(_ row: ArraySlice<UInt8>) {
         let end = (row.lastIndex { $0 != 0 } ?? row.startIndex - 1) + 1
         var start = row.startIndex
@@ -325,8 +326,8 @@ struct SixelImage {
     }
 }
 
-/// An image of characters: each is two pixels, one above the other, in true colour. What is more
-/// than half transparent shows the terminal.
+/// An image of characters: each shows two pixels, one above the other, in true color. Pixels that
+/// are more than half transparent show the terminal's background.
 struct HalfBlocks {
     private static let upper = Array("▀".utf8)
     private static let lower = Array("▄".utf8)
@@ -337,14 +338,14 @@ struct HalfBlocks {
     private var foreground: Int?
     private var background: Int?
 
-    /// Lines, each with its end.
+    /// Returns the lines, each with a line terminator.
     static func lines(_ pixels: FramePixels) -> [UInt8] {
         var blocks = HalfBlocks(pixels)
         for row in 0..<rows(pixels) { blocks.addLine(2 * row) }
         return blocks.text
     }
 
-    /// Lines of the terminal that it takes.
+    /// Returns the number of terminal lines needed.
     static func rows(_ pixels: FramePixels) -> Int { (pixels.size.height + 1) / 2 }
 
     private init(_ pixels: FramePixels) { self.pixels = pixels }
@@ -373,7 +374,7 @@ struct HalfBlocks {
         "\(colour >> 16);\(colour >> 8 & 255);\(colour & 255)"
     }
 
-    /// `nil` for what is not seen.
+    /// Returns the color of a pixel; `nil` if it is transparent.
     private func colour(_ x: Int, _ y: Int) -> Int? {
         guard y < pixels.size.height else { return nil }
         let start = 4 * (y * pixels.size.width + x)

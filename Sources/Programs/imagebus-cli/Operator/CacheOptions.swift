@@ -108,21 +108,21 @@ extension Command {
         """
 }
 
-/// What `imagebus cache` was told.
+/// The options of `imagebus cache`.
 struct CacheOptions: Hashable {
-    /// What is done.
+    /// The action.
     enum Action: Hashable {
         case contains
         case remove
-        /// With the bytes of a file; `-` is standard input.
+        /// Stores the contents of a file; `-` for standard input.
         case put(file: String)
-        /// Into a file; `-` is standard output.
+        /// Writes to a file; `-` for standard output.
         case get(file: String)
-        /// All entries, and no key.
+        /// Removes all entries; no key is specified.
         case clear
-        /// All entries of one cache, or of those for which its name stands.
+        /// Removes all entries of a cache, or of the caches that a name stands for.
         case clearCache
-        /// Those of the selection.
+        /// Removes the selected entries.
         case removeSelected
         case list
         case count
@@ -133,12 +133,12 @@ struct CacheOptions: Hashable {
 
     var action: Action
     var key: String
-    /// Of the key; nil: the default one.
+    /// The cache of the key; `nil` for the default one.
     var cache: String?
-    /// Which entries, where no key is named.
+    /// The selected entries, if no key is specified.
     var selection = EntrySelection()
     var page = CachePageOptions()
-    /// Of what is put.
+    /// The tags of the entry to store.
     var tags: [String] = []
     var extendedData: ExtendedDataFile?
     var tiers: CacheTypes
@@ -180,9 +180,9 @@ struct CacheOptions: Hashable {
         }
     }
 
-    /// What is said besides has to mean something for what is done.
+    /// Checks that all options apply to the action.
     private func check(_ read: ReadOptions) throws(UsageError) {
-        // It asks nothing: so it has to be said.
+        // The command doesn't ask for confirmation, so `--all` is required.
         guard (action == .clear) == read.isSet("all"), action != .clear || cache == nil else {
             throw UsageError(
                 "clear --all removes every entry of every cache, clear --cache NAME those of one, "
@@ -234,16 +234,16 @@ struct CacheOptions: Hashable {
     }
 
     private static let offeredTiers: [CacheTypes] = [.memory, .disk, .all]
-    /// The words of `--type`.
+    /// The values of `--type`.
     static let tierNames = offeredTiers.map(\.name)
-    /// The words that stand first.
+    /// The words accepted as the first operand.
     static let actions = [
         "stats", "list", "count", "size", "trim", "contains", "get", "put", "remove", "clear",
     ]
 }
 
 extension CacheOptions.Action {
-    /// Whether it is about the entry of one key.
+    /// Whether the action refers to the entry of a key.
     var hasKey: Bool {
         switch self {
         case .contains, .remove, .put, .get: true
@@ -251,7 +251,7 @@ extension CacheOptions.Action {
         }
     }
 
-    /// Whether a selection says which entries are meant.
+    /// Whether the action applies to a selection of entries.
     var selects: Bool {
         switch self {
         case .removeSelected, .list, .count, .size: true
@@ -260,11 +260,11 @@ extension CacheOptions.Action {
     }
 }
 
-/// Which part of a list is wanted.
+/// The requested part of a list.
 struct CachePageOptions: Hashable {
-    /// Entries at most.
+    /// The maximum number of entries.
     var limit = limitDefault
-    /// Where it goes on; 0: from the first one on.
+    /// Where to continue; 0 for the beginning.
     var after: UInt64 = 0
 
     private static let limitDefault = 1_000
@@ -287,18 +287,18 @@ struct CachePageOptions: Hashable {
 }
 
 extension OptionValue {
-    /// A file, or `-`.
+    /// Returns the path of a file, or `-`.
     fileprivate static func file(_ text: String) throws(UsageError) -> String {
         text == "-" ? text : try path(text)
     }
 }
 
-/// The file with what is put beside an image, and what it is said to be.
+/// A file with extended data for an image, and its media type.
 struct ExtendedDataFile: Hashable {
     let path: String
     let mediaType: String
 
-    /// `nil` where no file is named.
+    /// Returns `nil` if no file is specified.
     init?(_ read: ReadOptions) throws(UsageError) {
         let type = try read.parsed("media-type") { (text) throws(UsageError) in
             guard ExtendedData.isMediaType(text) else {
@@ -314,19 +314,19 @@ struct ExtendedDataFile: Hashable {
         mediaType = type ?? ExtendedData.unknownType
     }
 
-    /// Its bytes. Throws where the file cannot be read, is empty, or has too many.
+    /// Reads the file. Throws if it can't be read, is empty or too large.
     func data() throws(ImageError) -> ExtendedData {
         let bytes = try InputFile.read(path, bytesMax: ExtendedData.bytesMax)
         return ExtendedData(bytes, mediaType: mediaType)
     }
 }
 
-/// A file that a command was told to read.
+/// Reads input files of commands.
 enum InputFile {
-    /// All of it.
+    /// Returns the contents of a file.
     ///
-    /// Throws `invalidRequest` where it cannot be read or is empty, and `limitExceeded` where it
-    /// has more than `bytesMax`.
+    /// Throws `invalidRequest` if it can't be read or is empty, and `limitExceeded` if it is larger
+    /// than `bytesMax`.
     static func read(_ path: String, bytesMax: Int) throws(ImageError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(Errno) {

@@ -7,10 +7,10 @@ import Reporting
 import StackAccess
 import Synchronization
 
-/// `imagebus cache`: entries of the caches, and how the caches are.
+/// `imagebus cache`: manages cache entries and reports the state of the caches.
 enum CacheTool {
-    /// Milliseconds for what takes longer than a look: a put, with its decoder; a walk over the
-    /// disk.
+    /// The timeout in milliseconds for actions that take longer than a lookup: storing, which
+    /// involves a decoder, and walking the disk.
     static let longMilliseconds = 60_000
 
     static func run(_ options: CacheOptions) -> Int32 {
@@ -65,7 +65,7 @@ enum CacheTool {
         return try StandardInput.read(try Interruption.started())
     }
 
-    /// Removes the entry, and says which tiers had it just before.
+    /// Removes an entry; reports which tiers had it immediately before.
     private static func removal(_ options: CacheOptions) throws -> String {
         let (key, cache, tiers) = (options.key, options.cache, options.tiers)
         let removed = try OperatorQuery.ask(options.stack) { client throws(ImageError) in
@@ -88,7 +88,7 @@ enum CacheTool {
         }
     }
 
-    /// Removes all entries; the disk may have many files to let go of.
+    /// Removes all entries; there may be many files to delete.
     private static func clearing(_ options: CacheOptions) throws -> String {
         let tiers = options.tiers
         let cleared = try OperatorQuery.ask(options.stack, answerMilliseconds: longMilliseconds) {
@@ -99,16 +99,16 @@ enum CacheTool {
     }
 }
 
-/// What `cache` prints of one entry with `--json`.
+/// The output of `cache --json` for one entry.
 struct CacheAnswer: Encodable {
     let key: String
     /// The tiers that have it.
     let cacheType: String
-    /// The tiers that had it before `cache remove`; not there for others.
+    /// The tiers that had it before `cache remove`; absent for other actions.
     var removed: String?
 }
 
-// Several entries at a time, by what they are.
+// Actions on several entries selected by their properties.
 extension CacheTool {
     static func selectedRemoval(_ options: CacheOptions) throws -> String {
         let (selection, tiers) = (options.selection, options.tiers)
@@ -138,7 +138,7 @@ extension CacheTool {
         return sentence(page, options.tiers, verb: verb)
     }
 
-    /// What is gone; an entry that was in both tiers counts in both.
+    /// Describes what was removed; an entry in both tiers counts in both.
     static func sentence(_ page: EntryPage, _ tiers: CacheTypes, verb: String) -> String {
         let parts = counts(page, tiers).map { tier, count in
             "\(count.entries) from \(tier) (\(ByteText.text(count.bytes)))"
@@ -175,7 +175,7 @@ extension CacheTool {
         return table(page)
     }
 
-    /// A message holds only so many entries: page after page, until there are enough.
+    /// Loads as many pages as needed, because a message has a limited number of entries.
     private static func pages(
         _ client: ImagebusClient, _ selection: EntrySelection, _ tiers: CacheTypes,
         _ wanted: CachePageOptions
@@ -215,7 +215,7 @@ extension CacheTool {
     }
 }
 
-/// Entries and bytes by tier, as JSON.
+/// The number and size of entries by tier, as JSON.
 struct CacheCounts: Encodable {
     struct Tier: Encodable {
         let entries: UInt64
@@ -230,7 +230,7 @@ struct CacheCounts: Encodable {
     init(_ page: EntryPage) { (memory, disk) = (Tier(page.memory), Tier(page.disk)) }
 }
 
-/// What `cache list --json` prints.
+/// The output of `cache list --json`.
 struct CacheList: Encodable {
     struct Entry: Encodable {
         let key: String
@@ -243,12 +243,13 @@ struct CacheList: Encodable {
         let height: Int
         /// Milliseconds since 1970.
         let storedAt: UInt64
-        /// The same, as far as the disk knows; memory does not say: 0.
+        /// Milliseconds since 1970, as recorded on disk; 0 for the memory tier, which doesn't
+        /// record it.
         let accessedAt: UInt64
     }
 
     let entries: [Entry]
-    /// What `--after` takes to go on; null: that was all.
+    /// The value for `--after` to continue; null if the list is complete.
     let next: String?
 
     init(_ page: EntryPage) {
@@ -271,7 +272,7 @@ struct CacheList: Encodable {
     }
 }
 
-// How the caches are.
+// The state of the caches.
 extension CacheTool {
     static func statistics(_ options: CacheOptions) throws -> String {
         let report = try OperatorQuery.ask(options.stack) { client throws(ImageError) in
@@ -282,9 +283,9 @@ extension CacheTool {
     }
 }
 
-/// `imagebus cache get`: the bytes of one entry.
+/// `imagebus cache get`: writes the bytes of an entry.
 enum CacheReader {
-    /// No tier has the entry: as grep has it for what is not there.
+    /// The exit status if no tier has the entry, as in grep if nothing is found.
     private static let missStatus: Int32 = 1
 
     static func run(_ options: CacheOptions, file: String) -> Int32 {
@@ -307,7 +308,8 @@ enum CacheReader {
         return end == 0 ? status : end
     }
 
-    /// The bytes, out of the memory that only lives with the client, and the tier that had them.
+    /// Returns a copy of the bytes, because the mapped memory is only valid while the client
+    /// exists, and the tier that had them.
     private static func entry(_ options: CacheOptions) throws -> (bytes: [UInt8], tier: CacheTypes)?
     {
         let (key, cache, tiers) = (options.key, options.cache, options.tiers)
@@ -338,8 +340,8 @@ enum CacheReader {
     }
 }
 
-/// Shows on standard error how far a removal in steps is: on a terminal one line that is drawn over
-/// and over, elsewhere a line a second. Any thread.
+/// Shows the progress of a removal in steps on standard error: on a terminal as one line that is
+/// redrawn, otherwise as one line per second. Can be used from any thread.
 final class RemovalDisplay: Sendable {
     private let bar = Terminal.errorIsTerminal ? ProgressBar() : nil
     private let shownAt = Mutex<UInt64?>(nil)
@@ -356,7 +358,7 @@ final class RemovalDisplay: Sendable {
         if isDue { Terminal.error("imagebus cache: \(Self.text(page))\n") }
     }
 
-    /// Nothing is shown any more.
+    /// Ends the display.
     func end() { bar?.end() }
 
     static func text(_ page: EntryPage) -> String {

@@ -30,9 +30,9 @@ extension Command {
         ])
 }
 
-/// What `imagebus cancel` was told.
+/// The options of `imagebus cancel`.
 struct CancelOptions: Hashable {
-    /// What is cancelled.
+    /// What to cancel.
     enum Target: Hashable {
         case token(Token)
         case group(GroupID)
@@ -54,13 +54,14 @@ struct CancelOptions: Hashable {
     }
 }
 
-/// `imagebus cancel`: ends requests of any client.
+/// `imagebus cancel`: cancels requests of any client.
 enum CancelTool {
     static func run(_ options: CancelOptions) -> Int32 {
         OperatorQuery.run("cancel") { try text(options) }
     }
 
-    /// The coordinator answers no cancel; the counter before and after says how many ended.
+    /// Cancels requests. The coordinator doesn't acknowledge this, so the change of a counter shows
+    /// how many ended.
     private static func text(_ options: CancelOptions) throws -> String {
         let target = options.target
         let ended = try OperatorQuery.ask(options.stack) {
@@ -101,9 +102,9 @@ extension Command {
         ])
 }
 
-/// What `imagebus blacklist` was told.
+/// The options of `imagebus blacklist`.
 struct BlacklistOptions: Hashable {
-    /// What is wanted of the list.
+    /// The action.
     enum Action: Hashable {
         case list
         case remove(String)
@@ -125,7 +126,7 @@ struct BlacklistOptions: Hashable {
     }
 }
 
-/// `imagebus blacklist`: what the stack does not try, and taking it off the list.
+/// `imagebus blacklist`: lists and removes entries of the failure cache.
 enum BlacklistTool {
     static func run(_ options: BlacklistOptions) -> Int32 {
         OperatorQuery.run("blacklist") { try text(options) }
@@ -144,7 +145,7 @@ enum BlacklistTool {
         }
     }
 
-    /// A message holds only so many: page after page.
+    /// Loads all pages, because a message has a limited number of entries.
     private static func all(_ client: ImagebusClient) async throws(ImageError)
         -> [BlacklistReport.Entry]
     {
@@ -182,13 +183,13 @@ enum BlacklistTool {
     }
 }
 
-/// What `blacklist list --json` prints.
+/// The output of `blacklist list --json`.
 struct BlacklistAnswer: Encodable {
     struct Entry: Encodable {
         let url: String
         let operation: String
         let reason: String
-        /// 0: never.
+        /// 0 for never.
         let expiresInMilliseconds: UInt64
     }
 
@@ -221,7 +222,7 @@ extension Command {
         ])
 }
 
-/// What `imagebus downloads` was told.
+/// The options of `imagebus downloads`.
 struct DownloadsOptions: Hashable {
     var command: DownloadCommand
     var stack: OperatorOptions
@@ -236,7 +237,7 @@ struct DownloadsOptions: Hashable {
     }
 }
 
-/// `imagebus downloads`: suspends the transfers that wait, and lets them go on.
+/// `imagebus downloads`: suspends or resumes downloads.
 enum DownloadsTool {
     static func run(_ options: DownloadsOptions) -> Int32 {
         OperatorQuery.run("downloads") { try text(options) }
@@ -254,10 +255,10 @@ enum DownloadsTool {
     }
 }
 
-/// What `downloads --json` prints.
+/// The output of `downloads --json`.
 struct DownloadsAnswer: Encodable {
     let isSuspended: Bool
-    /// Downloads that wait, and those that run.
+    /// The numbers of waiting and running downloads.
     let waiting: UInt64
     let running: UInt64
 
@@ -288,7 +289,7 @@ extension Command {
         ])
 }
 
-/// What `imagebus drain` was told.
+/// The options of `imagebus drain`.
 struct DrainOptions: Hashable {
     var target: DrainTarget
     var stack: OperatorOptions
@@ -303,15 +304,15 @@ struct DrainOptions: Hashable {
     }
 }
 
-/// Whose processes are replaced: those of a kind, or of one pool of it.
+/// The processes to replace: those of a kind, or of one of its pools.
 struct DrainTarget: Hashable {
     var kind: WorkerKind
-    /// nil: all pools of the kind.
+    /// `nil` for all pools of the kind.
     var pool: PoolName?
 
     init(_ kind: WorkerKind, pool: PoolName? = nil) { (self.kind, self.pool) = (kind, pool) }
 
-    /// `KIND`, or `KIND/POOL` as the status shows it.
+    /// Parses `KIND` or `KIND/POOL`, as shown in the status.
     init(_ text: String) throws(UsageError) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let kind = WorkerKind(name: String(parts[0])) else {
@@ -328,15 +329,15 @@ struct DrainTarget: Hashable {
         pool = name
     }
 
-    /// In sentences.
+    /// The name in messages.
     var name: String { pool.map { "\(kind.name)/\($0)" } ?? kind.name }
 
-    /// Whether a process is meant.
+    /// Whether a process is included.
     func includes(_ process: StatusReport.ProcessStatus) -> Bool {
         process.kind == kind && (pool.map { $0 == process.pool } ?? true)
     }
 
-    /// Throws where the stack does not have the pool.
+    /// Throws if the stack doesn't have the pool.
     func check(in report: StatusReport) throws(ImageError) {
         let pools = report.pools.filter { $0.kind == kind }.map(\.name)
         guard let pool, !pools.contains(pool) else { return }
@@ -347,9 +348,9 @@ struct DrainTarget: Hashable {
     }
 }
 
-/// `imagebus drain`: replaces the processes of one kind, or of one pool of it.
+/// `imagebus drain`: replaces the processes of a kind, or of one of its pools.
 enum DrainTool {
-    /// All of it (SEMANTICS §14.10).
+    /// The timeout for the whole operation in milliseconds (SEMANTICS §14.10).
     private static let limitMilliseconds = 8_000
     private static let pause = Duration.milliseconds(20)
 
@@ -387,12 +388,12 @@ enum DrainTool {
                     "\(missing) of \(told) \(target.name) processes were not replaced within "
                         + "\(limitMilliseconds / 1_000) s; see imagebus status")
             }
-            // Ends early only with the task, of which nobody waits then.
+            // Ends early only if the task is canceled, and then no one waits for it.
             try? await Task.sleep(for: pause)
         }
     }
 
-    /// How many of the processes that were told to end still run, or have no successor yet.
+    /// Returns how many of the drained processes are still running or have no replacement yet.
     static func missing(
         _ target: DrainTarget, told: Int, _ before: StatusReport, _ now: StatusReport
     ) -> Int {
@@ -415,10 +416,10 @@ enum DrainTool {
     }
 }
 
-/// What `drain --json` prints.
+/// The output of `drain --json`.
 struct DrainAnswer: Encodable {
     let kind: String
-    /// Absent: all pools of the kind.
+    /// Absent for all pools of the kind.
     let pool: String?
     let replaced: Int
 }

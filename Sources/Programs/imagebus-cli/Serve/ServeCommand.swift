@@ -10,12 +10,12 @@ import SharedArena
 import StackAccess
 import Supervision
 
-/// `imagebus serve`: the supervised stack in the foreground.
+/// `imagebus serve`: runs the supervised stack in the foreground.
 enum ServeCommand {
     private static let internalStatus: Int32 = 70
     private static let cancelledStatus: Int32 = 130
-    /// SIGHUP never ends it, also where it is not ignored and there is nothing to load anew. Where
-    /// nohup ignores it, it is taken all the same: a blocked signal is queued although it is
+    /// SIGHUP never ends the process, even if it is not ignored and there is nothing to reload. It
+    /// is handled even if nohup ignores it, because a blocked signal is queued although it is
     /// ignored.
     private static let signals = StopRequests.stopSignals + [.hangUp]
 
@@ -24,10 +24,11 @@ enum ServeCommand {
         let faults = ConfigurationFaults.all(in: options.configurationFile)
         guard faults.isEmpty else { return refuse(faults, log) }
         do {
-            // Before anything starts a thread: a signal goes to whichever does not block it.
+            // Must happen before any thread is started: a signal is delivered to any thread that
+            // doesn't block it.
             try Signal.block(signals)
             try Signal.brokenPipe.ignore()
-            // It holds the secrets of the listeners; all children inherit the limit.
+            // This process holds the secrets of the listeners; all children inherit the limit.
             try ResourceLimit.lower(.coreFile, to: 0)
             if let parent = options.parent,
                 try !ParentDeath.arm(.terminate, expected: parent)
@@ -80,7 +81,7 @@ enum ServeCommand {
                 "the runtime directory is not on tmpfs, shared memory goes elsewhere",
                 ["runtimeDirectory": "\(paths.root)", "segments": "\(paths.segmentsRoot)"])
         }
-        // One kind alone has a user of its own, or its workers are somebody else's.
+        // With `--only`, the kind runs as a user of its own, or its workers are external.
         let secrets = options.only == nil ? try StackSecrets(for: pools) : nil
         if let secrets {
             try directory.leaveAdminSecret(of: secrets)
@@ -91,7 +92,7 @@ enum ServeCommand {
         let hasGateways = options.only == nil || options.only == .gateway
         let listeners = try ServedListeners(
             hasGateways ? configured?.gateways ?? [] : [], of: options, in: paths, log: log)
-        // Those of the configuration take the place of the usual one.
+        // Listeners in the configuration replace the default one.
         let isUsual = options.gateway?.isUsual == true && !listeners.places.isEmpty
         let sockets = try Self.sockets(isUsual ? [] : options.gateway.map { [$0.place] } ?? [])
         let further = try Self.sockets(listeners.places)
@@ -115,7 +116,7 @@ enum ServeCommand {
             log.write(note)
             switch note {
             case .ready: Terminal.out(readyLines(options, paths, sockets + further))
-            // Who connects from now on is refused, and asks elsewhere.
+            // New connections are refused, so that clients try elsewhere.
             case .draining: for socket in sockets + further { socket.close() }
             default: break
             }
@@ -136,7 +137,7 @@ extension ServeCommand {
         return sockets
     }
 
-    /// What scripts read: where clients connect, and what a browser opens.
+    /// Lines for scripts: the endpoint for clients, and the URLs of the gateways.
     private static func readyLines(
         _ options: ServeOptions, _ paths: RuntimePaths, _ listeners: [GatewayListener]
     ) -> String {
@@ -146,7 +147,8 @@ extension ServeCommand {
 
     private static let pollMilliseconds = 100
 
-    /// A stack that cannot say how it is serves all the same.
+    /// Returns the listener for health queries; `nil` on failure, because the stack can serve
+    /// without it.
     private static func healthListener(
         _ options: ServeOptions, _ paths: RuntimePaths, _ log: Log
     ) -> HealthListener? {
@@ -160,8 +162,8 @@ extension ServeCommand {
         }
     }
 
-    /// The directories of what is served, as soon as they can be had; nil where a signal came
-    /// before. Each kind may be another user's, and be started before the coordinator.
+    /// Waits until the directories of the served kinds are available; returns `nil` if a signal
+    /// arrives first. Each kind may run as a different user and be started before the coordinator.
     private static func awaitDirectory(
         _ options: ServeOptions, _ pools: [WorkerPool], _ signals: borrowing SignalDescriptor,
         _ log: Log
@@ -187,7 +189,7 @@ extension ServeCommand {
 }
 
 extension ServeOptions {
-    /// Where clients connect; without a coordinator, where the workers do.
+    /// The endpoint for clients; without a coordinator, that for the workers.
     fileprivate func endpoint(_ paths: RuntimePaths) -> String {
         switch only {
         case nil, .gateway, .stack(.coordinator): paths.frontEndpoint
@@ -220,16 +222,16 @@ extension Log {
 }
 
 extension ServeOptions {
-    /// The same without the gateway that is told nothing, where the configuration has others.
+    /// The same options without the default gateway, for a configuration with listeners of its own.
     var withoutGateway: ServeOptions {
         var options = self
         options.gateway = nil
         return options
     }
 
-    /// The children of this stack, the coordinator first. `secretFile` is the coordinator's,
-    /// `pools` are those of the configuration, `listener` is the gateway's, and `listeners` are
-    /// those of the configuration.
+    /// Returns the children of this stack, the coordinator first. `secretFile` is for the
+    /// coordinator; `pools` come from the configuration; `listener` is the default gateway's
+    /// socket; `listeners` come from the configuration.
     func children(
         programs directory: String, secretFile: String? = nil, pools: [WorkerPool] = [],
         listener: Int32? = nil, listeners: [(arguments: [String], socket: Int32?)] = []
@@ -273,13 +275,13 @@ extension ServeOptions {
         return stack + foreign + (front.map { [$0] } ?? []) + fronts
     }
 
-    /// The pools whose `command` this stack runs: none if it serves one kind alone, as a user of
-    /// its own.
+    /// Returns the pools whose `command` this stack runs: none with `--only`, which runs as a user
+    /// of its own.
     private func commandPools(_ pools: [WorkerPool]) -> [WorkerPool] {
         pools.filter { only == nil && !$0.isBuiltIn && $0.command != nil }
     }
 
-    /// One line for each `command` that this stack is to run and cannot.
+    /// Returns an error line for each `command` that this stack should run but can't.
     func commandFaults(in pools: [WorkerPool]) -> [String] {
         commandPools(pools).compactMap { pool in
             guard let program = pool.command?.first, !Self.isExecutable(program) else { return nil }
@@ -288,13 +290,13 @@ extension ServeOptions {
         }
     }
 
-    /// Whether this user can run the file at a path.
+    /// Whether this user can execute the file at a path.
     private static func isExecutable(_ path: String) -> Bool {
         access(path, X_OK) == 0 && (try? FileDescriptor.openDirectory(path)) == nil
     }
 
-    /// Its pool, where not every stack has it, and the pools whose segments it reads besides those
-    /// of every stack.
+    /// Returns the arguments for a worker's pool, if it isn't a standard one, and for the
+    /// additional pools whose segments it reads.
     private static func place(of pool: WorkerPool, among pools: [WorkerPool]) -> [String] {
         let inputs = pools.filter { other in
             switch pool.kind {
@@ -326,7 +328,7 @@ extension ServeOptions {
         }
     }
 
-    /// Whether a gateway of this stack may have a watermark that is a file.
+    /// Whether a gateway of this stack may use a file as its watermark.
     private var hasWatermark: Bool {
         only == nil && (gateway?.watermark != nil || configurationFile != nil)
     }
@@ -335,7 +337,7 @@ extension ServeOptions {
         value.map { [name, $0.description] } ?? []
     }
 
-    /// Where the programs lie: `IMAGEBUS_PROGRAMS`, else beside this one.
+    /// Returns the directory of the programs: `IMAGEBUS_PROGRAMS`, or else that of this program.
     static func programsDirectory(environment: [String: String]) throws(Errno) -> String {
         if let named = environment["IMAGEBUS_PROGRAMS"], !named.isEmpty { return named }
         let path = try CurrentProcess.executablePath()
@@ -343,17 +345,17 @@ extension ServeOptions {
     }
 }
 
-/// The key that keeps the cached images of different users apart (SEMANTICS §15.1): it lives as
-/// long as the cache, so it lies in its directory, unless somebody names another place.
+/// The key that separates the cached images of different users (SEMANTICS §15.1). It must live as
+/// long as the cache, so it is stored in the cache directory unless another file is specified.
 enum SecretFile {
     private static let name = "identity.key"
 
-    /// Makes the directory where it is missing, so that the coordinator can write there.
+    /// Creates the file's directory if necessary, so that the coordinator can write there.
     ///
-    /// nil where no file is named and the stack has no cache on disk, or that cannot be used: the
-    /// cache says why, and goes on without it or ends. The key then lives as long as the
-    /// coordinator, and what was cached for somebody is loaded anew after it. A file that is named
-    /// and cannot be had is the coordinator's to complain of.
+    /// Returns `nil` if no file is specified and the stack has no usable disk cache; the cache
+    /// reports why, and continues without a disk or exits. The key then lives as long as the
+    /// coordinator, and images cached for specific users are loaded again after a restart. Errors
+    /// with a specified file are reported by the coordinator.
     static func prepare(_ options: ServeOptions) -> String? {
         guard options.kinds.contains(.coordinator) else { return nil }
         if let named = options.secretFile {
@@ -367,7 +369,7 @@ enum SecretFile {
         return RuntimeLocation.mayWrite(directory) ? "\(directory)/\(name)" : nil
     }
 
-    /// What cannot be made shows when it is used.
+    /// Creates directories; errors show when they are used.
     private static func makeDirectories(_ directory: String) {
         let parts = directory.split(separator: "/")
         for count in parts.indices {
@@ -377,8 +379,8 @@ enum SecretFile {
     }
 }
 
-/// The file that `serve --metrics-file` keeps, for a collector that reads files: written whole,
-/// again and again, and removed when the stack ends, so that nobody takes old figures for new.
+/// The file of `serve --metrics-file`, for a collector that reads files. It is replaced atomically
+/// at intervals, and removed when the stack ends, so that stale metrics are never collected.
 final class MetricsFile {
     private let path: String
     private let milliseconds: Int
@@ -392,16 +394,16 @@ final class MetricsFile {
         self.log = log
     }
 
-    /// The coordinator says how things are; written where it is time.
+    /// Receives a status report and writes the file if it is due.
     func take(_ report: StatusReport, at now: Instant) {
-        // Answers come about once a second: half of that before it is time is near enough.
+        // Reports arrive about once per second, so half a second early is close enough.
         if let writtenAt, now.milliseconds(since: writtenAt) + 500 < milliseconds { return }
         writtenAt = now
         do throws(OutputError) {
             try OutputFile.replace(Array(MetricsText.text(report).utf8), at: path)
             hasFailed = false
         } catch {
-            // Once, and not every few seconds.
+            // Logs the failure only once.
             if !hasFailed {
                 log.warning("figures cannot be written", ["reason": .string("\(error)")])
             }
@@ -409,11 +411,11 @@ final class MetricsFile {
         }
     }
 
-    /// The stack has ended.
+    /// Removes the file when the stack ends.
     func remove() { OutputFile.remove(path) }
 }
 
-/// Where `serve` keeps its figures, and how often it writes them.
+/// The path of the metrics file, and how often it is written.
 struct MetricsFileOptions: Hashable {
     var path: String
     var seconds: Int
@@ -421,7 +423,7 @@ struct MetricsFileOptions: Hashable {
     private static let secondsDefault = 15
     private static let secondsMax = 3_600
 
-    /// nil where no file is named.
+    /// Returns `nil` if no file is specified.
     init?(_ read: ReadOptions) throws(UsageError) {
         seconds =
             try read.parsed("metrics-seconds") { (text) throws(UsageError) in
@@ -456,10 +458,10 @@ extension Command {
 
 /// `imagebus config check`.
 enum ConfigurationCheck {
-    /// Of a file that cannot be used.
+    /// The exit status for an invalid file.
     static let faultStatus: Int32 = 64
 
-    /// What `config` was told.
+    /// The options of `config`.
     struct Options: Hashable {
         let path: String
 

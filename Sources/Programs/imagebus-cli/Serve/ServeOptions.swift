@@ -80,7 +80,8 @@ extension Command {
             (
                 "",
                 [
-                    // A private stack ends with the `get` that started it, and leaves nothing.
+                    // A private stack ends with the `get` that started it, and leaves no files
+                    // behind.
                     OptionDefinition("parent-pid", value: "PID", visibility: .hidden),
                     OptionDefinition("remove-runtime-dir", visibility: .hidden),
                     OptionDefinition("memory-only", visibility: .hidden),
@@ -121,47 +122,48 @@ extension Command {
         ])
 }
 
-/// What `serve` was told.
+/// The options of `serve`.
 struct ServeOptions: Hashable {
-    /// nil: all kinds.
+    /// The kind of `--only`; `nil` for all.
     var only: ProcessKind?
-    /// The pool of these, where it is not the one that every stack has; the pools whose segments
-    /// they read besides those of every stack.
+    /// With `--only`, the pool of the processes if it isn't the standard one, and the additional
+    /// pools whose segments they read.
     var pools = ServedPools()
     var downloads = 1
     var decoders = 1
     var transformers = 1
-    /// Those of the pool that draws; 0: what the configuration says.
+    /// The number of workers in the pool for drawings; 0 leaves it to the configuration.
     var drawers = 0
-    /// nil: none.
+    /// `nil` for none.
     var gateway: ServedGateway?
     var network = NetworkOptions()
     var downloadSettings = DownloadSettings()
     var runtimeDirectory: String
-    /// nil: memory only, or no cache is served and nothing says where it is.
+    /// `nil` for memory only, or if no cache is served and no directory can be determined.
     var cacheDirectory: String?
-    /// Whether a cache directory that another process uses is done without.
+    /// Whether to run without the cache directory if another process is using it.
     var yieldsCache = false
-    /// Where tests say how much memory there is; nil: the kernel says it.
+    /// A directory in which tests specify the available memory; `nil` to ask the kernel.
     var memoryFiles: String?
-    /// Limits of the caches, and how they are used.
+    /// The limits and settings of the caches.
     var cache = CacheSettings()
     var coordinator = CoordinatorSettings()
-    /// The coordinator's key; nil: that of the cache directory, if any.
+    /// The file with the coordinator's key; `nil` for that in the cache directory, if any.
     var secretFile: String?
-    /// The coordinator's configuration; nil: none, or no coordinator is served.
+    /// The coordinator's configuration file; `nil` if there is none or no coordinator is served.
     var configurationFile: String?
     var log = LogOptions()
     var requestLogging = RequestLogging.misses
     var metricsFile: MetricsFileOptions?
-    /// A variable of another image server, which is not read without a gateway; nil: there is none.
+    /// A variable of another image server that is ignored because there is no gateway; `nil` if
+    /// there is none.
     let ignoredVariable: String?
-    /// Ends together with this process.
+    /// The process with which this one ends.
     var parent: Int32?
-    /// Whether the runtime directory goes at the end.
+    /// Whether the runtime directory is removed at the end.
     var removesRuntimeDirectory = false
 
-    /// Processes of one kind.
+    /// The maximum number of processes of a kind.
     static let processesMax = 256
 
     init(_ given: ReadOptions, environment: [String: String]) throws(UsageError) {
@@ -211,7 +213,7 @@ struct ServeOptions: Hashable {
         }
     }
 
-    /// One for each process of the stack, the coordinator first.
+    /// The kinds of the stack's processes, one element per process, the coordinator first.
     var kinds: [WorkerKind] {
         let all: [WorkerKind] =
             [.coordinator, .cache]
@@ -221,8 +223,8 @@ struct ServeOptions: Hashable {
         return only.map { only in all.filter { .stack($0) == only } } ?? all
     }
 
-    /// Several services may share one environment: what it says of the figures is for the one
-    /// that has them.
+    /// Parses the metrics file options. Several services may share an environment, so variables are
+    /// ignored by those without metrics.
     private static func metricsFile(
         _ read: ReadOptions, hasFigures: Bool
     ) throws(UsageError) -> MetricsFileOptions? {
@@ -244,13 +246,13 @@ struct ServeOptions: Hashable {
     }
 }
 
-/// What `serve` hands on to its coordinator as it was said: checked here, so that a mistake is a
-/// usage error and no process that does not start.
+/// Options that `serve` passes to its coordinator unchanged. They are validated here, so that a
+/// mistake is a usage error and not a process that fails to start.
 struct CoordinatorSettings: Hashable {
-    /// For the coordinator, in the order of `numbers`.
+    /// The arguments for the coordinator, in the order of `numbers`.
     private(set) var arguments: [String] = []
 
-    /// Numbers, and how large they may be.
+    /// The numeric options with their ranges.
     private static let numbers: [(name: String, range: ClosedRange<Int>)] = [
         ("blacklist-seconds", 0...366 * 86_400),
         ("blacklist-entries", 0...1_000_000),
@@ -292,7 +294,7 @@ struct CoordinatorSettings: Hashable {
         if let root { arguments += ["--local-root", root] }
     }
 
-    /// What the help says of the limits of images.
+    /// The options that limit images.
     static let limits: [OptionDefinition] = [
         OptionDefinition(
             LimitSetting.pixels.rawValue, value: "N",
@@ -311,7 +313,7 @@ struct CoordinatorSettings: Hashable {
             "of profile, EXIF, XMP and other texts of a file (16M)"),
     ]
 
-    /// What the help says of them.
+    /// The other options.
     static let definitions: [OptionDefinition] = [
         OptionDefinition(
             "fetch-retries", value: "N",
@@ -341,14 +343,15 @@ struct CoordinatorSettings: Hashable {
 }
 
 extension CacheSettings {
-    /// What the help says of the settings.
+    /// The options for the cache settings.
     static let definitions = CacheSetting.allCases.map { setting in
         OptionDefinition(
             setting.rawValue, value: setting.placeholder,
             of: setting == .expireType ? .words(CacheSetting.expireTypes) : nil, setting.help)
     }
 
-    /// Checked here, so that a mistake is a usage error and no process that does not start.
+    /// Validates the settings here, so that a mistake is a usage error and not a process that fails
+    /// to start.
     init(_ read: ReadOptions) throws(UsageError) {
         self.init()
         for setting in CacheSetting.allCases {
@@ -362,7 +365,7 @@ extension CacheSettings {
         }
     }
 
-    /// A limit of a few bytes lacks its unit.
+    /// Suggests a unit for a limit of only a few bytes.
     private static func advice(_ setting: CacheSetting, _ text: String) -> String {
         guard setting.countsBytes, let count = PlainNumber.integer(text),
             (1..<Int(CacheSetting.bytesMin)).contains(count)
@@ -370,14 +373,14 @@ extension CacheSettings {
         return "; did you mean \(count)M?"
     }
 
-    /// For the process of the cache.
+    /// The arguments for the cache process.
     var arguments: [String] {
         said.flatMap { ["--\($0.setting.rawValue)", $0.setting.text(of: $0.value)] }
     }
 }
 
-/// What `serve` hands on to its download workers as it was said: checked here, so that a mistake is
-/// a usage error and no process that does not start.
+/// Options that `serve` passes to its download workers unchanged. They are validated here, so that
+/// a mistake is a usage error and not a process that fails to start.
 struct DownloadSettings: Hashable {
     private(set) var arguments: [String] = []
 
@@ -392,16 +395,16 @@ struct DownloadSettings: Hashable {
         }
     }
 
-    /// What the help says of the settings.
+    /// The options for the download settings.
     static let definitions = DownloadSetting.allCases.map { setting in
         OptionDefinition(setting.rawValue, value: setting.placeholder, setting.help)
     }
 }
 
-/// Where the workers of one kind are served apart: their pool, and the further pools whose segments
-/// they read. Under one `serve` for all kinds the configuration says so.
+/// The pools for serving the workers of one kind separately: their own pool, and additional pools
+/// whose segments they read. A `serve` for all kinds takes these from the configuration.
 struct ServedPools: Hashable {
-    /// nil: the pool that every stack has of the kind.
+    /// `nil` for the standard pool of the kind.
     var own: WorkerPool?
     var inputs: [PoolName] = []
 

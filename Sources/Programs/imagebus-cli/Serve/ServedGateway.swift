@@ -7,16 +7,17 @@ import Messages
 import Observability
 import SharedArena
 
-/// The gateway that `serve` keeps alive: checked here, so that a mistake is a usage error and no
-/// process that does not start.
+/// The gateway supervised by `serve`. Its settings are validated here, so that a mistake is a usage
+/// error and not a process that fails to start.
 struct ServedGateway: Hashable {
-    /// Where it listens, and its own settings.
+    /// The address and the settings of the gateway.
     private(set) var settings: GatewayListenerSettings
-    /// Where it listens.
+    /// The address to listen on.
     var place: ListenPlace { settings.place }
-    /// Its own settings, as its program reads them.
+    /// The settings as arguments for the gateway program.
     var arguments: [String] { settings.arguments }
-    /// What the coordinator of the same `serve` is told to permit its front ends.
+    /// The arguments with which the coordinator of the same `serve` is told what its front ends may
+    /// do.
     var grants: [String] {
         let grant = GatewayGrant(of: settings.values)
         return (grant.refreshes ? ["--web-refresh"] : [])
@@ -24,21 +25,21 @@ struct ServedGateway: Hashable {
             + (grant.headers.isEmpty
                 ? [] : ["--web-headers", grant.headers.joined(separator: ",")])
     }
-    /// Whether nothing is said of it: the listeners of a configuration take its place.
+    /// Whether nothing was specified, so that listeners in the configuration replace it.
     var isUsual: Bool { !isNamed && arguments.isEmpty && secrets.isEmpty }
     private let isNamed: Bool
-    /// Variables that it finds in its environment.
+    /// Variables to pass in its environment.
     let secrets: [String: String]
-    /// The watermark that is a file; nil: there is none, or it has a URL.
+    /// The watermark file; `nil` if there is none or it has a URL.
     private(set) var watermark: ServedWatermark?
 
-    /// Where one listens that is served alone and is told nothing else.
+    /// The default address of a gateway served separately.
     private static let usualPlace = "127.0.0.1:8080"
 
-    /// nil where none is served: several services may share one environment, and `--only` says
-    /// which one this is.
+    /// Returns `nil` if no gateway is served: several services may share an environment, and
+    /// `--only` selects this one's kind.
     ///
-    /// `secrets` are variables with keys, which no command line shows.
+    /// `secrets` are variables that contain keys, which must not appear on a command line.
     init?(
         _ read: ReadOptions, only kind: ProcessKind?, secrets: [String: String] = [:]
     ) throws(UsageError) {
@@ -61,7 +62,7 @@ struct ServedGateway: Hashable {
         }
     }
 
-    /// What is set, each checked; flags that are there have an empty text.
+    /// Returns the validated settings; flags have an empty value.
     static func values(_ read: ReadOptions) throws(UsageError) -> [GatewaySetting: String] {
         var values: [GatewaySetting: String] = [:]
         for setting in GatewaySetting.allCases {
@@ -76,7 +77,7 @@ struct ServedGateway: Hashable {
         return values
     }
 
-    /// nil where a text is a URL, which the stack loads.
+    /// Returns `nil` if the value is a URL, which the stack loads.
     private func watermarkFile(
         _ text: String, _ read: ReadOptions, only kind: ProcessKind?
     ) throws(UsageError) -> ServedWatermark? {
@@ -97,10 +98,10 @@ struct ServedGateway: Hashable {
         "\(name)-\(setting.rawValue)"
     }
 
-    /// The words of `--gateway-grammar`, for shells that complete it.
+    /// The values of `--gateway-grammar`, for shell completion.
     private static let grammars = ["imgproxy", "thumbor", "iiif"]
 
-    /// What the help says of it.
+    /// All options of the gateway.
     static let definitions: [OptionDefinition] =
         [
             OptionDefinition(
@@ -111,7 +112,7 @@ struct ServedGateway: Hashable {
         ]
         + settingDefinitions
 
-    /// Its settings alone.
+    /// The options for its settings.
     static let settingDefinitions = GatewaySetting.allCases.map { setting in
         OptionDefinition(
             Self.name(of: setting), value: setting.placeholder,
@@ -120,8 +121,8 @@ struct ServedGateway: Hashable {
     }
 }
 
-/// The listeners of `gateway` in the configuration: a gateway each, whose settings are a file in
-/// the runtime directory, so that SIGHUP reloads them.
+/// The listeners of `gateway` in the configuration: one gateway process each, with its settings in
+/// a file in the runtime directory, so that SIGHUP reloads them.
 final class ServedListeners {
     private let configurationFile: String?
     private let runtimeDirectory: String
@@ -131,7 +132,7 @@ final class ServedListeners {
 
     private static let folder = "gateway"
 
-    /// Writes the files of `settings`.
+    /// Writes the files for `settings`.
     init(
         _ settings: [GatewayListenerSettings], of options: ServeOptions, in paths: RuntimePaths,
         log: Log
@@ -142,10 +143,10 @@ final class ServedListeners {
         try write(settings)
     }
 
-    /// Where each listens.
+    /// The addresses of the listeners.
     var places: [ListenPlace] { settings.map(\.place) }
 
-    /// What a gateway is told to read.
+    /// Returns the arguments for a gateway.
     func arguments(of index: Int) -> [String] {
         ["--listen", settings[index].place.text, "--settings-file", path(of: index)]
     }
@@ -154,8 +155,8 @@ final class ServedListeners {
         "\(runtimeDirectory)/\(Self.folder)/\(index)"
     }
 
-    /// Takes what the file says now, whole or not at all; the gateways are told to read it behind
-    /// that. What is wrong with the file the coordinator says.
+    /// Reloads the configuration file, completely or not at all; the gateways are notified
+    /// afterwards to read their files. The coordinator reports errors in the configuration.
     func reload() {
         guard !settings.isEmpty, let configurationFile else { return }
         do {
@@ -184,7 +185,7 @@ final class ServedListeners {
         }
     }
 
-    /// A watermark that is a file is copied to where the stack loads it.
+    /// Returns the arguments for a gateway. A watermark file is copied to where the stack loads it.
     private func arguments(of one: GatewayListenerSettings) throws -> [String] {
         var one = one
         guard let text = one.values[.watermark], let file = try ServedWatermark(text) else {
@@ -201,8 +202,8 @@ final class ServedListeners {
     }
 }
 
-/// The socket of the gateway, which outlives each of its processes: who connects while the next one
-/// starts waits.
+/// The socket of a gateway, which outlives its processes: clients that connect during a restart
+/// wait.
 final class GatewayListener {
     private var listener: StreamListener?
     private let place: ListenPlace
@@ -228,22 +229,23 @@ final class GatewayListener {
         }
     }
 
-    /// What the gateway inherits.
+    /// The descriptor that the gateway inherits.
     var descriptorNumber: Int32? { listener?.descriptor.number }
 
-    /// What a browser on this machine opens, or the Unix socket as the options write it.
+    /// The URL for a browser on this machine, or the Unix socket as written in options.
     var url: String { place.url(port: port ?? 0) }
 
-    /// Whoever has inherited it may go on; who connects behind that is refused.
+    /// Closes the socket. A process that has inherited it may continue; later connections are
+    /// refused.
     func close() { listener = nil }
 }
 
-/// The address of the gateway cannot be had.
+/// The gateway can't listen on its address.
 struct GatewayListenError: Error, Hashable, CustomStringConvertible {
     let place: ListenPlace
     let errno: Errno
 
-    /// A setting that cannot be used.
+    /// The exit status for an unusable setting.
     static let exitStatus: Int32 = 78
 
     var description: String {
@@ -251,16 +253,18 @@ struct GatewayListenError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// A watermark that is a file, or the bytes of one: the stack loads it like any image, from a copy
-/// in the runtime directory. The copy is named by its bytes, so that another image has other keys.
+/// A watermark from a file or data URL. The stack loads it like any image, from a copy in the
+/// runtime directory. The copy's name is derived from its contents, so that a different image has
+/// different cache keys.
 struct ServedWatermark: Hashable {
     private let bytes: [UInt8]
 
-    /// Bytes of a watermark.
+    /// The maximum size of a watermark in bytes.
     private static let bytesMax = 4 << 20
     private static let folder = "watermark"
 
-    /// The path of a file, or `data:` with Base64; nil for a URL. Throws for what is no image.
+    /// Reads the watermark from a file path or a `data:` URL in Base64; returns `nil` for other
+    /// URLs. Throws for anything but an image.
     init?(_ text: String) throws(UsageError) {
         if text.lowercased().hasPrefix("data:") {
             bytes = try Self.bytes(ofData: text)
@@ -299,20 +303,21 @@ struct ServedWatermark: Hashable {
         return bytes
     }
 
-    /// What the gateway asks for.
+    /// The URL that the gateway requests.
     var url: String { "\(FileRoot.watermarkScheme):///\(name)" }
 
-    /// Where its copy is, below a runtime directory.
+    /// Returns the directory of copies in a runtime directory.
     static func root(in runtimeDirectory: String) -> String { "\(runtimeDirectory)/\(folder)" }
 
-    /// Leaves the copy there.
+    /// Writes the copy into the runtime directory.
     func leave(in runtimeDirectory: String) throws(OutputError) {
         let root = Self.root(in: runtimeDirectory)
         try? FileDescriptor.makeDirectory(path: root)
         try OutputFile.replace(bytes, at: "\(root)/\(name)")
     }
 
-    /// FNV-1a of the bytes, and how many there are. Whoever chooses the image is the operator.
+    /// FNV-1a of the bytes, and their number. The hash need not be collision-resistant, because the
+    /// operator chooses the image.
     private var name: String {
         let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01B3
@@ -321,18 +326,17 @@ struct ServedWatermark: Hashable {
     }
 }
 
-/// What variables of other servers (`IMGPROXY_…`, `THUMBOR_…`, `IMAGOR_…`) say of a stack with a
-/// gateway. Options and variables of our own win.
+/// Settings from variables of other servers (`IMGPROXY_…`, `THUMBOR_…`, `IMAGOR_…`) for a stack
+/// with a gateway. Our own options and variables take precedence.
 struct PeerVariables {
-    /// What was read, and what these variables add.
+    /// The options, including those that these variables add.
     let read: ReadOptions
-    /// The variables from which the gateway takes its keys.
+    /// The variables that contain the gateway's keys.
     private(set) var secrets: [String: String] = [:]
-    /// One of them that is not read, since no gateway runs here; nil: there is none.
+    /// A variable that is ignored because no gateway is run here; `nil` if there is none.
     private(set) var ignored: String?
 
-    /// Throws for a variable that is not supported, and for one of a process that this stack does
-    /// not run.
+    /// Throws for an unsupported variable, and for one of a process that this stack doesn't run.
     init(
         _ given: ReadOptions, only kind: ProcessKind?, environment: [String: String]
     ) throws(UsageError) {

@@ -1,4 +1,4 @@
-// The animated view: a still poster until somebody plays it, and a button to stop it.
+// The animated view: a still poster until it is played, and a button to pause it.
 
 import { ask, body, counted } from "./loading.js";
 import { isPlayable, Player } from "./player.js";
@@ -16,7 +16,7 @@ export class Animated {
 
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {import("./real-image.js").RealImage} real shows it where frames cannot be had
+   * @param {import("./real-image.js").RealImage} real shows it if frames can't be decoded
    * @param {(state: "loading" | "playing" | "paused" | "ended" | "failed", error?: Error) => void}
    *   changed
    */
@@ -30,7 +30,7 @@ export class Animated {
     return this.#wanted;
   }
 
-  /** Plays it; the first time its file is loaded. */
+  /** Plays the animation; the first call loads its file. */
   async play(url, { loops, priority, tellProgress }) {
     if (this.#wanted) return;
     this.#wanted = true;
@@ -51,7 +51,7 @@ export class Animated {
     }
   }
 
-  /** Stands still where it is. */
+  /** Pauses at the current frame. */
   pause() {
     if (!this.#wanted) return;
     this.#wanted = false;
@@ -60,7 +60,7 @@ export class Animated {
     this.#changed("paused");
   }
 
-  /** Nobody can see it: it costs nothing until it is seen again. */
+  /** Suspends playback while the element is not visible. */
   hide(isHidden) {
     this.#isHidden = isHidden;
     if (!this.#wanted || !this.#player) return;
@@ -68,7 +68,7 @@ export class Animated {
     else this.#start().catch((error) => this.#changed("failed", error));
   }
 
-  /** Gives the file back, and ends its transfer. */
+  /** Releases the file and aborts its transfer. */
   close() {
     this.#wanted = false;
     this.#file?.abort();

@@ -1,11 +1,11 @@
-// Two ways to an image. The browser's own shows it with no more ado; `fetch` knows how far it is
-// and why there is none. What fails in the first lane goes on in the second.
+// Two ways to load an image: with the <img> itself, which is the simplest, or with `fetch`, which
+// reports progress and errors. If the first one fails, the other one is tried.
 
 import { candidates, choose } from "./choice.js";
 import { ask, body, isTooLong, LoadError, pause, wait } from "./loading.js";
 
 /**
- * Loads what is offered into a real image, again where that may help.
+ * Loads a candidate into a real image, with retries after temporary failures.
  *
  * @param {import("./real-image.js").RealImage} real
  * @param {{src?: string, srcset?: string, sizes?: string}} offered
@@ -40,7 +40,7 @@ export async function load(real, offered, options) {
   }
 }
 
-/** In which lane the next attempt is. */
+/** Selects the way (lane) of the next attempt. */
 class Lanes {
   #tried = new Set();
   #isForeign;
@@ -50,11 +50,11 @@ class Lanes {
     this.#isForeign = new URL(url, document.baseURI).origin !== location.origin;
   }
 
-  /** Whether to go on at once, in the other lane. */
+  /** Returns whether to continue immediately with the other lane. */
   changeAfter(failure) {
     this.#tried.add(this.usesFetch);
-    // A server that lets no script read its answers looks like none at all: there only the <img>
-    // is left. An <img> does not say what is wrong: ask, once.
+    // Without CORS permission, `fetch` reports a network error, so only the <img> is left. An
+    // <img> doesn't report what is wrong, so `fetch` is tried once.
     const isUnread = this.usesFetch && this.#isForeign && failure.isNetwork;
     const isNew = !this.#tried.has(!this.usesFetch);
     if (isUnread) this.usesFetch = false;
@@ -73,7 +73,7 @@ async function native(real, offered, _url, { signal }) {
     await image.decode();
   } catch (error) {
     signal.throwIfAborted();
-    // With another candidate on its way the first one is good.
+    // If another candidate is being loaded, the current image is still usable.
     if (!real.isWhole) throw new LoadError(error.message);
   }
   signal.throwIfAborted();
@@ -94,7 +94,7 @@ function settled(real, offered, signal) {
     const before = real.element.getAttribute("src");
     real.show(offered);
     if (real.isWhole) return over.abort(), resolve();
-    // It had failed before anybody listened.
+    // It failed before the listeners were added.
     if (before === offered.src && real.isSettled) return over.abort(), broken();
   });
 }
@@ -115,7 +115,7 @@ async function fetched(real, _offered, url, options) {
   return { url, isCached: wasCached(url, start), bytes: blob.size };
 }
 
-/** Whether nothing came over the network, as far as the server lets us see. */
+/** Whether the image came from the browser's cache, if the server exposes its timing. */
 function wasCached(url, start) {
   const { href } = new URL(url, document.baseURI);
   const entry = performance.getEntriesByName(href, "resource").at(-1);
@@ -124,7 +124,7 @@ function wasCached(url, start) {
 }
 
 /**
- * A larger candidate than the one that is shown, where the place has grown.
+ * Returns a larger candidate than the one shown, for an element that has grown.
  *
  * @returns {string | undefined}
  */

@@ -1,8 +1,9 @@
-// One image by `fetch`, which can say what an <img> cannot: how far it is, and why there is none.
+// Loads an image with `fetch`, which reports progress and errors, unlike an <img>.
 
 /**
- * What an <img> of this browser says: with another text, `Vary: Accept` would have caches keep all
- * twice. Only ImageDecoder knows of JPEG XL; what the others show, every browser does.
+ * The `Accept` header that an <img> in this browser sends: with a different one, `Vary: Accept`
+ * would make caches store images twice. ImageDecoder reports support for JPEG XL; all browsers
+ * support the other formats.
  */
 const accept = (async () => {
   const isShown = await globalThis.ImageDecoder?.isTypeSupported("image/jxl").catch(() => false);
@@ -10,9 +11,9 @@ const accept = (async () => {
   return `${newest}image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8`;
 })();
 
-/** The most seconds that a server may have us wait. */
+/** The largest accepted retry delay in seconds. */
 const secondsMax = 300;
-/** The most characters that are read of an answer that is no image. */
+/** The number of characters read from a response that is not an image. */
 const sentenceMax = 200;
 
 /** Why an image could not be loaded. */
@@ -20,7 +21,7 @@ export class LoadError extends Error {
   /**
    * @param {string} message for developers
    * @param {{status?: number, retryAfter?: number, isNetwork?: boolean}} [facts] `status` is 0
-   *   where no answer came
+   *   if there was no response
    */
   constructor(message, { status = 0, retryAfter, isNetwork = false } = {}) {
     super(message);
@@ -30,14 +31,14 @@ export class LoadError extends Error {
     this.isNetwork = isNetwork;
   }
 
-  /** Whether the same may succeed later. Other statuses are the client's fault, or final. */
+  /** Whether a retry may succeed. Other statuses are client errors or permanent. */
   get isPassing() {
     return this.isNetwork || this.status === 429 || this.status === 503;
   }
 }
 
 /**
- * The answer of a server, or a `LoadError`.
+ * Returns the response of the server, or throws a `LoadError`.
  *
  * @param {string} url
  * @param {{signal: AbortSignal, priority?: "high" | "low" | "auto"}} options
@@ -57,11 +58,11 @@ export async function ask(url, { signal, priority = "auto" }) {
 }
 
 /**
- * The body of an answer.
+ * Returns the body of a response.
  *
  * @param {Response} response
  * @param {{signal: AbortSignal, onProgress: (loaded: number, total: number) => void}} options
- *   `total` is 0 where the server does not say it
+ *   `total` is 0 if the server doesn't specify it
  * @returns {Promise<Blob>}
  */
 export async function body(response, { signal, onProgress }) {
@@ -78,7 +79,7 @@ export async function body(response, { signal, onProgress }) {
   }
 }
 
-/** The stream of a body; each piece is told of when it is here. */
+/** Returns the stream of a body and reports progress for each chunk. */
 export function counted(response, onProgress) {
   const length = Number(response.headers.get("Content-Length")) || 0;
   let loaded = 0;
@@ -86,7 +87,7 @@ export function counted(response, onProgress) {
   return response.body.pipeThrough(new TransformStream({
     transform(piece, controller) {
       loaded += piece.length;
-      // A body that is compressed on its way is longer than what was announced.
+      // A body with a content encoding is longer than announced.
       onProgress(loaded, loaded <= length ? length : 0);
       controller.enqueue(piece);
     },
@@ -94,23 +95,23 @@ export function counted(response, onProgress) {
 }
 
 /**
- * Seconds before the next attempt. What the server says is the least; a part by chance is on top,
- * so that those who were refused together do not come back together.
+ * Returns the delay before the next attempt in seconds: at least what the server specifies, plus
+ * random jitter, so that clients refused together don't retry together.
  *
  * @param {LoadError} error
- * @param {number} attempt from 0 on
+ * @param {number} attempt starting at 0
  */
 export function pause({ retryAfter }, attempt) {
   if (retryAfter !== undefined) return retryAfter * (1 + Math.random() / 4);
   return Math.min(2 ** attempt, 30) * (0.5 + Math.random() / 2);
 }
 
-/** Whether a server wants us to wait for longer than anybody looks at a page. */
+/** Whether a server requests a longer delay than is reasonable for a page. */
 export function isTooLong({ retryAfter = 0 }) {
   return retryAfter > secondsMax;
 }
 
-/** Waits; ends sooner where `signal` says so, or the network comes back. */
+/** Waits; ends early if `signal` is aborted or the network is back online. */
 export function wait(seconds, signal) {
   return new Promise((resolve, reject) => {
     const over = new AbortController();
@@ -127,7 +128,7 @@ export function wait(seconds, signal) {
   });
 }
 
-/** The seconds of `Retry-After`: a number or a date (RFC 9110 §10.2.3). */
+/** Parses `Retry-After` to seconds: a number or a date (RFC 9110 §10.2.3). */
 function seconds(text) {
   if (text === null || text.trim() === "") return undefined;
   const number = Number(text);
@@ -150,7 +151,7 @@ async function sentence(response) {
       if (text.length >= sentenceMax) break;
     }
   } catch {
-    // The status alone says enough.
+    // The status alone is sufficient.
   } finally {
     reader.cancel().catch(() => {});
   }

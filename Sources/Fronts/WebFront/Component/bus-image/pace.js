@@ -1,10 +1,11 @@
-// Figures that change faster than anybody can see.
+// Throttles progress that changes faster than it can be perceived.
 
 /**
- * Tells the newest value, at most so often; the last one is never kept back for long.
+ * Returns a function that reports the newest value at most once per interval. A pending value is
+ * reported after at most one interval, and completion immediately.
  *
  * @param {(loaded: number, total: number) => void} tell
- * @param {AbortSignal} signal ends it
+ * @param {AbortSignal} signal stops reporting
  */
 export function paced(tell, signal, milliseconds = 40) {
   let last = -Infinity;

@@ -1,4 +1,4 @@
-// Which elements are near what is seen. One observer for all with the same margin.
+// Detects elements near the viewport, with one observer per margin.
 
 const observers = new Map();
 const listeners = new WeakMap();
@@ -30,7 +30,7 @@ function observerOf(margin) {
 }
 
 function tell(entries) {
-  // Of several about one element the last is true.
+  // If there are several entries for an element, the last one is current.
   for (const { target, isIntersecting } of entries) {
     listeners.get(target)?.listener(isIntersecting);
   }

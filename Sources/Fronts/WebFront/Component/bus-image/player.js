@@ -1,16 +1,16 @@
-// Frames of an animation on a canvas, while its bytes still arrive.
+// Plays an animation on a canvas, even while its bytes are still arriving.
 
-/** Whether this browser hands out the frames of such files. */
+/** Whether this browser can decode the frames of files of a type. */
 export async function isPlayable(type) {
   return "ImageDecoder" in globalThis && ImageDecoder.isTypeSupported(type);
 }
 
-/** Plays one animation. It holds one frame at a time, and the file. */
+/** Plays an animation. Holds the file and a single frame at a time. */
 export class Player {
   #canvas;
   #decoder;
   #loops;
-  /** The file once more, until it is known how often it wants to be played. */
+  /** A copy of the file, kept until its loop count is known. */
   #whole;
   #onEnd;
   #index = 0;
@@ -22,8 +22,8 @@ export class Player {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {{type: string, data: ReadableStream<Uint8Array>}} file
-   * @param {{loops?: number, onEnd: () => void}} options `loops` is 0 for ever; without it the
-   *   file says how often
+   * @param {{loops?: number, onEnd: () => void}} options `loops` 0 means endless; by default, the
+   *   file determines it
    */
   constructor(canvas, { type, data }, { loops, onEnd }) {
     this.#canvas = canvas;
@@ -33,11 +33,11 @@ export class Player {
       const [played, kept] = data.tee();
       data = played;
       this.#whole = { type, data: new Response(kept).arrayBuffer() };
-      // Asked for at the end of a loop, if there is one.
+      // Errors are reported when it is needed, at the end of a loop.
       this.#whole.data.catch(() => {});
     }
     this.#decoder = new ImageDecoder({ type, data, preferAnimation: true });
-    // What goes wrong later is said by the frame that it concerns.
+    // Later errors are reported by the affected frame.
     this.#decoder.completed.catch(() => {});
   }
 
@@ -45,14 +45,14 @@ export class Player {
     return this.#turn !== 0;
   }
 
-  /** Which frame is shown next, from 0 on. */
+  /** The index of the next frame, starting at 0. */
   get index() {
     return this.#index;
   }
 
   /**
-   * Goes on where it was; from the start where it had ended. Returns when the first frame is seen,
-   * and throws where there is none.
+   * Continues at the current position, or restarts after the end. Resolves when the first frame is
+   * shown; rejects if there is none.
    */
   async play() {
     if (this.isPlaying) return;
@@ -73,7 +73,7 @@ export class Player {
     this.#timerEnds();
   }
 
-  /** Gives all back. */
+  /** Releases all resources. */
   close() {
     this.pause();
     if (this.#decoder.state !== "closed") this.#decoder.close();
@@ -91,7 +91,7 @@ export class Player {
         await this.#until(due);
       }
     } catch {
-      // The rest of the file is broken, or it was given back: what is shown stays.
+      // The rest of the file is damaged or was released: keep the current frame.
       frame = undefined;
     }
     if (turn !== this.#turn) return frame?.image.close();
@@ -105,14 +105,14 @@ export class Player {
     return this.#frame();
   }
 
-  /** The frame that follows; `undefined` at the end of the last loop. */
+  /** Returns the next frame; `undefined` at the end of the last loop. */
   async #next() {
     try {
       return await this.#frame();
     } catch (error) {
       if (!(error instanceof RangeError) || this.#index === 0) throw error;
     }
-    // One picture is no animation.
+    // A single frame is not an animation.
     if (this.#index === 1) return undefined;
     this.#loopsDone += 1;
     const loops = (this.#loops ??= await this.#said());
@@ -122,8 +122,8 @@ export class Player {
   }
 
   /**
-   * How often the file wants to be played. Who is asked before all bytes are here may not know it,
-   * and Chromium forgets it where frames were decoded before that: so a decoder of its own reads
+   * Returns the loop count of the file. A decoder may not know it before all bytes have arrived,
+   * and Chromium loses it if frames were decoded before that. Therefore a separate decoder reads
    * the whole file.
    */
   async #said() {
@@ -145,7 +145,7 @@ export class Player {
     if (decoder.complete && !isKnown()) throw new RangeError("no more frames");
     const decoding = decoder.decode({ frameIndex: this.#index, completeFramesOnly: true });
     if (isKnown()) return decoding;
-    // Chromium leaves it open where the rest of the bytes brings no such frame.
+    // Chromium never settles the promise if the remaining bytes don't contain the frame.
     decoding.catch(() => {});
     await Promise.race([decoding, decoder.completed]);
     if (decoder.complete && !isKnown()) throw new RangeError("no more frames");
@@ -172,7 +172,7 @@ export class Player {
   }
 }
 
-/** How long a frame is seen. What says less than 11 ms is shown for 100, as browsers do. */
+/** The duration of a frame in milliseconds. Less than 11 ms counts as 100 ms, as in browsers. */
 function milliseconds(image) {
   const said = (image.duration ?? 0) / 1000;
   return said < 11 ? 100 : said;

@@ -1,10 +1,10 @@
-// What may be wanted soon, for the browser's cache.
+// Prefetches images into the browser's cache.
 
 import { ask } from "./loading.js";
 
 /**
- * Loads images that nobody sees yet, a few at a time, behind all that is seen. Where the server is
- * busy, the rest is skipped: this work is the first to give way.
+ * Loads images that are not visible yet, a few at a time, with lower priority than visible images.
+ * If the server is busy, the rest is skipped.
  *
  * @param {Iterable<string>} urls
  * @param {{concurrency?: number, signal?: AbortSignal}} [options]
@@ -24,7 +24,7 @@ export function prefetch(urls, { concurrency = 2, signal } = {}) {
       try {
         controller.signal.throwIfAborted();
         const response = await ask(url, { signal: controller.signal, priority: "low" });
-        // The cache keeps what is read to its end.
+        // The browser only caches bodies that are read completely.
         await response.body.pipeTo(new WritableStream());
         counts.loaded += 1;
       } catch (error) {
@@ -37,7 +37,7 @@ export function prefetch(urls, { concurrency = 2, signal } = {}) {
   }
   const workers = Array.from({ length: Math.max(1, concurrency) }, worker);
   const done = Promise.all(workers).then(() => {
-    // Nothing listens any more.
+    // Removes the listeners.
     controller.abort();
     return counts;
   });

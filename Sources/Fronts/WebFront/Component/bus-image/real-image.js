@@ -1,8 +1,8 @@
-// The real <img> in the page's text: what its author wrote there, and what is shown in it.
+// The real <img> in the page: the attributes set by the author, and the image shown in it.
 
 const names = ["src", "srcset", "sizes"];
 
-/** The image of one element. Without script it is an image like any other. */
+/** The <img> of an element, which works without scripts. */
 export class RealImage {
   #onChange;
   #changes = new MutationObserver((records) => this.#take(records));
@@ -11,7 +11,7 @@ export class RealImage {
   #lent;
   #blob;
 
-  /** @param {() => void} onChange the author wants another image */
+  /** @param {() => void} onChange called when the author changes the image */
   constructor(onChange) {
     this.#onChange = onChange;
   }
@@ -19,12 +19,12 @@ export class RealImage {
   /** @type {HTMLImageElement | undefined} */
   element;
 
-  /** What the author offers in it. */
+  /** The attributes set by the author. */
   get authored() {
     return this.#authored;
   }
 
-  /** Takes the image that is in the element; makes one where there is none. */
+  /** Adopts the <img> in the element, or creates one. */
   adopt(host, slotted) {
     if (this.element === slotted && slotted) return;
     if (!slotted && this.#isOurs && this.element.parentNode === host) return;
@@ -37,7 +37,7 @@ export class RealImage {
     this.#changes.observe(this.element, { attributeFilter: [...names, "width", "height"] });
   }
 
-  /** Whether it was whole, or broken, before anybody looked. */
+  /** Whether it has already been loaded or has failed. */
   get isSettled() {
     return this.element.complete && this.element.hasAttribute("src");
   }
@@ -46,13 +46,13 @@ export class RealImage {
     return this.element.complete && this.element.naturalWidth > 0;
   }
 
-  /** Whether this is what is shown, as the browser itself loaded it. */
+  /** Whether it shows these candidates, loaded by the browser itself. */
   holds(offered) {
     const written = this.#written();
     return this.isWhole && names.every((name) => written[name] === offered[name]);
   }
 
-  /** Shows what the attributes say; without a change nothing is loaded anew. */
+  /** Sets the attributes; if nothing changes, nothing is loaded again. */
   show(offered) {
     this.#write(() => {
       for (const name of names) this.#set(name, offered[name]);
@@ -60,7 +60,7 @@ export class RealImage {
     this.#forget();
   }
 
-  /** Shows bytes that are here. Returns when they can be drawn. */
+  /** Shows loaded bytes. Resolves when they can be drawn. */
   async showBlob(blob) {
     const [url, old] = [URL.createObjectURL(blob), this.#blob];
     this.#blob = url;
@@ -73,19 +73,19 @@ export class RealImage {
     await this.element.decode();
   }
 
-  /** Shows nothing; what was under way ends. */
+  /** Shows nothing and cancels the load in flight. */
   clear() {
     if (!this.element) return;
     this.#write(() => {
       this.#set("srcset", undefined);
-      // Emptied first: that is what closes the connection.
+      // Set to an empty text first, because that closes the connection.
       if (this.element.hasAttribute("src")) this.element.setAttribute("src", "");
       this.#set("src", undefined);
     });
     this.#forget();
   }
 
-  /** Shows another URL for a while. */
+  /** Shows another URL temporarily. */
   borrow(url) {
     this.#lent ??= this.#written();
     this.#write(() => {
@@ -94,14 +94,14 @@ export class RealImage {
     });
   }
 
-  /** Ends that. */
+  /** Restores the image replaced by `borrow`. */
   giveBack() {
     const lent = this.#lent;
     this.#lent = undefined;
     if (lent) this.#write(() => names.forEach((name) => this.#set(name, lent[name])));
   }
 
-  /** Gives back bytes; what is shown stays. */
+  /** Releases the bytes; the image stays visible. */
   release() {
     this.#forget();
   }
@@ -121,7 +121,7 @@ export class RealImage {
     else if (this.element.getAttribute(name) !== value) this.element.setAttribute(name, value);
   }
 
-  /** Our own changes are no wish of the author. */
+  /** Changes attributes without treating it as a change by the author. */
   #write(change) {
     this.#take(this.#changes.takeRecords());
     change();

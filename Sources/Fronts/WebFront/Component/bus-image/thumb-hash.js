@@ -1,14 +1,14 @@
-// Pictures of about 25 bytes: a cosine transform of few coefficients, in the form that is called
-// ThumbHash (https://evanw.github.io/thumbhash/).
+// Placeholder images of about 25 bytes: a cosine transform with few coefficients, in the ThumbHash
+// format (https://evanw.github.io/thumbhash/).
 
-/** The longer side of what is drawn, in pixels; it is stretched smoothly. */
+/** The longer side of the decoded image in pixels; it is scaled up with smoothing. */
 const sideMax = 32;
-/** As many as a side can have. */
+/** The maximum number of frequencies per side. */
 const frequencies = 7;
 
 /**
- * @param {string} text in Base64, with either alphabet
- * @returns {ImageData | undefined} `undefined` where it is none
+ * @param {string} text Base64 in either alphabet
+ * @returns {ImageData | undefined} `undefined` if it is invalid
  */
 export function thumbHash(text) {
   const bytes = decoded(text);
@@ -19,7 +19,7 @@ export function thumbHash(text) {
   const isLandscape = more >> 15 === 1;
   if (hasAlpha && bytes.length < 6) return undefined;
 
-  // The side that is shorter has fewer coefficients, but some.
+  // The shorter side has fewer coefficients, but at least some.
   const long = hasAlpha ? 5 : 7;
   const short = more & 7;
   const columns = Math.max(3, isLandscape ? long : short);
@@ -49,7 +49,7 @@ function decoded(text) {
   }
 }
 
-/** Half bytes, the lower ones first; behind the end they are what has no effect. */
+/** Returns nibbles, low ones first; past the end, a value without effect. */
 function nibbleReader(bytes, start) {
   let place = start * 2;
   return () => {
@@ -60,7 +60,7 @@ function nibbleReader(bytes, start) {
   };
 }
 
-/** Coefficients by their column and row; only those above the diagonal are there. */
+/** Returns the coefficients by column and row; only those above the diagonal are stored. */
 function channel(columns, rows, mean, scale, nibbles) {
   const terms = [];
   for (let row = 0; row < rows; row += 1) {
@@ -78,7 +78,7 @@ function drawn(width, height, { light, yellow, red, alpha }) {
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) {
       const at = ({ mean, terms }) => terms.reduce((sum, { column, row, factor }) =>
-        // Twice: the inverse of a transform that was halved.
+        // Doubled, because the forward transform halves the coefficients.
         sum + 2 * factor * across[column][x] * down[row][y], mean);
       const [l, p, q] = [at(light), at(yellow), at(red)];
       const blue = l - (2 / 3) * p;
@@ -90,7 +90,7 @@ function drawn(width, height, { light, yellow, red, alpha }) {
   return image;
 }
 
-/** Of each frequency at each place. */
+/** Returns the cosines of each frequency at each position. */
 function cosines(size) {
   return Array.from({ length: frequencies }, (_, frequency) =>
     Float64Array.from({ length: size }, (_, place) =>

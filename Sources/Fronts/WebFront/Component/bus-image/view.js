@@ -1,5 +1,5 @@
-// What is seen around the image: placeholder, indicator, failure, and the button of animations.
-// Pages style it by custom properties and `::part()`.
+// The elements around the image: placeholder, indicator, failure message and animation button.
+// Pages style them with custom properties and `::part()`.
 
 import { thumbHash } from "./thumb-hash.js";
 
@@ -71,13 +71,13 @@ const shapes = {
   pause: "M6 5h4.2v14H6zM13.8 5H18v14h-4.2z",
 };
 
-/** The shadow of one element. */
+/** The shadow tree of an element. */
 export class View {
   #parts = {};
 
   /**
    * @param {ShadowRoot} root
-   * @param {{retry: () => void, toggle: () => void}} actions of its buttons
+   * @param {{retry: () => void, toggle: () => void}} actions of the buttons
    */
   constructor(root, { retry, toggle }) {
     root.adoptedStyleSheets = [style];
@@ -88,19 +88,19 @@ export class View {
     this.#parts.toggle.addEventListener("click", toggle);
   }
 
-  /** Where frames are drawn. */
+  /** The canvas on which frames are drawn. */
   get canvas() {
     return this.#parts.animation;
   }
 
-  /** Keeps the place of an image that has a size in the page's text. */
+  /** Reserves space for an image whose size is specified in the page. */
   size(width, height) {
     const isSized = width > 0 && height > 0;
     this.#parts.frame.classList.toggle("sized", isSized);
     this.#parts.frame.style.aspectRatio = isSized ? `${width} / ${height}` : "";
   }
 
-  /** What is seen before the image; a slot is on top of all. */
+  /** Sets the placeholder; slotted content is on top of the others. */
   placeholder({ color, hash, preview }) {
     const { placeholder, frame } = this.#parts;
     placeholder.querySelectorAll("canvas, img").forEach((old) => old.remove());
@@ -114,26 +114,26 @@ export class View {
     }
     if (preview) {
       const small = Object.assign(new Image(), { id: "preview", alt: "", decoding: "async" });
-      // Without it the hash or the colour below is good enough.
+      // On failure, the hash or the color below it is sufficient.
       small.addEventListener("error", () => small.remove(), { once: true });
       small.src = preview;
       placeholder.querySelector("slot").before(small);
     }
   }
 
-  /** Whether the placeholder is seen. */
+  /** Shows or hides the placeholder. */
   showPlaceholder(isShown) {
     this.#parts.placeholder.hidden = !isShown;
     if (isShown) this.#parts.frame.classList.remove("leaving");
   }
 
-  /** The image is not whole yet. */
+  /** Hides the image until it is complete. */
   veil() {
     this.#parts.frame.classList.add("veiled");
     this.#parts.frame.classList.remove("fading", "leaving");
   }
 
-  /** The image is seen, at once or little by little. */
+  /** Shows the image, immediately or with a fade. */
   unveil(fades) {
     const { classList } = this.#parts.frame;
     classList.remove("veiled");
@@ -142,7 +142,7 @@ export class View {
     if (!fades) this.#parts.placeholder.hidden = true;
   }
 
-  /** Starts to turn. */
+  /** Shows the indicator. */
   indicate(label) {
     const { indicator } = this.#parts;
     indicator.hidden = false;
@@ -151,7 +151,7 @@ export class View {
     this.progress(0, 0);
   }
 
-  /** How far it is, once that can be said. */
+  /** Updates the progress, if the total is known. */
   progress(loaded, total) {
     const { indicator } = this.#parts;
     if (!(loaded > 0 && total > 0)) {
@@ -164,7 +164,7 @@ export class View {
     indicator.style.setProperty("--progress", `${percent}%`);
   }
 
-  /** Nothing comes for a while. */
+  /** Shows that a retry is pending. */
   waits(label) {
     this.indicate(label);
     this.#parts.indicator.className = "waiting";
@@ -174,7 +174,7 @@ export class View {
     this.#parts.indicator.hidden = true;
   }
 
-  /** Says that there is no image; `undefined`: there may be one. */
+  /** Shows a failure; `undefined` hides it. */
   fail(failure) {
     const { failure: panel, message, retry } = this.#parts;
     panel.hidden = failure === undefined;
@@ -184,7 +184,7 @@ export class View {
     retry.setAttribute("aria-label", failure.label);
   }
 
-  /** The button of an animation; `undefined`: there is none. */
+  /** Sets the button of an animation; `undefined` hides it. */
   toggle(button) {
     const { toggle } = this.#parts;
     toggle.hidden = button === undefined;
@@ -197,7 +197,7 @@ export class View {
       shapes[button.shape]}"/></svg>`;
   }
 
-  /** For those who pressed it before. */
+  /** Moves the focus to the retry button if it was pressed before. */
   focusRetry() {
     this.#parts.retry.focus();
   }
