@@ -30,7 +30,7 @@ public struct CacheLayout: Hashable, Sendable {
             let own = Set(caches(named: name))
             kin[name] = names.filter { !own.isDisjoint(with: caches(named: $0)) }
         }
-        for (name, composite) in self.composites {
+        for composite in self.composites.values {
             let names = queried(composite)
             for found in names where foreign[found]?.promotion ?? .none != .none {
                 if let target = cacheAsked(before: found, among: names) { promoted.insert(target) }
